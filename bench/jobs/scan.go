@@ -39,14 +39,14 @@ func (b *bench) scan(ctx context.Context, s servers.Store, jobs int) (time.Durat
 
 // look asks when a job is due next and takes those that are due.
 func look(ctx context.Context, rooms scheduler.Store) error {
-	err := rooms.Read(ctx, func(tx scheduler.ReadTx) error {
+	err := rooms.Read(ctx, func(ctx context.Context, tx scheduler.ReadTx) error {
 		_, err := tx.NextDue(ctx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return rooms.Write(ctx, "", func(tx scheduler.Tx) error {
+	return rooms.Write(ctx, "", func(ctx context.Context, tx scheduler.Tx) error {
 		_, err := tx.DueJobs(ctx, tx.Now(), 1000)
 		return err
 	})

@@ -72,7 +72,7 @@ func Found(ctx context.Context, tx FoundingTx, name string, held plans.Held, sec
 
 // Account returns the caller's account.
 func (s *Service) Account(ctx context.Context, caller Caller) (Account, error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Account, error) { return tx.Account(ctx, caller.Account) })
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Account, error) { return tx.Account(ctx, caller.Account) })
 }
 
 // ReplaceAccount changes the account's name and key. The plans are the
@@ -81,7 +81,7 @@ func (s *Service) ReplaceAccount(ctx context.Context, caller Caller, draft Accou
 	if err := draft.validate(); err != nil {
 		return Account{}, err
 	}
-	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Account, error) {
+	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Account, error) {
 		target := changes.Target[Account]{
 			Account: caller.Account, Actor: caller.Actor(), Kind: KindAccount, Key: caller.Account, Match: match,
 			Load: func() (Account, error) { return tx.Account(ctx, caller.Account) },

@@ -1,6 +1,7 @@
 package accounts_test
 
 import (
+	"context"
 	"regexp"
 	"strings"
 	"testing"
@@ -19,8 +20,8 @@ import (
 // found makes an account of a name.
 func found(t *testing.T, db *store.DB, name string) (account accounts.Account, key accounts.Key, err error) {
 	t.Helper()
-	err = db.Write(t.Context(), "", func(tx *store.Tx) error {
-		account, key, err = accounts.Found(t.Context(), tx, name, plans.Held{plans.Jobs: "pro"}, accounts.ParseSecret("chosen"))
+	err = db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error {
+		account, key, err = accounts.Found(ctx, tx, name, plans.Held{plans.Jobs: "pro"}, accounts.ParseSecret("chosen"))
 		return err
 	})
 	return account, key, err
@@ -176,8 +177,8 @@ func TestSetPlans(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	held := plans.Held{plans.Jobs: "free", plans.Flags: "standard"}
-	err := h.db.Write(t.Context(), h.owner.Account, func(tx *store.Tx) error {
-		_, err := accounts.SetPlans(t.Context(), tx, h.owner.Account, held)
+	err := h.db.Write(t.Context(), h.owner.Account, func(ctx context.Context, tx *store.Tx) error {
+		_, err := accounts.SetPlans(ctx, tx, h.owner.Account, held)
 		return err
 	})
 	if err != nil {

@@ -44,22 +44,22 @@ type AuthorityTx interface {
 
 // Write runs fn in a transaction under the lock of the caller's account, with the
 // caller as Confirm returns it, and returns its result.
-func Write[Tx AuthorityTx, T any](ctx context.Context, store transaction.Writer[Tx], caller Caller, fn func(Tx, Caller) (T, error)) (made T, err error) {
-	err = Do(ctx, store, caller, func(tx Tx, caller Caller) error {
-		made, err = fn(tx, caller)
+func Write[Tx AuthorityTx, T any](ctx context.Context, store transaction.Writer[Tx], caller Caller, fn func(context.Context, Tx, Caller) (T, error)) (made T, err error) {
+	err = Do(ctx, store, caller, func(ctx context.Context, tx Tx, caller Caller) error {
+		made, err = fn(ctx, tx, caller)
 		return err
 	})
 	return made, err
 }
 
 // Do is Write for a function without a result.
-func Do[Tx AuthorityTx](ctx context.Context, store transaction.Writer[Tx], caller Caller, fn func(Tx, Caller) error) error {
-	return store.Write(ctx, caller.Account, func(tx Tx) error {
+func Do[Tx AuthorityTx](ctx context.Context, store transaction.Writer[Tx], caller Caller, fn func(context.Context, Tx, Caller) error) error {
+	return store.Write(ctx, caller.Account, func(ctx context.Context, tx Tx) error {
 		confirmed, err := caller.Confirm(ctx, tx)
 		if err != nil {
 			return err
 		}
-		return fn(tx, confirmed)
+		return fn(ctx, tx, confirmed)
 	})
 }
 
@@ -133,5 +133,5 @@ func errKeyEnded() error {
 
 // Confirm is Caller.Confirm in a reading transaction, for requests that may write nothing.
 func (s *Service) Confirm(ctx context.Context, caller Caller) (Caller, error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Caller, error) { return caller.Confirm(ctx, tx) })
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Caller, error) { return caller.Confirm(ctx, tx) })
 }

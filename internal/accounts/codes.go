@@ -38,7 +38,7 @@ func (s *Service) MakeCode(ctx context.Context, caller Caller) (Code, error) {
 		return Code{}, fault.New(fault.Forbidden,
 			"A code is for people, and this session was made with an API key. Give the key itself to signalbox login.")
 	}
-	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Code, error) {
+	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Code, error) {
 		code := Code{Session: caller.SessionID, Plaintext: newCode(), ExpiresAt: tx.Now().Add(codeAge)}
 		return code, tx.SaveLink(ctx, Link{ID: newID(), CreatedAt: tx.Now(), Hash: parseCode(code.Plaintext).Hash(), Account: caller.Account, Kind: CodeLink,
 			Subject: caller.SessionID, ExpiresAt: &code.ExpiresAt})
@@ -94,11 +94,11 @@ func (s *Service) SignInWithCode(ctx context.Context, draft CodeDraft) (Session,
 }
 
 func (s *Service) useCode(ctx context.Context, hash, client string) (Session, error) {
-	found, err := transaction.Read(ctx, s.Store, func(tx ReadTx) (Session, error) { return codeSession(ctx, tx, hash) })
+	found, err := transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Session, error) { return codeSession(ctx, tx, hash) })
 	if err != nil {
 		return Session{}, err
 	}
-	return transaction.Write(ctx, s.Store, found.Account, func(tx Tx) (Session, error) {
+	return transaction.Write(ctx, s.Store, found.Account, func(ctx context.Context, tx Tx) (Session, error) {
 		origin, err := codeSession(ctx, tx, hash) // another request may have used it meanwhile
 		if err != nil {
 			return Session{}, err

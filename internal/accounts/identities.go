@@ -62,7 +62,9 @@ func (s *Service) SignInWithIdentity(ctx context.Context, identity Identity, cli
 	if err := s.Identities.admit(identity); err != nil {
 		return Session{}, err
 	}
-	found, err := transaction.Read(ctx, s.Store, func(tx ReadTx) (membership, error) { return s.Identities.membership(ctx, tx, identity) })
+	found, err := transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (membership, error) {
+		return s.Identities.membership(ctx, tx, identity)
+	})
 	if err != nil {
 		return Session{}, err
 	}
@@ -71,7 +73,7 @@ func (s *Service) SignInWithIdentity(ctx context.Context, identity Identity, cli
 			return Session{}, err
 		}
 	}
-	return transaction.Write(ctx, s.Store, found.account, func(tx Tx) (Session, error) {
+	return transaction.Write(ctx, s.Store, found.account, func(ctx context.Context, tx Tx) (Session, error) {
 		current, err := s.Identities.membership(ctx, tx, identity)
 		if err == nil && (current.account != found.account || current.elsewhere != nil) {
 			err = fault.New(fault.Unavailable, "Your user has just been changed. Sign in again.")
@@ -245,7 +247,7 @@ func orNone(user User, err error) (*User, error) {
 // release removes the identity from a user of another account, because a rule gives it a role
 // in the first one.
 func (s *Service) release(ctx context.Context, bound User) error {
-	return s.Store.Write(ctx, bound.Account, func(tx Tx) error {
+	return s.Store.Write(ctx, bound.Account, func(ctx context.Context, tx Tx) error {
 		before, err := tx.User(ctx, bound.Account, bound.ID)
 		if fault.Is(err, fault.NotFound) || err == nil && before.Identity != bound.Identity {
 			return nil

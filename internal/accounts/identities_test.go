@@ -99,8 +99,8 @@ func TestIdentity_EndsSetup(t *testing.T) {
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	h.Identities = accounts.IdentityRules{Roles: map[string]accounts.Role{"g": accounts.Owner}}
 	link := func() error {
-		return h.db.Write(t.Context(), h.tenant.Owner.Account, func(tx *store.Tx) error {
-			_, err := accounts.MakeSetupLink(t.Context(), tx, h.tenant.Owner.Account)
+		return h.db.Write(t.Context(), h.tenant.Owner.Account, func(ctx context.Context, tx *store.Tx) error {
+			_, err := accounts.MakeSetupLink(ctx, tx, h.tenant.Owner.Account)
 			return err
 		})
 	}
@@ -121,11 +121,11 @@ func (h *house) person(t *testing.T, account, email string, role accounts.Role) 
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	user := accounts.User{ID: uuid.NewString(), Account: account, Email: email, Address: accounts.AddressOf(email), PasswordHash: "a hash",
 		Name: email, Role: role, CreatedAt: now, UpdatedAt: now}
-	h.write(t, account, func(tx *store.Tx) error { return tx.InsertUser(t.Context(), user) })
+	h.write(t, account, func(ctx context.Context, tx *store.Tx) error { return tx.InsertUser(ctx, user) })
 	return user
 }
 
-func (h *house) write(t *testing.T, account string, work func(*store.Tx) error) {
+func (h *house) write(t *testing.T, account string, work func(context.Context, *store.Tx) error) {
 	t.Helper()
 	if err := h.db.Write(t.Context(), account, work); err != nil {
 		t.Fatal(err)
@@ -135,8 +135,8 @@ func (h *house) write(t *testing.T, account string, work func(*store.Tx) error) 
 // userOf returns the user of a session, of any account.
 func (h *house) userOf(t *testing.T, session accounts.Session) (user accounts.User) {
 	t.Helper()
-	h.write(t, session.Account, func(tx *store.Tx) (err error) {
-		user, err = tx.User(t.Context(), session.Account, session.User)
+	h.write(t, session.Account, func(ctx context.Context, tx *store.Tx) (err error) {
+		user, err = tx.User(ctx, session.Account, session.User)
 		return err
 	})
 	return user
@@ -195,9 +195,9 @@ func TestIdentity_OldAddresses(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	old := h.person(t, h.tenant.Account.ID, "nİk@example.com", accounts.Owner)
-	h.write(t, old.Account, func(tx *store.Tx) error {
+	h.write(t, old.Account, func(ctx context.Context, tx *store.Tx) error {
 		old.Address = "nik@example.com"
-		return tx.UpdateUser(t.Context(), old)
+		return tx.UpdateUser(ctx, old)
 	})
 	if _, err := h.SignInWithIdentity(t.Context(), identityOf("nik@example.com"), ""); reasonOf(err) != accounts.ReasonNoRole {
 		t.Errorf("got %v", err)
@@ -230,9 +230,9 @@ func TestIdentity_Squatting(t *testing.T) {
 				h.Identities = accounts.IdentityRules{Roles: c.roles}
 				squatter, identity := h.person(t, tenant, "ceo@exampli.com", accounts.Owner), identityOf("ceo@exampli.com", c.values...)
 				if c.bound {
-					h.write(t, tenant, func(tx *store.Tx) error {
+					h.write(t, tenant, func(ctx context.Context, tx *store.Tx) error {
 						squatter.Identity = identity.Issuer + " " + identity.Subject
-						return tx.UpdateUser(t.Context(), squatter)
+						return tx.UpdateUser(ctx, squatter)
 					})
 				}
 				for range 2 { // the second finds the user of the first
@@ -275,7 +275,7 @@ func TestIdentity_TakesAddressWhenFree(t *testing.T) {
 		if user := h.userOf(t, session); user.Address != want {
 			t.Errorf("the address is %q, want %q", user.Address, want)
 		}
-		h.write(t, tenant, func(tx *store.Tx) error { return tx.DeleteUser(t.Context(), tenant, squatter.ID) })
+		h.write(t, tenant, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteUser(ctx, tenant, squatter.ID) })
 	}
 }
 
@@ -346,7 +346,9 @@ func TestIdentity_InvitedByMany(t *testing.T) {
 		if reasonOf(err) != accounts.ReasonNoRole || !strings.Contains(err.Error(), "Use the link of the invitation that you want.") {
 			t.Errorf("got %v", err)
 		}
-		h.write(t, c.Account.ID, func(tx *store.Tx) error { return tx.DeleteInvitation(t.Context(), c.Account.ID, unwanted.ID) })
+		h.write(t, c.Account.ID, func(ctx context.Context, tx *store.Tx) error {
+			return tx.DeleteInvitation(ctx, c.Account.ID, unwanted.ID)
+		})
 		if session, err = h.SignInWithIdentity(t.Context(), identityOf("bob@example.com"), ""); err != nil || session.Account != b.Account.ID {
 			t.Errorf("got %+v, %v", session, err)
 		}
@@ -362,9 +364,9 @@ func TestIdentity_InvitationOfNobody(t *testing.T) {
 	if _, err := h.Invite(t.Context(), caller, accounts.InvitationDraft{Email: optional.Of("ada@example.com"), Role: optional.Of("ADMIN")}); err != nil {
 		t.Fatal(err)
 	}
-	h.write(t, maker.Account, func(tx *store.Tx) error {
+	h.write(t, maker.Account, func(ctx context.Context, tx *store.Tx) error {
 		maker.Role = accounts.Viewer
-		return tx.UpdateUser(t.Context(), maker)
+		return tx.UpdateUser(ctx, maker)
 	})
 	if _, err := h.SignInWithIdentity(t.Context(), identityOf("ada@example.com"), ""); reasonOf(err) != accounts.ReasonNoRole {
 		t.Errorf("got %v", err)
@@ -380,7 +382,7 @@ func TestIdentity_RaisedRole(t *testing.T) {
 		before := h.person(t, h.tenant.Account.ID, "ceo@example.com", accounts.Admin)
 		earlier := accounts.Session{ID: uuid.NewString(), Account: before.Account, User: before.ID, Hash: "hash", CreatedAt: before.CreatedAt,
 			LastUsedAt: before.CreatedAt, ExpiresAt: time.Now().Add(time.Hour)}
-		h.write(t, before.Account, func(tx *store.Tx) error { return tx.InsertSession(t.Context(), earlier) })
+		h.write(t, before.Account, func(ctx context.Context, tx *store.Tx) error { return tx.InsertSession(ctx, earlier) })
 		session, err := h.SignInWithIdentity(t.Context(), identityOf("ceo@example.com", "g"), "")
 		if err != nil {
 			t.Fatal(err)
@@ -389,8 +391,8 @@ func TestIdentity_RaisedRole(t *testing.T) {
 		if after.ID != before.ID || after.Role != given || (after.PasswordHash == "") != ends {
 			t.Errorf("as %s: got %+v", given, after)
 		}
-		h.write(t, before.Account, func(tx *store.Tx) error {
-			if _, err := tx.Session(t.Context(), before.Account, earlier.ID); fault.Is(err, fault.NotFound) != ends {
+		h.write(t, before.Account, func(ctx context.Context, tx *store.Tx) error {
+			if _, err := tx.Session(ctx, before.Account, earlier.ID); fault.Is(err, fault.NotFound) != ends {
 				t.Errorf("as %s: the earlier session: %v", given, err)
 			}
 			return nil
@@ -401,8 +403,8 @@ func TestIdentity_RaisedRole(t *testing.T) {
 // outage is a store whose transactions begin and cannot read keys.
 type outage struct{ accounts.Store }
 
-func (o outage) Write(ctx context.Context, account string, work func(accounts.Tx) error) error {
-	return o.Store.Write(ctx, account, func(tx accounts.Tx) error { return work(keyless{tx}) })
+func (o outage) Write(ctx context.Context, account string, work func(context.Context, accounts.Tx) error) error {
+	return o.Store.Write(ctx, account, func(ctx context.Context, tx accounts.Tx) error { return work(ctx, keyless{tx}) })
 }
 
 type keyless struct{ accounts.Tx }

@@ -50,19 +50,21 @@ type InvitationDraft struct {
 
 // Invitations lists the invitations of the caller's account. ADMIN or OWNER.
 func (s *Service) Invitations(ctx context.Context, caller Caller, filter InvitationFilter, request page.Request) (page.List[Invitation], error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Invitation], error) {
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[Invitation], error) {
 		return tx.Invitations(ctx, caller.Account, filter, request)
 	})
 }
 
 // Invitation returns one invitation of the caller's account. ADMIN or OWNER.
 func (s *Service) Invitation(ctx context.Context, caller Caller, id string) (Invitation, error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Invitation, error) { return tx.Invitation(ctx, caller.Account, id) })
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Invitation, error) {
+		return tx.Invitation(ctx, caller.Account, id)
+	})
 }
 
 // Invite invites somebody with at most the caller's role. ADMIN or OWNER.
 func (s *Service) Invite(ctx context.Context, caller Caller, draft InvitationDraft) (Invitation, error) {
-	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Invitation, error) {
+	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Invitation, error) {
 		if err := caller.requireLasting(); err != nil {
 			return Invitation{}, err
 		}
@@ -140,7 +142,7 @@ func requireCapacity(ctx context.Context, count func(context.Context, string) (i
 // DeleteInvitation takes an invitation back: its link stops working. ADMIN or OWNER;
 // only an OWNER deletes that of an OWNER.
 func (s *Service) DeleteInvitation(ctx context.Context, caller Caller, id string, match changes.Match[Invitation]) error {
-	return Do(ctx, s.Store, caller, func(tx Tx, caller Caller) error {
+	return Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) error {
 		target := Target(ctx, caller, KindInvitation, id, match, tx.Invitation)
 		return changes.Delete(ctx, tx, target, func(invitation Invitation) error {
 			if !caller.Role.Covers(invitation.Role) {

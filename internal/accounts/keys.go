@@ -132,7 +132,7 @@ type KeyDraft struct {
 // CreateKey creates a key for the caller's user, not stronger than the caller's.
 // Its plaintext is in the result only. ADMIN or OWNER.
 func (s *Service) CreateKey(ctx context.Context, caller Caller, draft KeyDraft) (Key, error) {
-	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Key, error) {
+	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Key, error) {
 		return IssueKey(ctx, tx, caller, caller.Actor(), draft)
 	})
 }
@@ -159,18 +159,20 @@ func insertKey(ctx context.Context, tx FoundingTx, actor changes.Actor, key Key)
 
 // Key returns one key of the caller's account.
 func (s *Service) Key(ctx context.Context, caller Caller, id string) (Key, error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Key, error) { return tx.Key(ctx, caller.Account, id) })
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Key, error) { return tx.Key(ctx, caller.Account, id) })
 }
 
 // Keys lists the keys of the caller's account.
 func (s *Service) Keys(ctx context.Context, caller Caller, filter KeyFilter, request page.Request) (page.List[Key], error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Key], error) { return tx.Keys(ctx, caller.Account, filter, request) })
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[Key], error) {
+		return tx.Keys(ctx, caller.Account, filter, request)
+	})
 }
 
 // ReplaceKey renames a key, or changes its role, scopes or expiry. ADMIN or
 // OWNER; only an OWNER changes an OWNER's key.
 func (s *Service) ReplaceKey(ctx context.Context, caller Caller, id string, draft KeyDraft, match changes.Match[Key]) (Key, error) {
-	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Key, error) {
+	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Key, error) {
 		return changes.Replace(ctx, tx, keyTarget(ctx, tx, caller, id, match),
 			func(before Key) (Key, error) { return draft.apply(ctx, tx, caller, before) },
 			func(_, after Key) error { return tx.UpdateKey(ctx, after) })
@@ -180,7 +182,7 @@ func (s *Service) ReplaceKey(ctx context.Context, caller Caller, id string, draf
 // RevokeKey makes a key useless for ever. Revoking it again changes nothing.
 // ADMIN or OWNER; only an OWNER revokes an OWNER's key.
 func (s *Service) RevokeKey(ctx context.Context, caller Caller, id string) (Key, error) {
-	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Key, error) {
+	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Key, error) {
 		key, err := keyTarget(ctx, tx, caller, id, nil).Load()
 		if err != nil {
 			return Key{}, err
@@ -205,7 +207,7 @@ func Revoke(ctx context.Context, tx Tx, actor changes.Actor, before Key) (Key, e
 // DeleteKey removes a key; it stops working like a revoked one. ADMIN or
 // OWNER; only an OWNER deletes an OWNER's key.
 func (s *Service) DeleteKey(ctx context.Context, caller Caller, id string, match changes.Match[Key]) error {
-	return Do(ctx, s.Store, caller, func(tx Tx, caller Caller) error {
+	return Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) error {
 		return changes.Delete(ctx, tx, keyTarget(ctx, tx, caller, id, match), func(Key) error {
 			return tx.DeleteKey(ctx, caller.Account, id)
 		})

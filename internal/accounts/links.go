@@ -127,7 +127,7 @@ type Reset struct {
 // ResetPassword makes a link that sets a user's password. ADMIN or OWNER; only an OWNER
 // makes one for an OWNER.
 func (s *Service) ResetPassword(ctx context.Context, caller Caller, id string) (Reset, error) {
-	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Reset, error) {
+	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Reset, error) {
 		user, err := userTarget(ctx, tx, caller, id, nil).Load()
 		if err == nil {
 			err = caller.requireLasting()
@@ -164,20 +164,20 @@ type LinkFilter struct {
 
 // Links lists the links that set a password. ADMIN or OWNER.
 func (s *Service) Links(ctx context.Context, caller Caller, filter LinkFilter, request page.Request) (page.List[Link], error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Link], error) {
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[Link], error) {
 		return tx.ResetLinks(ctx, caller.Account, filter, request)
 	})
 }
 
 // Link returns one link that sets a password. ADMIN or OWNER.
 func (s *Service) Link(ctx context.Context, caller Caller, id string) (Link, error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Link, error) { return tx.ResetLink(ctx, caller.Account, id) })
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Link, error) { return tx.ResetLink(ctx, caller.Account, id) })
 }
 
 // WithdrawLink makes a link that sets a password stop working. ADMIN or OWNER; only an
 // OWNER withdraws that of an OWNER.
 func (s *Service) WithdrawLink(ctx context.Context, caller Caller, id string, match changes.Match[Link]) error {
-	return Do(ctx, s.Store, caller, func(tx Tx, caller Caller) error {
+	return Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) error {
 		return changes.Delete(ctx, tx, Target(ctx, caller, KindLink, id, match, tx.ResetLink), func(link Link) error {
 			if _, err := userTarget(ctx, tx, caller, link.Subject, nil).Load(); err != nil {
 				return err
@@ -203,7 +203,7 @@ func (s *Service) Redeem(ctx context.Context, draft RedeemDraft) (Session, error
 		return Session{}, draft.Problems.Err()
 	}
 	hash := ParseSecret(token).Hash()
-	link, err := transaction.Read(ctx, s.Store, func(tx ReadTx) (Link, error) { return workingLink(ctx, tx, hash) })
+	link, err := transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Link, error) { return workingLink(ctx, tx, hash) })
 	if err != nil {
 		return Session{}, err
 	}
@@ -215,7 +215,7 @@ func (s *Service) Redeem(ctx context.Context, draft RedeemDraft) (Session, error
 		return Session{}, err
 	}
 	var user User
-	session, err := transaction.Write(ctx, s.Store, link.Account, func(tx Tx) (Session, error) {
+	session, err := transaction.Write(ctx, s.Store, link.Account, func(ctx context.Context, tx Tx) (Session, error) {
 		link, err := workingLink(ctx, tx, hash) // another request may have used it meanwhile
 		if err != nil {
 			return Session{}, err
@@ -396,7 +396,7 @@ func errWrongCurrent() error {
 
 // setPassword stores a new password, unless the one that was verified has changed.
 func (s *Service) setPassword(ctx context.Context, caller Caller, verified User, password string, match changes.Match[User]) (User, error) {
-	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (User, error) {
+	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (User, error) {
 		target := Target(ctx, caller, KindUser, caller.UserID, match, tx.User)
 		target.Hidden = func(before, after User) bool { return before.PasswordHash != after.PasswordHash }
 		return changes.Replace(ctx, tx, target, func(user User) (User, error) {

@@ -81,7 +81,7 @@ func (s *Service) SignIn(ctx context.Context, draft SignInDraft) (Session, error
 	if err != nil {
 		return Session{}, err
 	}
-	return transaction.Write(ctx, s.Store, user.Account, func(tx Tx) (Session, error) {
+	return transaction.Write(ctx, s.Store, user.Account, func(ctx context.Context, tx Tx) (Session, error) {
 		current, err := tx.User(ctx, user.Account, user.ID)
 		if fault.Is(err, fault.NotFound) || err == nil && current.PasswordHash != user.PasswordHash {
 			err = errNotSignedIn()
@@ -98,7 +98,7 @@ func (s *Service) SignIn(ctx context.Context, draft SignInDraft) (Session, error
 func (s *Service) signInUser(ctx context.Context, draft SignInDraft) (user User, err error) {
 	address := AddressOf(draft.Email.Or(""))
 	err = s.attempt(address, draft.Peer, func(from Sender) error {
-		user, err = transaction.Read(ctx, s.Store, func(tx ReadTx) (User, error) { return userByAddress(ctx, tx, address) })
+		user, err = transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (User, error) { return userByAddress(ctx, tx, address) })
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}
@@ -147,7 +147,7 @@ func (s *Service) SignInWithKey(ctx context.Context, caller Caller, client strin
 		return Session{}, err
 	}
 	caller.Needs = Needs{Scoped: true}
-	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Session, error) {
+	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Session, error) {
 		session := Session{Account: caller.Account, User: caller.UserID, Key: &caller.KeyID, Role: caller.Role,
 			Scopes: Scopes{Environments: caller.Environments}, Client: client}
 		if caller.ExpiresAt != nil {
@@ -243,7 +243,7 @@ func (s *Service) Sessions(ctx context.Context, caller Caller, filter SessionFil
 	} else if err := caller.Require(Admin); err != nil {
 		return page.List[Session]{}, err
 	}
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Session], error) {
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[Session], error) {
 		return tx.Sessions(ctx, caller.Account, filter, request)
 	})
 }
@@ -257,7 +257,7 @@ func (c Caller) ownSessions() SessionFilter {
 
 // CurrentSession returns the session that the caller signed in with.
 func (s *Service) CurrentSession(ctx context.Context, caller Caller) (Session, error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Session, error) {
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Session, error) {
 		return tx.Session(ctx, caller.Account, caller.SessionID)
 	})
 }
@@ -265,7 +265,7 @@ func (s *Service) CurrentSession(ctx context.Context, caller Caller) (Session, e
 // EndSession ends a session: one's own, or as ADMIN or OWNER anybody's whose role is
 // not above one's own. To others it does not exist.
 func (s *Service) EndSession(ctx context.Context, caller Caller, id string, match changes.Match[Session]) error {
-	return Do(ctx, s.Store, caller, func(tx Tx, caller Caller) error {
+	return Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) error {
 		target := Target(ctx, caller, KindSession, id, match, func(ctx context.Context, account, id string) (Session, error) {
 			session, err := tx.Session(ctx, account, id)
 			if err == nil {

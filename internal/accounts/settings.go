@@ -60,13 +60,13 @@ type SettingsDraft struct {
 
 // AccountSettings returns the settings of the caller's account.
 func (s *Service) AccountSettings(ctx context.Context, caller Caller) (Settings, error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Settings, error) { return tx.AccountSettings(ctx, caller.Account) })
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Settings, error) { return tx.AccountSettings(ctx, caller.Account) })
 }
 
 // UserSettings returns the settings of the caller's user, with the account's
 // order if they have none of their own.
 func (s *Service) UserSettings(ctx context.Context, caller Caller) (Settings, error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Settings, error) {
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Settings, error) {
 		user, err := currentUser(ctx, tx, caller)
 		if err != nil {
 			return Settings{}, err
@@ -97,7 +97,7 @@ func (s Settings) following(ctx context.Context, tx ReadTx, account string) (Set
 // ReplaceAccountSettings replaces the account's settings. ADMIN or OWNER.
 func (s *Service) ReplaceAccountSettings(ctx context.Context, caller Caller, draft SettingsDraft, match changes.Match[Settings]) (Settings, error) {
 	draft.Order = optional.Of(draft.Order.Or(nil))
-	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Settings, error) {
+	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Settings, error) {
 		return replaceSettings(ctx, tx, caller, KindAccountSettings, "current", draft, match,
 			func() (Settings, error) { return tx.AccountSettings(ctx, caller.Account) },
 			func(settings Settings) error { return tx.SetAccountSettings(ctx, caller.Account, settings) })
@@ -107,7 +107,7 @@ func (s *Service) ReplaceAccountSettings(ctx context.Context, caller Caller, dra
 // ReplaceUserSettings replaces the settings of the caller's user. Without an
 // environment_order the user follows the account's again.
 func (s *Service) ReplaceUserSettings(ctx context.Context, caller Caller, draft SettingsDraft, match changes.Match[Settings]) (Settings, error) {
-	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Settings, error) {
+	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Settings, error) {
 		user, err := currentUser(ctx, tx, caller)
 		if err != nil {
 			return Settings{}, err
@@ -147,7 +147,7 @@ func (s Settings) differs(other Settings) bool {
 
 // CurrentUser returns the person who calls, or the user whom the caller's key stands for.
 func (s *Service) CurrentUser(ctx context.Context, caller Caller) (User, error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (User, error) { return currentUser(ctx, tx, caller) })
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (User, error) { return currentUser(ctx, tx, caller) })
 }
 
 // currentUser returns the caller, or the user who made the caller's key. If that user was

@@ -1,6 +1,7 @@
 package accounts_test
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -172,7 +173,7 @@ func TestSettings_OfAccountAndUser(t *testing.T) {
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	stranger := storetest.NewTenant(t, h.db, "pro").Owner
 	colleague := accounts.User{ID: "colleague", Account: h.owner.Account, Email: "c", Role: accounts.Member}
-	if err := h.db.Write(t.Context(), h.owner.Account, func(tx *store.Tx) error { return tx.InsertUser(t.Context(), colleague) }); err != nil {
+	if err := h.db.Write(t.Context(), h.owner.Account, func(ctx context.Context, tx *store.Tx) error { return tx.InsertUser(ctx, colleague) }); err != nil {
 		t.Fatal(err)
 	}
 	draft := order("staging")

@@ -69,20 +69,20 @@ type UserDraft struct {
 
 // Users lists the users of the caller's account. ADMIN or OWNER.
 func (s *Service) Users(ctx context.Context, caller Caller, filter UserFilter, request page.Request) (page.List[User], error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[User], error) {
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[User], error) {
 		return tx.Users(ctx, caller.Account, filter, request)
 	})
 }
 
 // User returns one user of the caller's account. ADMIN or OWNER.
 func (s *Service) User(ctx context.Context, caller Caller, id string) (User, error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (User, error) { return tx.User(ctx, caller.Account, id) })
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (User, error) { return tx.User(ctx, caller.Account, id) })
 }
 
 // ReplaceUser changes a user's name, role or e-mail address. ADMIN or OWNER; only an
 // OWNER changes an OWNER, and one OWNER stays.
 func (s *Service) ReplaceUser(ctx context.Context, caller Caller, id string, draft UserDraft, match changes.Match[User]) (User, error) {
-	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (User, error) {
+	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (User, error) {
 		return changes.Replace(ctx, tx, userTarget(ctx, tx, caller, id, match),
 			func(before User) (User, error) { return draft.apply(tx, caller, before) },
 			func(before, after User) error { return updateUser(ctx, tx, before, after) })
@@ -92,7 +92,7 @@ func (s *Service) ReplaceUser(ctx context.Context, caller Caller, id string, dra
 // DeleteUser removes a user, whose sessions and links end. Keys that the user made
 // stay. ADMIN or OWNER; only an OWNER deletes an OWNER, and one OWNER stays.
 func (s *Service) DeleteUser(ctx context.Context, caller Caller, id string, match changes.Match[User]) error {
-	return Do(ctx, s.Store, caller, func(tx Tx, caller Caller) error {
+	return Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) error {
 		return changes.Delete(ctx, tx, userTarget(ctx, tx, caller, id, match), func(user User) error {
 			if err := keepOwner(ctx, tx, user); err != nil {
 				return err

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"crypto/rand"
 	"strings"
 	"testing"
@@ -107,7 +108,7 @@ func expiredCode(owner client, of person) string {
 	code, past := randomCode(), time.Now().Add(-time.Second)
 	link := accounts.Link{Hash: accounts.ParseSecret(code).Hash(), Account: owner.get(accountPath).data().ID,
 		Kind: accounts.CodeLink, Subject: of.get(sessionsPath + "/current").data().ID, ExpiresAt: &past}
-	plant(owner, func(tx *store.Tx) error { return tx.SaveLink(owner.t.Context(), link) })
+	plant(owner, func(ctx context.Context, tx *store.Tx) error { return tx.SaveLink(ctx, link) })
 	return code
 }
 

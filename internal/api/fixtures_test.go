@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -93,7 +94,7 @@ func (c client) withRole(role string) client {
 }
 
 // plant writes to the store beside a running node: what no route can write.
-func plant(c client, write func(tx *store.Tx) error) {
+func plant(c client, write func(ctx context.Context, tx *store.Tx) error) {
 	c.t.Helper()
 	if err := c.node.Database.Open(c.t).Write(c.t.Context(), "", write); err != nil {
 		c.t.Fatal(err)
@@ -106,7 +107,7 @@ func plantKey(c client, key accounts.Key) string {
 	text := "sk_api_planted-" + uuid.NewString()
 	key.ID, key.Hash, key.Status, key.Access = uuid.NewString(), accounts.ParseSecret(text).Hash(), accounts.Active, accounts.FullAccess
 	key.CreatedAt, key.UpdatedAt = time.Now(), time.Now()
-	plant(c, func(tx *store.Tx) error { return tx.InsertKey(c.t.Context(), key) })
+	plant(c, func(ctx context.Context, tx *store.Tx) error { return tx.InsertKey(ctx, key) })
 	return text
 }
 
@@ -116,7 +117,7 @@ func (c client) plantUser(role accounts.Role) (client, accounts.User) {
 	c.t.Helper()
 	user := accounts.User{ID: uuid.NewString(), Account: c.get(accountPath).want(200).data().ID, Role: role,
 		Email: unique("user") + "@example.com", Name: "Another", CreatedAt: time.Now(), UpdatedAt: time.Now()}
-	plant(c, func(tx *store.Tx) error { return tx.InsertUser(c.t.Context(), user) })
+	plant(c, func(ctx context.Context, tx *store.Tx) error { return tx.InsertUser(ctx, user) })
 	return c.as(plantKey(c, accounts.Key{Account: user.Account, Name: "theirs", Role: role, CreatedBy: user.ID})), user
 }
 

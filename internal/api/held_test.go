@@ -237,10 +237,10 @@ func TestHeldRequest_Deletes(t *testing.T) {
 			account := owner.get(accountPath).want(200).data().ID
 			db := owner.node.Database.Open(t)
 			go func() {
-				revoked <- db.Write(t.Context(), account, func(tx *store.Tx) error {
+				revoked <- db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
 					close(locked)
 					<-release
-					return revokeIn(t.Context(), tx, account, key.id)
+					return revokeIn(ctx, tx, account, key.id)
 				})
 			}()
 			<-locked

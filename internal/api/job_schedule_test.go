@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"testing"
@@ -302,8 +303,8 @@ func TestJob_MissedInstants(t *testing.T) {
 // asleepSince makes every job one that should have fired at an instant.
 func asleepSince(t *testing.T, database storetest.Database, instant time.Time) {
 	t.Helper()
-	err := database.Open(t).Write(t.Context(), "", func(tx *store.Tx) error {
-		waiting, err := tx.DueJobs(t.Context(), tx.Now().AddDate(1, 0, 0), 100)
+	err := database.Open(t).Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error {
+		waiting, err := tx.DueJobs(ctx, tx.Now().AddDate(1, 0, 0), 100)
 		if err != nil {
 			return err
 		}
@@ -311,7 +312,7 @@ func asleepSince(t *testing.T, database storetest.Database, instant time.Time) {
 		for _, job := range waiting {
 			asleep = append(asleep, jobs.Firing{Due: job, Next: &instant})
 		}
-		return tx.AdvanceJobs(t.Context(), asleep)
+		return tx.AdvanceJobs(ctx, asleep)
 	})
 	if err != nil {
 		t.Fatal(err)

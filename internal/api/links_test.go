@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -52,8 +53,8 @@ func TestLink_Expires(t *testing.T) {
 	owner := newOwner(t, "pro")
 	invited := owner.invite(unique("x")+"@example.com", "MEMBER").want(201)
 	past := time.Now().Add(-time.Second)
-	plant(owner, func(tx *store.Tx) error {
-		return tx.SaveLink(t.Context(), accounts.Link{Hash: accounts.ParseSecret("expired-" + invited.data().ID).Hash(),
+	plant(owner, func(ctx context.Context, tx *store.Tx) error {
+		return tx.SaveLink(ctx, accounts.Link{Hash: accounts.ParseSecret("expired-" + invited.data().ID).Hash(),
 			Account: owner.get(accountPath).data().ID, Kind: accounts.JoinLink, Subject: invited.data().ID, ExpiresAt: &past})
 	})
 	owner.redeem("https://x/join?token=expired-"+invited.data().ID, nil).refused(404, noLink())

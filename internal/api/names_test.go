@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -98,7 +99,7 @@ func TestNames_Stored(t *testing.T) {
 		_, user := owner.plantUser(accounts.Viewer)
 		bad := user
 		bad.Name = "Eve\x1b]52;c;AA==\x07"
-		plant(owner, func(tx *store.Tx) error { return tx.UpdateUser(t.Context(), bad) })
+		plant(owner, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateUser(ctx, bad) })
 		path := usersPath + "/" + user.ID
 		stored := owner.get(path).want(200).data().Attributes
 		if stored["name"] != bad.Name {

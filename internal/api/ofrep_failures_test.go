@@ -74,7 +74,9 @@ type broken struct {
 	read func() error
 }
 
-func (b broken) Read(context.Context, func(flags.ReadTx) error) error { return b.read() }
+func (b broken) Read(context.Context, func(context.Context, flags.ReadTx) error) error {
+	return b.read()
+}
 
 // TestOFREP_InternalError: a failure and a panic are told as the
 // protocol has it, and nothing of what is inside.
@@ -112,7 +114,7 @@ func TestOFREP_UnservableFlag(t *testing.T) {
 	owner := newOwner(t, "pro")
 	owner.makeFlag("fine", nil)
 	broken := flags.Flag{Account: owner.get(accountPath).want(200).data().ID, Key: "broken", Managed: true, Name: "Broken", Type: flageval.Boolean, Default: json.RawMessage(`"yes"`)}
-	plant(owner, func(tx *store.Tx) error { return tx.SaveFlag(t.Context(), broken, nil) })
+	plant(owner, func(ctx context.Context, tx *store.Tx) error { return tx.SaveFlag(ctx, broken, nil) })
 	want := map[string]any{"key": "broken", "errorCode": "PARSE_ERROR", "errorDetails": "This flag cannot be served."}
 	if difference := cmp.Diff(want, owner.ofrep("broken", `{}`).want(400).members()); difference != "" {
 		t.Errorf("want (-), got (+):\n%s", difference)
@@ -155,7 +157,9 @@ type oneFlag struct {
 	flags.ReadTx
 }
 
-func (s oneFlag) Read(_ context.Context, fn func(flags.ReadTx) error) error { return fn(s) }
+func (s oneFlag) Read(ctx context.Context, fn func(context.Context, flags.ReadTx) error) error {
+	return fn(ctx, s)
+}
 
 func (oneFlag) FlagsByKey(context.Context, string, []string) ([]flags.Flag, error) {
 	return []flags.Flag{{Key: "made", Managed: true, Type: flageval.Boolean, Default: json.RawMessage(`true`)}}, nil

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -240,8 +241,8 @@ func TestSession_Expires(t *testing.T) {
 		account := owner.get(accountPath).data().ID
 		plantSession := func(used, expires time.Time) client {
 			token := unique("planted-session")
-			plant(owner, func(tx *store.Tx) error {
-				return tx.InsertSession(t.Context(), accounts.Session{ID: unique("s"), Account: account, User: ada.id,
+			plant(owner, func(ctx context.Context, tx *store.Tx) error {
+				return tx.InsertSession(ctx, accounts.Session{ID: unique("s"), Account: account, User: ada.id,
 					Hash: accounts.ParseSecret(token).Hash(), CreatedAt: used, LastUsedAt: used, ExpiresAt: expires})
 			})
 			return owner.with(token)

@@ -22,7 +22,7 @@ func (a *App) bootstrap(ctx context.Context) error {
 	if a.settings.BootstrapKey != "" {
 		secret = accounts.ParseSecret(a.settings.BootstrapKey)
 	}
-	return a.db.Write(ctx, "", func(tx *store.Tx) error {
+	return a.db.Write(ctx, "", func(ctx context.Context, tx *store.Tx) error {
 		if err := tx.LockSchema(ctx); err != nil {
 			return err
 		}

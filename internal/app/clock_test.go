@@ -70,7 +70,7 @@ func fillHistory(t *testing.T, db *store.DB) {
 			runs[i] = storetest.NewRun(job)
 			runs[i].Status = jobs.Succeeded
 		}
-		if err := db.Write(t.Context(), "", func(tx *store.Tx) error { return tx.InsertRuns(t.Context(), runs) }); err != nil {
+		if err := db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error { return tx.InsertRuns(ctx, runs) }); err != nil {
 			t.Fatal(err)
 		}
 	}

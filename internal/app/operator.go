@@ -60,7 +60,7 @@ func (o *Operator) CreateAccount(ctx context.Context, name, plan string) (accoun
 		return account, key, err
 	}
 	secret := accounts.NewSecret()
-	err = o.db.Write(ctx, "", func(tx *store.Tx) error {
+	err = o.db.Write(ctx, "", func(ctx context.Context, tx *store.Tx) error {
 		account, key, err = found(ctx, tx, name, held, secret)
 		if fault.Is(err, fault.AlreadyExists) {
 			return fault.New(fault.AlreadyExists, "There is an account called %q already.", name)
@@ -72,13 +72,13 @@ func (o *Operator) CreateAccount(ctx context.Context, name, plan string) (accoun
 
 // Accounts lists all accounts.
 func (o *Operator) Accounts(ctx context.Context) ([]accounts.Account, error) {
-	return transaction.Read(ctx, o.db, func(tx *store.ReadTx) ([]accounts.Account, error) { return tx.AllAccounts(ctx) })
+	return transaction.Read(ctx, o.db, func(ctx context.Context, tx *store.ReadTx) ([]accounts.Account, error) { return tx.AllAccounts(ctx) })
 }
 
 // SetPlan changes the plans of an account; products that plan does not name
 // keep theirs.
 func (o *Operator) SetPlan(ctx context.Context, accountKey, plan string) (accounts.Account, error) {
-	return write(ctx, o, accountKey, func(tx *store.Tx, id string) (accounts.Account, error) {
+	return write(ctx, o, accountKey, func(ctx context.Context, tx *store.Tx, id string) (accounts.Account, error) {
 		before, err := tx.Account(ctx, id)
 		if err != nil {
 			return accounts.Account{}, err
@@ -93,7 +93,7 @@ func (o *Operator) SetPlan(ctx context.Context, accountKey, plan string) (accoun
 
 // CreateKey creates a key in an account on behalf of its first owner.
 func (o *Operator) CreateKey(ctx context.Context, accountKey string, draft accounts.KeyDraft) (account accounts.Account, key accounts.Key, err error) {
-	key, err = write(ctx, o, accountKey, func(tx *store.Tx, id string) (accounts.Key, error) {
+	key, err = write(ctx, o, accountKey, func(ctx context.Context, tx *store.Tx, id string) (accounts.Key, error) {
 		if account, err = tx.Account(ctx, id); err != nil {
 			return accounts.Key{}, err
 		}
@@ -108,27 +108,27 @@ func (o *Operator) CreateKey(ctx context.Context, accountKey string, draft accou
 
 // Keys lists the keys of an account.
 func (o *Operator) Keys(ctx context.Context, accountKey string) ([]accounts.Key, error) {
-	return everyPage(ctx, o, accountKey, func(tx *store.ReadTx, id string, request page.Request) (page.List[accounts.Key], error) {
+	return everyPage(ctx, o, accountKey, func(ctx context.Context, tx *store.ReadTx, id string, request page.Request) (page.List[accounts.Key], error) {
 		return tx.Keys(ctx, id, accounts.KeyFilter{}, request)
 	})
 }
 
 // everyPage returns the items of all pages of a list of an account.
 func everyPage[T any](ctx context.Context, o *Operator, accountKey string,
-	read func(tx *store.ReadTx, id string, request page.Request) (page.List[T], error),
+	read func(ctx context.Context, tx *store.ReadTx, id string, request page.Request) (page.List[T], error),
 ) ([]T, error) {
 	id, err := o.account(ctx, accountKey)
 	if err != nil {
 		return nil, err
 	}
-	return transaction.Read(ctx, o.db, func(tx *store.ReadTx) ([]T, error) {
-		return page.All(func(request page.Request) (page.List[T], error) { return read(tx, id, request) })
+	return transaction.Read(ctx, o.db, func(ctx context.Context, tx *store.ReadTx) ([]T, error) {
+		return page.All(func(request page.Request) (page.List[T], error) { return read(ctx, tx, id, request) })
 	})
 }
 
 // RevokeKey revokes a key of an account.
 func (o *Operator) RevokeKey(ctx context.Context, accountKey, id string) (accounts.Key, error) {
-	return write(ctx, o, accountKey, func(tx *store.Tx, account string) (accounts.Key, error) {
+	return write(ctx, o, accountKey, func(ctx context.Context, tx *store.Tx, account string) (accounts.Key, error) {
 		found, err := tx.Key(ctx, account, id)
 		if err != nil {
 			return accounts.Key{}, err
@@ -138,17 +138,17 @@ func (o *Operator) RevokeKey(ctx context.Context, accountKey, id string) (accoun
 }
 
 // write runs fn in a transaction under the lock of the account with a key.
-func write[T any](ctx context.Context, o *Operator, accountKey string, fn func(tx *store.Tx, id string) (T, error)) (made T, err error) {
+func write[T any](ctx context.Context, o *Operator, accountKey string, fn func(ctx context.Context, tx *store.Tx, id string) (T, error)) (made T, err error) {
 	id, err := o.account(ctx, accountKey)
 	if err != nil {
 		return made, err
 	}
-	return transaction.Write(ctx, o.db, id, func(tx *store.Tx) (T, error) { return fn(tx, id) })
+	return transaction.Write(ctx, o.db, id, func(ctx context.Context, tx *store.Tx) (T, error) { return fn(ctx, tx, id) })
 }
 
 // account returns the id of an account by its key. "" stands for the only one.
 func (o *Operator) account(ctx context.Context, key string) (id string, err error) {
-	return transaction.Read(ctx, o.db, func(tx *store.ReadTx) (string, error) {
+	return transaction.Read(ctx, o.db, func(ctx context.Context, tx *store.ReadTx) (string, error) {
 		if key != "" {
 			account, err := tx.AccountByKey(ctx, key)
 			return account.ID, err

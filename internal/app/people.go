@@ -15,14 +15,14 @@ import (
 
 // Users lists the users of an account.
 func (o *Operator) Users(ctx context.Context, accountKey string) ([]accounts.User, error) {
-	return everyPage(ctx, o, accountKey, func(tx *store.ReadTx, id string, request page.Request) (page.List[accounts.User], error) {
+	return everyPage(ctx, o, accountKey, func(ctx context.Context, tx *store.ReadTx, id string, request page.Request) (page.List[accounts.User], error) {
 		return tx.Users(ctx, id, accounts.UserFilter{}, request)
 	})
 }
 
 // SetupLink makes a link that completes the first owner of an account.
 func (o *Operator) SetupLink(ctx context.Context, accountKey string) (link string, err error) {
-	return write(ctx, o, accountKey, func(tx *store.Tx, id string) (string, error) {
+	return write(ctx, o, accountKey, func(ctx context.Context, tx *store.Tx, id string) (string, error) {
 		token, err := accounts.MakeSetupLink(ctx, tx, id)
 		return linkURL(o.settings, accounts.SetupLink, token), err
 	})
@@ -31,7 +31,7 @@ func (o *Operator) SetupLink(ctx context.Context, accountKey string) (link strin
 // Invite invites somebody to an account on behalf of its first owner, and returns the
 // link.
 func (o *Operator) Invite(ctx context.Context, accountKey string, draft accounts.InvitationDraft) (invitation accounts.Invitation, link string, err error) {
-	invitation, err = write(ctx, o, accountKey, func(tx *store.Tx, id string) (accounts.Invitation, error) {
+	invitation, err = write(ctx, o, accountKey, func(ctx context.Context, tx *store.Tx, id string) (accounts.Invitation, error) {
 		owner, err := accounts.FirstOwner(ctx, tx, id)
 		if err != nil {
 			return accounts.Invitation{}, err
@@ -48,7 +48,7 @@ func (o *Operator) ResetPassword(ctx context.Context, email string) (reset accou
 	if err != nil {
 		return reset, "", err
 	}
-	reset, err = transaction.Write(ctx, o.db, user.Account, func(tx *store.Tx) (accounts.Reset, error) {
+	reset, err = transaction.Write(ctx, o.db, user.Account, func(ctx context.Context, tx *store.Tx) (accounts.Reset, error) {
 		return accounts.MakeReset(ctx, tx, changes.Operator(), user)
 	})
 	return reset, linkURL(o.settings, accounts.ResetLink, reset.Token), err
@@ -60,7 +60,7 @@ func (o *Operator) SetRole(ctx context.Context, email string, role accounts.Role
 	if err != nil {
 		return accounts.User{}, err
 	}
-	return transaction.Write(ctx, o.db, found.Account, func(tx *store.Tx) (accounts.User, error) {
+	return transaction.Write(ctx, o.db, found.Account, func(ctx context.Context, tx *store.Tx) (accounts.User, error) {
 		current, err := tx.User(ctx, found.Account, found.ID)
 		if err != nil {
 			return accounts.User{}, err
@@ -70,7 +70,9 @@ func (o *Operator) SetRole(ctx context.Context, email string, role accounts.Role
 }
 
 func (o *Operator) user(ctx context.Context, email string) (accounts.User, error) {
-	return transaction.Read(ctx, o.db, func(tx *store.ReadTx) (accounts.User, error) { return accounts.FindByEmail(ctx, tx, email) })
+	return transaction.Read(ctx, o.db, func(ctx context.Context, tx *store.ReadTx) (accounts.User, error) {
+		return accounts.FindByEmail(ctx, tx, email)
+	})
 }
 
 // linkURL returns a link as people open it.

@@ -18,7 +18,7 @@ type snapshots struct{ db *store.DB }
 func (s snapshots) Snapshot(ctx context.Context, account, environment string, parts api.SnapshotParts, config func(configs.Resolved) error) (api.Snapshot, error) {
 	var found api.Snapshot
 	all := store.NewTransactions(s.db, func(tx *store.ReadTx) *store.ReadTx { return tx }, func(tx *store.Tx) *store.Tx { return tx })
-	err := all.Snapshot(ctx, func(tx *store.ReadTx) (err error) {
+	err := all.Snapshot(ctx, func(ctx context.Context, tx *store.ReadTx) (err error) {
 		if found.Seq, err = tx.LastChange(ctx, account); err != nil {
 			return err
 		}

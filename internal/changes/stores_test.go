@@ -1,6 +1,7 @@
 package changes_test
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -82,9 +83,9 @@ func write(t *testing.T, nodes []*store.DB, accounts []string) {
 		writers.Go(func() {
 			for j := range 5 {
 				account := accounts[(i+j)%len(accounts)]
-				_ = nodes[i%len(nodes)].Write(t.Context(), account, func(tx *store.Tx) error {
+				_ = nodes[i%len(nodes)].Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
 					for range 1 + i%3 {
-						if err := tx.RecordChanges(t.Context(), account, changes.Change{Kind: "flag", Key: fmt.Sprint(i, j)}); err != nil {
+						if err := tx.RecordChanges(ctx, account, changes.Change{Kind: "flag", Key: fmt.Sprint(i, j)}); err != nil {
 							return err
 						}
 					}

@@ -13,11 +13,11 @@ func (s *Service) provide(ctx context.Context, account, key string) error {
 	if key != Common {
 		return nil
 	}
-	_, err := transaction.Read(ctx, s.Store, func(tx ReadTx) (Config, error) { return tx.Config(ctx, account, Common) })
+	_, err := transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Config, error) { return tx.Config(ctx, account, Common) })
 	if !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	return s.Store.Write(ctx, account, func(tx Tx) error { return ensureCommon(ctx, tx, account) })
+	return s.Store.Write(ctx, account, func(ctx context.Context, tx Tx) error { return ensureCommon(ctx, tx, account) })
 }
 
 // ensureCommon creates the common config unless it exists. No plan refuses it, because nobody asked for it.

@@ -18,8 +18,8 @@ import (
 // bytes is what the account's configs have in all.
 func (h *fixture) bytes(t testing.TB) (count int) {
 	t.Helper()
-	err := h.db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
-		count, err = tx.ConfigBytes(t.Context(), h.owner.Account)
+	err := h.db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) (err error) {
+		count, err = tx.ConfigBytes(ctx, h.owner.Account)
 		return err
 	})
 	if err != nil {
@@ -72,8 +72,8 @@ type almostFull struct {
 	more int
 }
 
-func (s almostFull) Write(ctx context.Context, account string, fn func(configs.Tx) error) error {
-	return s.Store.Write(ctx, account, func(tx configs.Tx) error { return fn(almostFullTx{tx, s.more}) })
+func (s almostFull) Write(ctx context.Context, account string, fn func(context.Context, configs.Tx) error) error {
+	return s.Store.Write(ctx, account, func(ctx context.Context, tx configs.Tx) error { return fn(ctx, almostFullTx{tx, s.more}) })
 }
 
 type almostFullTx struct {

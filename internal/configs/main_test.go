@@ -76,8 +76,8 @@ func (h *fixture) get(t testing.TB, key string) configs.Config {
 // count reads beside the service, which would make the common config.
 func (h *fixture) count(t testing.TB) (count int) {
 	t.Helper()
-	err := h.db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
-		count, err = tx.CountConfigs(t.Context(), h.owner.Account)
+	err := h.db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) (err error) {
+		count, err = tx.CountConfigs(ctx, h.owner.Account)
 		return err
 	})
 	if err != nil {
@@ -88,7 +88,7 @@ func (h *fixture) count(t testing.TB) (count int) {
 
 func (h *fixture) write(t testing.TB, fn func(ctx context.Context, tx *store.Tx) error) {
 	t.Helper()
-	if err := h.db.Write(t.Context(), h.owner.Account, func(tx *store.Tx) error { return fn(t.Context(), tx) }); err != nil {
+	if err := h.db.Write(t.Context(), h.owner.Account, func(ctx context.Context, tx *store.Tx) error { return fn(ctx, tx) }); err != nil {
 		t.Fatal(err)
 	}
 }

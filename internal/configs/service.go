@@ -68,7 +68,7 @@ func (s *Service) Configs(ctx context.Context, caller accounts.Caller, filter Fi
 	if err := s.provide(ctx, caller.Account, Common); err != nil {
 		return page.List[Config]{}, err
 	}
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Config], error) {
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[Config], error) {
 		return tx.Configs(ctx, caller.Account, filter, request)
 	})
 }
@@ -78,7 +78,7 @@ func (s *Service) Config(ctx context.Context, caller accounts.Caller, key string
 	if err := s.provide(ctx, caller.Account, key); err != nil {
 		return Config{}, err
 	}
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Config, error) { return tx.Config(ctx, caller.Account, key) })
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Config, error) { return tx.Config(ctx, caller.Account, key) })
 }
 
 // Resolved returns the values of a config in an environment, which must exist, or without one.
@@ -86,7 +86,7 @@ func (s *Service) Resolved(ctx context.Context, caller accounts.Caller, key stri
 	if err := s.provide(ctx, caller.Account, key); err != nil {
 		return Resolved{}, err
 	}
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Resolved, error) {
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Resolved, error) {
 		chain, err := tx.ConfigChain(ctx, caller.Account, key)
 		if err != nil {
 			return Resolved{}, err
@@ -116,7 +116,7 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 	if draft.Problems.Err() != nil {
 		return Config{}, s.allProblems(ctx, caller, "", wanted, schemas, &draft)
 	}
-	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (_ Config, err error) {
+	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (_ Config, err error) {
 		made := wanted
 		made.Account, made.CreatedAt, made.UpdatedAt = caller.Account, tx.Now(), tx.Now()
 		if err := s.checkNew(ctx, tx, made); err != nil { // before common is created, which would count
@@ -169,7 +169,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	if draft.Problems.Err() != nil {
 		return Config{}, s.allProblems(ctx, caller, key, wanted, schemas, &draft)
 	}
-	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (Config, error) {
+	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (Config, error) {
 		if key == Common {
 			if err := ensureCommon(ctx, tx, caller.Account); err != nil {
 				return Config{}, err
@@ -189,7 +189,7 @@ func (s *Service) allProblems(ctx context.Context, caller accounts.Caller, key s
 	if schemas == nil {
 		return draft.Problems.Err()
 	}
-	err := s.Store.Read(ctx, func(tx ReadTx) error {
+	err := s.Store.Read(ctx, func(ctx context.Context, tx ReadTx) error {
 		write, after := write{sent: wanted.Environments, schemas: schemas}, wanted
 		after.Account = caller.Account
 		before, err := tx.Config(ctx, caller.Account, key)
@@ -227,7 +227,7 @@ func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string
 	if key == Common {
 		return fault.New(fault.ConfigProtected, "The config %q is the parent of those that name none and cannot be deleted.", Common)
 	}
-	return accounts.Do(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) error {
+	return accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
 		return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Config), func(Config) error {
 			const named = 5
 			children, err := tx.ConfigChildren(ctx, caller.Account, key, named+1)

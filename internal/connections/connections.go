@@ -82,7 +82,7 @@ type Service struct{ Store transaction.Reader[ReadTx] }
 
 // Connections lists who is connected to the caller's account now, newest first.
 func (s *Service) Connections(ctx context.Context, caller accounts.Caller, cursor page.Cursor) (page.Tail[Connection], error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.Tail[Connection], error) {
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.Tail[Connection], error) {
 		return tx.Connections(ctx, caller.Account, cursor.After, cursor.Size)
 	})
 }

@@ -55,7 +55,7 @@ func (r *Recorder) Stop(ctx context.Context) {
 	if len(r.written) == 0 {
 		return
 	}
-	if err := r.write(ctx, func(tx Tx) error { return tx.ClearConnections(ctx, r.Boot) }); err != nil {
+	if err := r.write(ctx, func(ctx context.Context, tx Tx) error { return tx.ClearConnections(ctx, r.Boot) }); err != nil {
 		r.Log.Warn("Removing this node's connections from the list failed; other nodes will do it.", "error", err)
 	}
 }
@@ -85,7 +85,7 @@ func (r *Recorder) record(ctx context.Context) error {
 	}
 	saved, gone := r.difference()
 	for slice := range slices.Chunk(saved, sliceSize) {
-		if err := r.write(ctx, func(tx Tx) error { return tx.SaveConnections(ctx, r.Boot, slice) }); err != nil {
+		if err := r.write(ctx, func(ctx context.Context, tx Tx) error { return tx.SaveConnections(ctx, r.Boot, slice) }); err != nil {
 			return err
 		}
 		for _, each := range slice {
@@ -93,7 +93,7 @@ func (r *Recorder) record(ctx context.Context) error {
 		}
 	}
 	for slice := range slices.Chunk(gone, sliceSize) {
-		if err := r.write(ctx, func(tx Tx) error { return tx.RemoveConnections(ctx, r.Boot, slice) }); err != nil {
+		if err := r.write(ctx, func(ctx context.Context, tx Tx) error { return tx.RemoveConnections(ctx, r.Boot, slice) }); err != nil {
 			return err
 		}
 		for _, id := range slice {
@@ -127,7 +127,7 @@ func (r *Recorder) difference() (saved []Connection, gone []string) {
 // check begins anew when rows of this node are missing or too many, as after it was
 // given up by others, and removes rows of nodes that are gone.
 func (r *Recorder) check(ctx context.Context) error {
-	return r.write(ctx, func(tx Tx) error {
+	return r.write(ctx, func(ctx context.Context, tx Tx) error {
 		count, err := tx.CountConnections(ctx, r.Boot)
 		if err != nil {
 			return err
@@ -142,7 +142,7 @@ func (r *Recorder) check(ctx context.Context) error {
 	})
 }
 
-func (r *Recorder) write(ctx context.Context, fn func(Tx) error) error {
+func (r *Recorder) write(ctx context.Context, fn func(context.Context, Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()
 	return r.Store.Write(ctx, "", fn)

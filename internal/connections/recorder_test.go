@@ -30,7 +30,7 @@ type node struct {
 }
 
 // Write counts transactions, and fails as the test wants.
-func (n *node) Write(ctx context.Context, account string, fn func(connections.Tx) error) error {
+func (n *node) Write(ctx context.Context, account string, fn func(context.Context, connections.Tx) error) error {
 	n.writes++
 	if n.broken != nil {
 		return n.broken
@@ -54,7 +54,7 @@ func newNode(t *testing.T, database storetest.Database) *node {
 
 func (n *node) beat(t *testing.T) {
 	t.Helper()
-	if err := n.db.Write(t.Context(), "", func(tx *store.Tx) error { return tx.Beat(t.Context(), "boot", "node") }); err != nil {
+	if err := n.db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error { return tx.Beat(ctx, "boot", "node") }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -124,14 +124,14 @@ func TestRecorder_NodeReturns(t *testing.T) {
 	n.connect(3)
 	n.Record(t.Context())
 	var nodes []string
-	err := n.db.Write(t.Context(), "", func(tx *store.Tx) error {
-		found, err := tx.Nodes(t.Context())
+	err := n.db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error {
+		found, err := tx.Nodes(ctx)
 		if err != nil {
 			return err
 		}
 		for _, each := range found {
 			nodes = append(nodes, each.Boot)
-			if _, err := tx.GiveUp(t.Context(), each); err != nil {
+			if _, err := tx.GiveUp(ctx, each); err != nil {
 				return err
 			}
 		}
@@ -140,7 +140,7 @@ func TestRecorder_NodeReturns(t *testing.T) {
 	if err != nil || !slices.Contains(nodes, "boot") || len(n.listed(t)) != 0 {
 		t.Fatalf("%v live, %d connections are listed, %v", nodes, len(n.listed(t)), err)
 	}
-	if err := n.db.Write(t.Context(), "", func(tx *store.Tx) error { return tx.RemoveLostConnections(t.Context(), 500) }); err != nil {
+	if err := n.db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error { return tx.RemoveLostConnections(ctx, 500) }); err != nil {
 		t.Fatal(err)
 	}
 	n.beat(t)

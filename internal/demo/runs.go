@@ -23,7 +23,7 @@ func (h *history) fireUntil(ctx context.Context, until time.Time) error {
 	oldest := h.now.Add(-kept)
 	for oldest.Before(until) {
 		var next *time.Time
-		if err := h.db.Read(ctx, func(tx *store.ReadTx) (err error) {
+		if err := h.db.Read(ctx, func(ctx context.Context, tx *store.ReadTx) (err error) {
 			next, err = tx.NextDue(ctx)
 			return err
 		}); err != nil {
@@ -47,7 +47,7 @@ func (h *history) fireUntil(ctx context.Context, until time.Time) error {
 func (h *history) fire(ctx context.Context) error {
 	const lease, many = "demo", 100
 	var ended []worker.Outcome
-	if err := h.db.Write(ctx, "", func(tx *store.Tx) error {
+	if err := h.db.Write(ctx, "", func(ctx context.Context, tx *store.Tx) error {
 		due, err := tx.DueJobs(ctx, tx.Now(), many)
 		if err != nil {
 			return err

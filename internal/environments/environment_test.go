@@ -235,12 +235,12 @@ type products struct {
 	failing error
 }
 
-func (p *products) Read(ctx context.Context, fn func(environments.ReadTx) error) error {
-	return p.db.Read(ctx, func(tx *store.ReadTx) error { return fn(productReads{tx, p}) })
+func (p *products) Read(ctx context.Context, fn func(context.Context, environments.ReadTx) error) error {
+	return p.db.Read(ctx, func(ctx context.Context, tx *store.ReadTx) error { return fn(ctx, productReads{tx, p}) })
 }
 
-func (p *products) Write(ctx context.Context, account string, fn func(environments.Tx) error) error {
-	return p.db.Write(ctx, account, func(tx *store.Tx) error { return fn(productWrites{tx, p}) })
+func (p *products) Write(ctx context.Context, account string, fn func(context.Context, environments.Tx) error) error {
+	return p.db.Write(ctx, account, func(ctx context.Context, tx *store.Tx) error { return fn(ctx, productWrites{tx, p}) })
 }
 
 type productReads struct {
@@ -315,12 +315,12 @@ func TestCreate_RowCap(t *testing.T) {
 	if err := create("one"); err != nil {
 		t.Fatal(err)
 	}
-	err := h.db.Write(t.Context(), h.owner.Account, func(tx *store.Tx) error {
+	err := h.db.Write(t.Context(), h.owner.Account, func(ctx context.Context, tx *store.Tx) error {
 		var err error
 		for i := range 999 {
 			key := fmt.Sprint("p", i)
 			made := environments.Environment{Account: h.owner.Account, Key: key, Name: key, Classification: environments.Standard, CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
-			err = errors.Join(err, tx.InsertEnvironments(t.Context(), made))
+			err = errors.Join(err, tx.InsertEnvironments(ctx, made))
 		}
 		return err
 	})

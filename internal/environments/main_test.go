@@ -48,14 +48,14 @@ func (h *house) get(t *testing.T, key string) environments.Environment {
 // dropped.
 func (h *house) discover(t *testing.T, keys ...string) (dropped int) {
 	t.Helper()
-	if err := h.db.Write(t.Context(), h.owner.Account, func(tx *store.Tx) error {
-		known, err := tx.ManagedEnvironments(t.Context(), h.owner.Account)
+	if err := h.db.Write(t.Context(), h.owner.Account, func(ctx context.Context, tx *store.Tx) error {
+		known, err := tx.ManagedEnvironments(ctx, h.owner.Account)
 		if err != nil {
 			return err
 		}
 		var created []string
 		created, dropped = environments.Discoverable(known, keys)
-		return environments.Discover(t.Context(), tx, h.owner, created)
+		return environments.Discover(ctx, tx, h.owner, created)
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -65,8 +65,8 @@ func (h *house) discover(t *testing.T, keys ...string) (dropped int) {
 // orders gives the account's order and those of its users.
 func (h *house) orders(t *testing.T) (orders environments.Orders) {
 	t.Helper()
-	err := h.db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
-		orders, err = tx.EnvironmentOrders(t.Context(), h.owner.Account)
+	err := h.db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) (err error) {
+		orders, err = tx.EnvironmentOrders(ctx, h.owner.Account)
 		return err
 	})
 	if err != nil {

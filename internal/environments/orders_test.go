@@ -1,6 +1,7 @@
 package environments_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -19,14 +20,14 @@ import (
 // user adds a person to the account, with an order of their own.
 func (h *house) user(t *testing.T, id string, order []string) accounts.Caller {
 	t.Helper()
-	if err := h.db.Write(t.Context(), h.owner.Account, func(tx *store.Tx) error {
-		if err := tx.InsertUser(t.Context(), accounts.User{ID: id, Account: h.owner.Account, Email: id, Role: accounts.Member}); err != nil {
+	if err := h.db.Write(t.Context(), h.owner.Account, func(ctx context.Context, tx *store.Tx) error {
+		if err := tx.InsertUser(ctx, accounts.User{ID: id, Account: h.owner.Account, Email: id, Role: accounts.Member}); err != nil {
 			return err
 		}
 		if order == nil {
 			return nil
 		}
-		return tx.SetUserOrder(t.Context(), h.owner.Account, id, order)
+		return tx.SetUserOrder(ctx, h.owner.Account, id, order)
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package environments_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -95,8 +96,8 @@ func candidates(t *testing.T, h *house) (keys []string) {
 
 func all(t *testing.T, h *house) (known map[string]bool) {
 	t.Helper()
-	if err := h.db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
-		known, err = tx.ManagedEnvironments(t.Context(), h.owner.Account)
+	if err := h.db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) (err error) {
+		known, err = tx.ManagedEnvironments(ctx, h.owner.Account)
 		return err
 	}); err != nil {
 		t.Fatal(err)

@@ -70,19 +70,21 @@ func Found(ctx context.Context, tx FoundingTx, account string) error {
 
 // Environments lists the environments of the caller's account.
 func (s *Service) Environments(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[Environment], error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Environment], error) {
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[Environment], error) {
 		return tx.Environments(ctx, caller.Account, filter, request)
 	})
 }
 
 // Environment returns one environment.
 func (s *Service) Environment(ctx context.Context, caller accounts.Caller, key string) (Environment, error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Environment, error) { return tx.Environment(ctx, caller.Account, key) })
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Environment, error) {
+		return tx.Environment(ctx, caller.Account, key)
+	})
 }
 
 // Usage counts the values held for an environment.
 func (s *Service) Usage(ctx context.Context, caller accounts.Caller, key string) (Usage, error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Usage, error) {
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Usage, error) {
 		if _, err := tx.Environment(ctx, caller.Account, key); err != nil {
 			return Usage{}, err
 		}
@@ -98,7 +100,7 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 	if err := draft.validate(); err != nil {
 		return Environment{}, err
 	}
-	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (Environment, error) {
+	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (Environment, error) {
 		made := draft.over(Environment{Account: caller.Account, Key: draft.Key.Or(""), CreatedAt: tx.Now()}, tx.Now())
 		if !draft.Restores {
 			made.Classification, made.Managed = Standard, true
@@ -141,7 +143,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	if err := draft.validate(); err != nil {
 		return Environment{}, err
 	}
-	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (Environment, error) {
+	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (Environment, error) {
 		return changes.Replace(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Environment),
 			func(before Environment) (Environment, error) { return draft.over(before, tx.Now()), nil },
 			func(before, after Environment) error {
@@ -175,7 +177,7 @@ func (s *Service) move(ctx context.Context, tx Tx, before, after Environment) er
 // Delete removes an environment from the account and from all orders. The
 // products' values for it stay unless cascade is set. ADMIN or OWNER.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, cascade bool, match changes.Match[Environment]) error {
-	return accounts.Do(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) error {
+	return accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
 		return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Environment), func(Environment) error {
 			if key == Production {
 				return protected("deleted")

@@ -114,14 +114,14 @@ func (h *house) count(t *testing.T) (count int) {
 
 func (h *house) read(t *testing.T, fn func(ctx context.Context, tx *store.ReadTx) error) {
 	t.Helper()
-	if err := h.db.Read(t.Context(), func(tx *store.ReadTx) error { return fn(t.Context(), tx) }); err != nil {
+	if err := h.db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) error { return fn(ctx, tx) }); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func (h *house) write(t *testing.T, fn func(ctx context.Context, tx *store.Tx) error) {
 	t.Helper()
-	if err := h.db.Write(t.Context(), h.owner.Account, func(tx *store.Tx) error { return fn(t.Context(), tx) }); err != nil {
+	if err := h.db.Write(t.Context(), h.owner.Account, func(ctx context.Context, tx *store.Tx) error { return fn(ctx, tx) }); err != nil {
 		t.Fatal(err)
 	}
 }

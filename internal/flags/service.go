@@ -97,18 +97,20 @@ type Service struct {
 
 // Flags lists the flags of the caller's account.
 func (s *Service) Flags(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[Flag], error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Flag], error) { return tx.Flags(ctx, caller.Account, filter, request) })
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[Flag], error) {
+		return tx.Flags(ctx, caller.Account, filter, request)
+	})
 }
 
 // Flag returns one flag.
 func (s *Service) Flag(ctx context.Context, caller accounts.Caller, key string) (Flag, error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Flag, error) { return tx.Flag(ctx, caller.Account, key) })
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Flag, error) { return tx.Flag(ctx, caller.Account, key) })
 }
 
 // Sources lists where flags are declared; of one flag, which must exist, when
 // the filter names it.
 func (s *Service) Sources(ctx context.Context, caller accounts.Caller, filter SourceFilter, request page.Request) (page.List[Source], error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Source], error) {
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[Source], error) {
 		if filter.Flag != "" {
 			if _, err := tx.Flag(ctx, caller.Account, filter.Flag); err != nil {
 				return page.List[Source]{}, err
@@ -130,7 +132,7 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 	if draft.Problems.Err() != nil {
 		return Flag{}, s.refused(ctx, caller, "", wanted, &draft)
 	}
-	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (Flag, error) {
+	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (Flag, error) {
 		if err := s.admit(ctx, tx, caller.Account, wanted.Key); err != nil {
 			return Flag{}, err
 		}
@@ -187,7 +189,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	if draft.Problems.Err() != nil {
 		return Flag{}, s.refused(ctx, caller, key, wanted, &draft)
 	}
-	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (Flag, error) {
+	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (Flag, error) {
 		var references referenceSet
 		return changes.Replace(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Flag), func(before Flag) (after Flag, err error) {
 			after, references, err = s.checked(ctx, tx, caller, before, wanted, &draft)
@@ -199,7 +201,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 // refused returns everything that is wrong with a draft at once: it adds what
 // only the database can tell, in a read that locks nothing.
 func (s *Service) refused(ctx context.Context, caller accounts.Caller, key string, wanted Flag, draft *Draft) error {
-	err := s.Store.Read(ctx, func(tx ReadTx) error {
+	err := s.Store.Read(ctx, func(ctx context.Context, tx ReadTx) error {
 		before, err := tx.Flag(ctx, caller.Account, key)
 		if fault.Is(err, fault.NotFound) {
 			before, err = unwritten(caller.Account, key, tx.Now()), nil
@@ -306,7 +308,7 @@ func (s *Service) checkRules(ctx context.Context, tx ReadTx, account string, sen
 // a key that is restricted to environments may not.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Flag]) error {
 	defer s.sources.Deleted(caller.Account)
-	return accounts.Do(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) error {
+	return accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
 		return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Flag), func(Flag) error {
 			return tx.DeleteFlag(ctx, caller.Account, key)
 		})

@@ -241,7 +241,7 @@ func changedFlags(news []changes.Change, from, to int64) []string {
 }
 
 func (s *Snapshots) read(ctx context.Context, account string, keys []string) (flags []Flag, environments map[string]bool, err error) {
-	err = s.Store.Read(ctx, func(tx ReadTx) error {
+	err = s.Store.Read(ctx, func(ctx context.Context, tx ReadTx) error {
 		if flags, err = tx.FlagsByKey(ctx, account, keys); err != nil {
 			return err
 		}

@@ -36,8 +36,8 @@ type watchedTx struct {
 	asked *[][]string
 }
 
-func (w watched) Read(ctx context.Context, fn func(flags.ReadTx) error) error {
-	return w.Store.Read(ctx, func(tx flags.ReadTx) error { return fn(watchedTx{tx, w.asked}) })
+func (w watched) Read(ctx context.Context, fn func(context.Context, flags.ReadTx) error) error {
+	return w.Store.Read(ctx, func(ctx context.Context, tx flags.ReadTx) error { return fn(ctx, watchedTx{tx, w.asked}) })
 }
 
 func (w watchedTx) FlagsByKey(ctx context.Context, account string, keys []string) ([]flags.Flag, error) {

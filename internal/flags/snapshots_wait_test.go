@@ -49,7 +49,7 @@ type blockedStore struct {
 	began, release chan struct{}
 }
 
-func (s blockedStore) Read(context.Context, func(flags.ReadTx) error) error {
+func (s blockedStore) Read(context.Context, func(context.Context, flags.ReadTx) error) error {
 	close(s.began)
 	<-s.release
 	return errBlocked

@@ -135,7 +135,9 @@ func (b *Backlog) countShared(ctx context.Context, account string) error {
 // count counts the pending runs of accounts in one statement.
 func (b *Backlog) count(ctx context.Context, store Store, accounts []string) error {
 	at, before := b.Now(), b.remember(accounts)
-	pending, err := transaction.Read(ctx, store, func(tx ReadTx) (map[string]int, error) { return tx.PendingRuns(ctx, accounts, b.Limit) })
+	pending, err := transaction.Read(ctx, store, func(ctx context.Context, tx ReadTx) (map[string]int, error) {
+		return tx.PendingRuns(ctx, accounts, b.Limit)
+	})
 	if err == nil {
 		b.correct(before, pending, at)
 	}

@@ -22,7 +22,7 @@ type slowDatabase struct {
 	reads   atomic.Int64
 }
 
-func (d *slowDatabase) Read(ctx context.Context, fn func(jobs.ReadTx) error) error {
+func (d *slowDatabase) Read(ctx context.Context, fn func(context.Context, jobs.ReadTx) error) error {
 	d.reads.Add(1)
 	tx := countTx{pending: int(d.pending.Load())}
 	select {
@@ -33,7 +33,7 @@ func (d *slowDatabase) Read(ctx context.Context, fn func(jobs.ReadTx) error) err
 	if d.fails != nil {
 		return d.fails
 	}
-	return fn(tx)
+	return fn(ctx, tx)
 }
 
 // countTx has the same number of pending runs for each account.

@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -76,8 +77,8 @@ func TestBacklog_Recounts(t *testing.T) {
 	if got, _ := b.admit(t, 1); got != 0 {
 		t.Errorf("admitted %d at the limit", got)
 	}
-	err := b.db.Write(t.Context(), "", func(tx *store.Tx) error {
-		_, err := tx.CancelRun(t.Context(), b.job.Account, ids[0], tx.Now())
+	err := b.db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error {
+		_, err := tx.CancelRun(ctx, b.job.Account, ids[0], tx.Now())
 		return err
 	})
 	if err != nil {
@@ -111,8 +112,8 @@ func TestBacklog_Racing(t *testing.T) {
 				if err != nil || admission.Runs[b.job.Account] == 0 {
 					continue
 				}
-				err = b.db.Write(t.Context(), "", func(tx *store.Tx) error {
-					return tx.InsertRuns(t.Context(), []jobs.Run{storetest.NewRun(b.job)})
+				err = b.db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error {
+					return tx.InsertRuns(ctx, []jobs.Run{storetest.NewRun(b.job)})
 				})
 				if admission.Settle(err == nil); err == nil {
 					queued.Add(1)

@@ -50,7 +50,9 @@ func (e *Expirer) Stop() { e.loop.Stop() }
 // transactions, account by account.
 func (e *Expirer) Expire(ctx context.Context) error {
 	for after := ""; ; {
-		accounts, err := transaction.Read(ctx, e.Store, func(tx ReadTx) ([]string, error) { return tx.PendingAccounts(ctx, after, expiryBatch) })
+		accounts, err := transaction.Read(ctx, e.Store, func(ctx context.Context, tx ReadTx) ([]string, error) {
+			return tx.PendingAccounts(ctx, after, expiryBatch)
+		})
 		if err != nil || len(accounts) == 0 {
 			return err
 		}
@@ -67,7 +69,7 @@ func (e *Expirer) expire(ctx context.Context, account string) error {
 	detail := fmt.Sprintf("The run was pending for longer than %s, so it was canceled and nothing was sent.", spelled(e.Limit))
 	expired := 0
 	for {
-		count, err := transaction.Write(ctx, e.Store, "", func(tx Tx) (int, error) {
+		count, err := transaction.Write(ctx, e.Store, "", func(ctx context.Context, tx Tx) (int, error) {
 			now := tx.Now()
 			if e.Paused != nil && e.Paused() { // asked after the time was read
 				return 0, nil

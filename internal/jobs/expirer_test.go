@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"context"
 	"encoding/binary"
 	"log/slog"
 	"strings"
@@ -41,8 +42,8 @@ func TestExpirer_OneEndEach(t *testing.T) {
 		}
 		racing.Go(func() {
 			for range 3 {
-				err := db.Worker().Write(t.Context(), "", func(tx worker.Tx) error {
-					claims, err := tx.ClaimRuns(t.Context(), job.Lane(), "boot", 20)
+				err := db.Worker().Write(t.Context(), "", func(ctx context.Context, tx worker.Tx) error {
+					claims, err := tx.ClaimRuns(ctx, job.Lane(), "boot", 20)
 					claimed.Add(int64(len(claims)))
 					return err
 				})
@@ -87,7 +88,7 @@ func queueOld(t *testing.T, db *store.DB, job jobs.Job, count int) {
 		runs[i] = storetest.NewRun(job)
 		runs[i].ID, runs[i].CreatedAt = id.String(), queued
 	}
-	if err := db.Write(t.Context(), "", func(tx *store.Tx) error { return tx.InsertRuns(t.Context(), runs) }); err != nil {
+	if err := db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error { return tx.InsertRuns(ctx, runs) }); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -22,7 +22,7 @@ type Preview struct {
 func (s *Service) Preview(ctx context.Context, schedule string, instant *time.Time, count int) (Preview, error) {
 	schedule = strings.TrimSpace(schedule)
 	times, broken := readSchedule(schedule, instant)
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Preview, error) {
+	return transaction.Read(ctx, s.Store, func(_ context.Context, tx ReadTx) (Preview, error) {
 		if broken == "" {
 			broken = times.passed(tx.Now())
 		}

@@ -16,7 +16,9 @@ import (
 
 // Runs lists the runs of the caller's account, newest first.
 func (s *Service) Runs(ctx context.Context, caller accounts.Caller, filter RunFilter, cursor page.Cursor) (page.Tail[Run], error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.Tail[Run], error) { return tx.Runs(ctx, caller.Account, filter, cursor) })
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.Tail[Run], error) {
+		return tx.Runs(ctx, caller.Account, filter, cursor)
+	})
 }
 
 // Run returns one run.
@@ -25,12 +27,12 @@ func (s *Service) Run(ctx context.Context, caller accounts.Caller, id string) (R
 	if err != nil {
 		return Run{}, err
 	}
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Run, error) { return tx.Run(ctx, caller.Account, id) })
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Run, error) { return tx.Run(ctx, caller.Account, id) })
 }
 
 // RunNow queues a run of a job, enabled or not. MEMBER or higher.
 func (s *Service) RunNow(ctx context.Context, caller accounts.Caller, key string) (Run, error) {
-	return s.queue(ctx, caller, func(tx Tx) (Run, error) {
+	return s.queue(ctx, caller, func(ctx context.Context, tx Tx) (Run, error) {
 		job, err := tx.JobToRun(ctx, caller.Account, key)
 		return job.newRun(Manual, tx.Now()), err
 	})
@@ -43,7 +45,7 @@ func (s *Service) Rerun(ctx context.Context, caller accounts.Caller, id string) 
 	if err != nil {
 		return Run{}, err
 	}
-	return s.queue(ctx, caller, func(tx Tx) (Run, error) {
+	return s.queue(ctx, caller, func(ctx context.Context, tx Tx) (Run, error) {
 		job, err := tx.JobOfRun(ctx, caller.Account, id)
 		if err != nil {
 			return Run{}, err
@@ -59,16 +61,16 @@ func (s *Service) Rerun(ctx context.Context, caller accounts.Caller, id string) 
 
 // queue stores a run and wakes the workers. It does not lock the account, so that
 // runs of many jobs can be queued at the same time.
-func (s *Service) queue(ctx context.Context, caller accounts.Caller, newRun func(Tx) (Run, error)) (Run, error) {
+func (s *Service) queue(ctx context.Context, caller accounts.Caller, newRun func(context.Context, Tx) (Run, error)) (Run, error) {
 	admission, err := s.Backlog.Admit(ctx, caller.Account, 1)
 	if err != nil {
 		return Run{}, err
 	}
-	queued, err := transaction.Write(ctx, s.Store, "", func(tx Tx) (Run, error) {
+	queued, err := transaction.Write(ctx, s.Store, "", func(ctx context.Context, tx Tx) (Run, error) {
 		if _, err := caller.Confirm(ctx, tx); err != nil {
 			return Run{}, err
 		}
-		run, err := newRun(tx)
+		run, err := newRun(ctx, tx)
 		if err == nil && admission.Runs[caller.Account] == 0 {
 			err = fault.RowLimit("jobs.pending_runs", s.Backlog.Limit, "An account may have %d runs pending. Cancel some, or wait until some have run.", s.Backlog.Limit)
 		}
@@ -103,7 +105,7 @@ func (s *Service) Cancel(ctx context.Context, caller accounts.Caller, id string)
 	if err != nil {
 		return Run{}, err
 	}
-	run, err := transaction.Write(ctx, s.Store, "", func(tx Tx) (Run, error) {
+	run, err := transaction.Write(ctx, s.Store, "", func(ctx context.Context, tx Tx) (Run, error) {
 		if _, err := caller.Confirm(ctx, tx); err != nil {
 			return Run{}, err
 		}
@@ -132,7 +134,7 @@ func (s *Service) Usage(ctx context.Context, caller accounts.Caller, period stri
 		return Usage{}, fault.New(fault.InvalidParameter, "filter[period] must be current or a month as YYYY-MM.").
 			At(fault.Parameter("filter[period]"))
 	}
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Usage, error) {
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Usage, error) {
 		if period == "current" {
 			period = Period(tx.Now())
 		}

@@ -97,7 +97,9 @@ type Service struct {
 
 // Jobs lists the jobs of the caller's account, as the caller may see them.
 func (s *Service) Jobs(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[Job], error) {
-	found, err := transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Job], error) { return tx.Jobs(ctx, caller.Account, filter, request) })
+	found, err := transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[Job], error) {
+		return tx.Jobs(ctx, caller.Account, filter, request)
+	})
 	for i, job := range found.Items {
 		found.Items[i] = job.shownTo(caller)
 	}
@@ -106,7 +108,7 @@ func (s *Service) Jobs(ctx context.Context, caller accounts.Caller, filter Filte
 
 // Job returns one job, as the caller may see it.
 func (s *Service) Job(ctx context.Context, caller accounts.Caller, key string) (Job, error) {
-	job, err := transaction.Read(ctx, s.Store, func(tx ReadTx) (Job, error) { return tx.Job(ctx, caller.Account, key) })
+	job, err := transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Job, error) { return tx.Job(ctx, caller.Account, key) })
 	return job.shownTo(caller), err
 }
 
@@ -114,7 +116,9 @@ func (s *Service) Job(ctx context.Context, caller accounts.Caller, key string) (
 // has, or had and that is still kept. MEMBER or higher; a key that is restricted
 // to environments may not.
 func (s *Service) Configuration(ctx context.Context, caller accounts.Caller, id string) (Plain, error) {
-	found, err := transaction.Read(ctx, s.Store, func(tx ReadTx) (Configuration, error) { return tx.JobConfiguration(ctx, caller.Account, id) })
+	found, err := transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Configuration, error) {
+		return tx.JobConfiguration(ctx, caller.Account, id)
+	})
 	return found.Plain(), err
 }
 
@@ -127,7 +131,7 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 	if draft.Problems.Err() != nil {
 		return s.refused(ctx, &draft, wanted, times)
 	}
-	made, err := accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (Job, error) {
+	made, err := accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (Job, error) {
 		job := wanted
 		job.CreatedAt, job.UpdatedAt = tx.Now(), tx.Now()
 		if err := s.checkNew(ctx, tx, &draft, &job, times); err != nil {
@@ -183,7 +187,7 @@ func (s *Service) check(ctx context.Context, tx ReadTx, draft *Draft, job Job, t
 
 // refused returns all problems of a draft.
 func (s *Service) refused(ctx context.Context, draft *Draft, job Job, times timetable) (Job, error) {
-	return Job{}, s.Store.Read(ctx, func(tx ReadTx) error { return s.check(ctx, tx, draft, job, times) })
+	return Job{}, s.Store.Read(ctx, func(ctx context.Context, tx ReadTx) error { return s.check(ctx, tx, draft, job, times) })
 }
 
 // Replace changes a job. MEMBER or higher; a key that is restricted to
@@ -195,7 +199,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 		return s.refused(ctx, &draft, wanted, times)
 	}
 	request := newID()
-	changed, err := accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (Job, error) {
+	changed, err := accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (Job, error) {
 		return changes.Replace(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.JobToChange), func(before Job) (Job, error) {
 			after := wanted
 			after.UID, after.RequestID, after.CreatedAt = before.UID, before.RequestID, before.CreatedAt
@@ -271,7 +275,7 @@ func (s *Service) countEnabled(ctx context.Context, tx Tx, before, after Job) er
 // finish. MEMBER or higher; a key that is restricted to environments may not.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Job]) error {
 	canceled := 0
-	err := accounts.Do(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) error {
+	err := accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
 		return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.JobToChange), func(job Job) (err error) {
 			if job.Enabled {
 				if err := tx.AddActiveJobs(ctx, job.Account, -1); err != nil {

@@ -38,7 +38,7 @@ type DayStats struct {
 
 // Stats returns what became of a job's runs in the last days, today included.
 func (s *Service) Stats(ctx context.Context, caller accounts.Caller, key string, days int) (Stats, error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Stats, error) {
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Stats, error) {
 		job, err := tx.Job(ctx, caller.Account, key)
 		if err != nil {
 			return Stats{}, err

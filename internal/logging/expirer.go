@@ -93,7 +93,7 @@ func (e *Expirer) Expire(ctx context.Context) (time.Duration, error) {
 // due returns what is due, by account, and how long it is until the next.
 func (e *Expirer) due(ctx context.Context, but []string) (due map[string][]Expiring, wait time.Duration, err error) {
 	due, wait = map[string][]Expiring{}, maxSleep
-	err = e.store.Read(ctx, func(tx ReadTx) error {
+	err = e.store.Read(ctx, func(ctx context.Context, tx ReadTx) error {
 		next, err := tx.ExpiringLevels(ctx, but, expiryBatch)
 		if e.isPaused() {
 			return err
@@ -128,7 +128,7 @@ func (e *Expirer) remove(ctx context.Context, account string, expiring []Expirin
 func (e *Expirer) removePart(ctx context.Context, account string, expiring []Expiring) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, expiryTimeout)
 	defer cancel()
-	return transaction.Write(ctx, e.store, account, func(tx Tx) (int, error) {
+	return transaction.Write(ctx, e.store, account, func(ctx context.Context, tx Tx) (int, error) {
 		loggerKeys, groupKeys := keysOf(expiring)
 		loggers, err := tx.LoggersByKey(ctx, account, loggerKeys)
 		if err != nil {

@@ -252,7 +252,7 @@ type stuck struct {
 	account string
 }
 
-func (s stuck) Write(ctx context.Context, account string, fn func(logging.Tx) error) error {
+func (s stuck) Write(ctx context.Context, account string, fn func(context.Context, logging.Tx) error) error {
 	if account == s.account {
 		return fault.New(fault.Unavailable, "Not now.")
 	}
@@ -322,21 +322,21 @@ func (lockedTx) SaveLoggers(context.Context, []logging.Logger) error   { return 
 func (lockedTx) CreateLoggers(context.Context, []logging.Logger) error { return nil }
 func (lockedTx) SaveLogGroups(context.Context, []logging.Group) error  { return nil }
 
-func (s *locked) Read(_ context.Context, fn func(logging.ReadTx) error) error {
+func (s *locked) Read(ctx context.Context, fn func(context.Context, logging.ReadTx) error) error {
 	var due []logging.Expiring
 	for i := range 10 {
 		due = append(due, logging.Expiring{Account: strconv.Itoa(i), Kind: logging.Kind, Key: "l", At: time.Now()})
 	}
-	return fn(lockedTx{due: due})
+	return fn(ctx, lockedTx{due: due})
 }
 
-func (s *locked) Write(ctx context.Context, account string, fn func(logging.Tx) error) error {
+func (s *locked) Write(ctx context.Context, account string, fn func(context.Context, logging.Tx) error) error {
 	if account == s.account {
 		<-ctx.Done()
 		return ctx.Err()
 	}
 	s.writes.Add(1)
-	return fn(lockedTx{})
+	return fn(ctx, lockedTx{})
 }
 
 // An account that is locked is waited for a few seconds, and by itself.

@@ -20,7 +20,7 @@ func (s *Service) CreateGroup(ctx context.Context, caller accounts.Caller, draft
 	if draft.Problems.Err() != nil {
 		return GroupView{}, s.refusedGroup(ctx, caller.Account, "", wanted, &draft.Problems)
 	}
-	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (GroupView, error) {
+	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (GroupView, error) {
 		if err := s.admitGroup(ctx, tx, caller.Account, key); err != nil {
 			return GroupView{}, err
 		}
@@ -58,7 +58,7 @@ func (s *Service) admitGroup(ctx context.Context, tx Tx, account, key string) er
 
 // refusedGroup is refused for groups; a new one has no key here.
 func (s *Service) refusedGroup(ctx context.Context, account, key string, wanted request, problems *fault.Problems) error {
-	err := s.Store.Read(ctx, func(tx ReadTx) error {
+	err := s.Store.Read(ctx, func(ctx context.Context, tx ReadTx) error {
 		before, err := tx.LogGroup(ctx, account, key)
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			return err
@@ -105,7 +105,7 @@ func (s *Service) ReplaceGroup(ctx context.Context, caller accounts.Caller, key 
 	if draft.Problems.Err() != nil {
 		return GroupView{}, s.refusedGroup(ctx, caller.Account, key, wanted, &draft.Problems)
 	}
-	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (GroupView, error) {
+	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (GroupView, error) {
 		target := accounts.Target(ctx, caller, KindGroup, key, onStored(match, viewGroup), tx.LogGroup)
 		group, err := changes.Replace(ctx, tx, target,
 			func(before Group) (Group, error) { return s.replacedGroup(ctx, tx, caller, before, wanted) },
@@ -121,7 +121,7 @@ func (s *Service) ReplaceGroup(ctx context.Context, caller accounts.Caller, key 
 // set are released, and removes the group. MEMBER or higher; a key that is
 // restricted to environments may not.
 func (s *Service) DeleteGroup(ctx context.Context, caller accounts.Caller, key string, match changes.Match[GroupView]) error {
-	return accounts.Do(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) error {
+	return accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
 		var detached []string
 		target := accounts.Target(ctx, caller, KindGroup, key, onStored(match, viewGroup), tx.LogGroup)
 		err := changes.Delete(ctx, tx, target, func(Group) (err error) {

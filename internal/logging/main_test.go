@@ -104,8 +104,8 @@ func (h *house) sources(t *testing.T, filter logging.SourceFilter) []logging.Sou
 
 func (h *house) count(t *testing.T, count func(ctx context.Context, tx *store.ReadTx) (int, error)) (found int) {
 	t.Helper()
-	if err := h.db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
-		found, err = count(t.Context(), tx)
+	if err := h.db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) (err error) {
+		found, err = count(ctx, tx)
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func (h *house) managed(t *testing.T) int {
 
 func (h *house) write(t *testing.T, fn func(ctx context.Context, tx *store.Tx) error) {
 	t.Helper()
-	if err := h.db.Write(t.Context(), h.owner.Account, func(tx *store.Tx) error { return fn(t.Context(), tx) }); err != nil {
+	if err := h.db.Write(t.Context(), h.owner.Account, func(ctx context.Context, tx *store.Tx) error { return fn(ctx, tx) }); err != nil {
 		t.Fatal(err)
 	}
 }

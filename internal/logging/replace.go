@@ -23,7 +23,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	if draft.Problems.Err() != nil {
 		return View{}, s.refused(ctx, caller.Account, key, wanted, &draft.Problems)
 	}
-	made, err := accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (Logger, error) {
+	made, err := accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (Logger, error) {
 		before, exists, err := stored(ctx, tx, caller.Account, key, match)
 		if err == nil && !exists {
 			err = naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, Kind, key)
@@ -46,13 +46,13 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 		return View{}, err
 	}
 	// What follows from others and what is observed need not be read under the lock.
-	return transaction.Read(ctx, snapshots{s.Store}, func(tx ReadTx) (View, error) { return view(ctx, tx, made) })
+	return transaction.Read(ctx, snapshots{s.Store}, func(ctx context.Context, tx ReadTx) (View, error) { return view(ctx, tx, made) })
 }
 
 // refused returns everything that is wrong with a draft at once: it adds what
 // only the database can tell, in a read that locks nothing.
 func (s *Service) refused(ctx context.Context, account, key string, wanted request, problems *fault.Problems) error {
-	err := s.Store.Read(ctx, func(tx ReadTx) error {
+	err := s.Store.Read(ctx, func(ctx context.Context, tx ReadTx) error {
 		before, err := tx.Logger(ctx, account, key)
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			return err
@@ -225,7 +225,7 @@ func cascade(ctx context.Context, tx Tx, caller accounts.Caller, key string) err
 // MEMBER or higher; a key that is restricted to environments may not.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[View]) error {
 	defer s.sources.Deleted(caller.Account)
-	return accounts.Do(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) error {
+	return accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
 		target := accounts.Target(ctx, caller, Kind, key, onStored(match, viewLogger), tx.Logger)
 		return changes.Delete(ctx, tx, target, func(Logger) error { return tx.DeleteLogger(ctx, caller.Account, key, tx.Now()) })
 	})

@@ -18,7 +18,7 @@ import (
 type Store interface {
 	transaction.Store[ReadTx, Tx]
 	// Snapshot is Read of one state: no write is seen in part.
-	Snapshot(ctx context.Context, fn func(ReadTx) error) error
+	Snapshot(ctx context.Context, fn func(context.Context, ReadTx) error) error
 }
 
 // Filter narrows a list of loggers. Zero members do not filter.
@@ -152,12 +152,14 @@ func viewGroup(group Group) GroupView { return GroupView{Group: group} }
 type snapshots struct{ Store }
 
 // Read is the Store's Snapshot.
-func (s snapshots) Read(ctx context.Context, fn func(ReadTx) error) error { return s.Snapshot(ctx, fn) }
+func (s snapshots) Read(ctx context.Context, fn func(context.Context, ReadTx) error) error {
+	return s.Snapshot(ctx, fn)
+}
 
 // Loggers lists the loggers of the caller's account. See View for what a
 // list leaves out.
 func (s *Service) Loggers(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[View], error) {
-	return transaction.Read(ctx, snapshots{s.Store}, func(tx ReadTx) (page.List[View], error) {
+	return transaction.Read(ctx, snapshots{s.Store}, func(ctx context.Context, tx ReadTx) (page.List[View], error) {
 		list, err := tx.Loggers(ctx, caller.Account, filter, request)
 		if err != nil {
 			return page.List[View]{}, err
@@ -169,7 +171,7 @@ func (s *Service) Loggers(ctx context.Context, caller accounts.Caller, filter Fi
 
 // Logger returns one logger.
 func (s *Service) Logger(ctx context.Context, caller accounts.Caller, key string) (View, error) {
-	return transaction.Read(ctx, snapshots{s.Store}, func(tx ReadTx) (View, error) {
+	return transaction.Read(ctx, snapshots{s.Store}, func(ctx context.Context, tx ReadTx) (View, error) {
 		logger, err := tx.Logger(ctx, caller.Account, key)
 		if err != nil {
 			return View{}, err
@@ -181,7 +183,7 @@ func (s *Service) Logger(ctx context.Context, caller accounts.Caller, key string
 // Sources lists where loggers are seen; of one logger, which must exist, when
 // the filter names it.
 func (s *Service) Sources(ctx context.Context, caller accounts.Caller, filter SourceFilter, request page.Request) (page.List[Source], error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Source], error) {
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[Source], error) {
 		if filter.Logger != "" {
 			if _, err := tx.Logger(ctx, caller.Account, filter.Logger); err != nil {
 				return page.List[Source]{}, err
@@ -193,7 +195,7 @@ func (s *Service) Sources(ctx context.Context, caller accounts.Caller, filter So
 
 // Groups lists the log groups of the caller's account.
 func (s *Service) Groups(ctx context.Context, caller accounts.Caller, filter GroupFilter, request page.Request) (page.List[GroupView], error) {
-	return transaction.Read(ctx, snapshots{s.Store}, func(tx ReadTx) (page.List[GroupView], error) {
+	return transaction.Read(ctx, snapshots{s.Store}, func(ctx context.Context, tx ReadTx) (page.List[GroupView], error) {
 		list, err := tx.LogGroups(ctx, caller.Account, filter, request)
 		if err != nil {
 			return page.List[GroupView]{}, err
@@ -205,7 +207,7 @@ func (s *Service) Groups(ctx context.Context, caller accounts.Caller, filter Gro
 
 // Group returns one log group.
 func (s *Service) Group(ctx context.Context, caller accounts.Caller, key string) (GroupView, error) {
-	return transaction.Read(ctx, snapshots{s.Store}, func(tx ReadTx) (GroupView, error) {
+	return transaction.Read(ctx, snapshots{s.Store}, func(ctx context.Context, tx ReadTx) (GroupView, error) {
 		group, err := tx.LogGroup(ctx, caller.Account, key)
 		if err != nil {
 			return GroupView{}, err

@@ -28,12 +28,12 @@ type spy struct {
 	then   func()
 }
 
-func (s spy) Snapshot(ctx context.Context, fn func(logging.ReadTx) error) error {
-	return s.Store.Snapshot(ctx, func(tx logging.ReadTx) error { return fn(spyReadTx{tx, s}) })
+func (s spy) Snapshot(ctx context.Context, fn func(context.Context, logging.ReadTx) error) error {
+	return s.Store.Snapshot(ctx, func(ctx context.Context, tx logging.ReadTx) error { return fn(ctx, spyReadTx{tx, s}) })
 }
 
-func (s spy) Write(ctx context.Context, account string, fn func(logging.Tx) error) error {
-	return s.Store.Write(ctx, account, func(tx logging.Tx) error { return fn(blindTx{tx}) })
+func (s spy) Write(ctx context.Context, account string, fn func(context.Context, logging.Tx) error) error {
+	return s.Store.Write(ctx, account, func(ctx context.Context, tx logging.Tx) error { return fn(ctx, blindTx{tx}) })
 }
 
 type spyReadTx struct {

@@ -46,7 +46,7 @@ func contexts() resource[Context] {
 }
 
 func (r resource[T]) get(ctx context.Context, s *Service, caller accounts.Caller, id string) (T, error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (T, error) { return r.load(tx, ctx, caller.Account, id) })
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (T, error) { return r.load(tx, ctx, caller.Account, id) })
 }
 
 func (r resource[T]) target(ctx context.Context, tx Tx, caller accounts.Caller, id string, match changes.Match[T]) changes.Target[T] {
@@ -60,7 +60,7 @@ func (r resource[T]) replace(ctx context.Context, s *Service, caller accounts.Ca
 		var none T
 		return none, err
 	}
-	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (T, error) {
+	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (T, error) {
 		return changes.Replace(ctx, tx, r.target(ctx, tx, caller, id, match),
 			func(before T) (T, error) { return change(before, tx.Now()), nil },
 			func(_, after T) error { return r.save(tx, ctx, after) })
@@ -68,14 +68,14 @@ func (r resource[T]) replace(ctx context.Context, s *Service, caller accounts.Ca
 }
 
 func (r resource[T]) delete(ctx context.Context, s *Service, caller accounts.Caller, id string, match changes.Match[T]) error {
-	return accounts.Do(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) error {
+	return accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
 		return changes.Delete(ctx, tx, r.target(ctx, tx, caller, id, match), func(T) error { return r.remove(tx, ctx, caller.Account, id) })
 	})
 }
 
 // Services lists the services of the caller's account.
 func (s *Service) Services(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[ReportingService], error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[ReportingService], error) {
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[ReportingService], error) {
 		return tx.Services(ctx, caller.Account, filter, request)
 	})
 }
@@ -94,7 +94,7 @@ func (s *Service) CreateService(ctx context.Context, caller accounts.Caller, dra
 	if err := draft.validate(); err != nil {
 		return ReportingService{}, err
 	}
-	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (ReportingService, error) {
+	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (ReportingService, error) {
 		if err := requireFewServices(ctx, tx, caller.Account); err != nil {
 			return ReportingService{}, err
 		}
@@ -138,7 +138,7 @@ func (s *Service) DeleteService(ctx context.Context, caller accounts.Caller, key
 
 // ContextTypes lists the context types of the caller's account.
 func (s *Service) ContextTypes(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[ContextType], error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[ContextType], error) {
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[ContextType], error) {
 		return tx.ContextTypes(ctx, caller.Account, filter, request)
 	})
 }
@@ -158,7 +158,7 @@ func (s *Service) CreateContextType(ctx context.Context, caller accounts.Caller,
 	if err := draft.validate(); err != nil {
 		return ContextType{}, err
 	}
-	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (ContextType, error) {
+	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (ContextType, error) {
 		if err := newContextType(ctx, tx, caller.Account, key); err != nil {
 			return ContextType{}, err
 		}
@@ -208,7 +208,7 @@ func (s *Service) DeleteContextType(ctx context.Context, caller accounts.Caller,
 
 // Contexts lists the contexts of the caller's account.
 func (s *Service) Contexts(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[Context], error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Context], error) {
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[Context], error) {
 		return tx.Contexts(ctx, caller.Account, filter, request)
 	})
 }

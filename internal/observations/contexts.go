@@ -71,9 +71,9 @@ func (s *Service) reportSlice(ctx context.Context, caller accounts.Caller, items
 	for _, item := range items {
 		r.add(item)
 	}
-	found, err := transaction.Read(ctx, s.Reports, func(tx ReadTx) (*contextNews, error) { return r.compare(ctx, tx) })
+	found, err := transaction.Read(ctx, s.Reports, func(ctx context.Context, tx ReadTx) (*contextNews, error) { return r.compare(ctx, tx) })
 	if err == nil && found.any() {
-		err = s.queue.Write(ctx, s.Reports, caller.Account, queuedWrite[Tx]{items: len(items), check: confirm[Tx](ctx, caller), write: func(tx Tx, _ *sharedCount) (err error) {
+		err = s.queue.Write(ctx, s.Reports, caller.Account, queuedWrite[Tx]{items: len(items), check: confirm[Tx](caller), write: func(ctx context.Context, tx Tx, _ *sharedCount) (err error) {
 			if found, err = r.compare(ctx, tx); err != nil { // others may have been first
 				return err
 			}

@@ -21,7 +21,7 @@ type failing struct {
 	always string // an account whose writes fail whether it is broken or not
 }
 
-func (f *failing) Write(ctx context.Context, account string, fn func(observations.Tx) error) error {
+func (f *failing) Write(ctx context.Context, account string, fn func(context.Context, observations.Tx) error) error {
 	if f.broken || account == f.always {
 		return errors.New("no")
 	}

@@ -46,8 +46,8 @@ func (tx writes) CreateEnvironments(ctx context.Context, caller accounts.Caller,
 
 func (h *house) environment(t *testing.T, key string) (found environments.Environment) {
 	t.Helper()
-	if err := h.db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
-		found, err = tx.Environment(t.Context(), h.owner.Account, key)
+	if err := h.db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) (err error) {
+		found, err = tx.Environment(ctx, h.owner.Account, key)
 		return err
 	}); err != nil {
 		t.Fatal(err)

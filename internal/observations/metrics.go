@@ -87,7 +87,7 @@ type MetricFilter struct {
 func (s *Service) ReportMetrics(ctx context.Context, caller accounts.Caller, metrics []Metric) error {
 	for slice := range slices.Chunk(metrics, sliceSize) {
 		var stored storedMetrics
-		err := s.queue.Write(ctx, s.Reports, caller.Account, queuedWrite[Tx]{items: len(slice), check: confirm[Tx](ctx, caller), write: func(tx Tx, _ *sharedCount) (err error) {
+		err := s.queue.Write(ctx, s.Reports, caller.Account, queuedWrite[Tx]{items: len(slice), check: confirm[Tx](caller), write: func(ctx context.Context, tx Tx, _ *sharedCount) (err error) {
 			stored, err = storeMetrics(ctx, tx, caller.Account, slice)
 			return err
 		}})
@@ -104,7 +104,7 @@ func (s *Service) ReportMetrics(ctx context.Context, caller accounts.Caller, met
 func (s *Service) addMetrics(ctx context.Context, account string, metrics []Metric) error {
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
-	stored, err := transaction.Write(ctx, s.Reports, account, func(tx Tx) (storedMetrics, error) {
+	stored, err := transaction.Write(ctx, s.Reports, account, func(ctx context.Context, tx Tx) (storedMetrics, error) {
 		return storeMetrics(ctx, tx, account, metrics)
 	})
 	if err == nil {

@@ -38,10 +38,10 @@ type queuedWrite[W any] struct {
 	// check decides in the transaction whether the report may still be written,
 	// before anything of it is. A refusal, 401 or 403, is the answer to this caller
 	// alone; the other reports of the batch are written.
-	check func(tx W) error
+	check func(ctx context.Context, tx W) error
 	// write may run again, as any transaction may, and after the caller has left.
 	// When it fails, the whole batch does.
-	write func(tx W, shared *sharedCount) error
+	write func(ctx context.Context, tx W, shared *sharedCount) error
 }
 
 // pendingReport is a report whose caller waits.
@@ -66,7 +66,7 @@ func (q *queue[W]) Write(ctx context.Context, store transaction.Writer[W], accou
 	})
 	own := &pendingReport[W]{queuedWrite: write}
 	_, err := q.reports.Do(ctx, account, own, func(ctx context.Context, batch []*pendingReport[W]) (struct{}, error) {
-		return struct{}{}, store.Write(ctx, account, func(tx W) error { return writeAll(tx, batch) })
+		return struct{}{}, store.Write(ctx, account, func(ctx context.Context, tx W) error { return writeAll(ctx, tx, batch) })
 	})
 	if full, is := errors.AsType[*coalesce.FullError](err); is {
 		refusal := fault.New(fault.RateLimited, "Reports about %d items of this account wait to be written. Try again in a moment.", full.Waiting)
@@ -80,17 +80,17 @@ func (q *queue[W]) Write(ctx context.Context, store transaction.Writer[W], accou
 }
 
 // writeAll writes the reports that are not refused, and notes why the others are.
-func writeAll[W any](tx W, batch []*pendingReport[W]) error {
+func writeAll[W any](ctx context.Context, tx W, batch []*pendingReport[W]) error {
 	var shared sharedCount
 	for _, each := range batch {
 		each.refusal = nil // of an earlier attempt
-		err := each.check(tx)
+		err := each.check(ctx, tx)
 		if isRefused(err) {
 			each.refusal = err
 			continue
 		}
 		if err == nil {
-			err = each.write(tx, &shared)
+			err = each.write(ctx, tx, &shared)
 		}
 		if err != nil {
 			return err
@@ -100,8 +100,8 @@ func writeAll[W any](tx W, batch []*pendingReport[W]) error {
 }
 
 // confirm returns the check of a caller's report: the rights are those that the caller has when it is written.
-func confirm[W accounts.AuthorityTx](ctx context.Context, caller accounts.Caller) func(W) error {
-	return func(tx W) error {
+func confirm[W accounts.AuthorityTx](caller accounts.Caller) func(context.Context, W) error {
+	return func(ctx context.Context, tx W) error {
 		_, err := caller.Confirm(ctx, tx)
 		return err
 	}

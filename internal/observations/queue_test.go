@@ -18,12 +18,12 @@ type gate struct {
 	writes  [][]string
 }
 
-func (g *gate) Write(_ context.Context, _ string, fn func(*[]string) error) error {
+func (g *gate) Write(ctx context.Context, _ string, fn func(context.Context, *[]string) error) error {
 	if err := <-g.through; err != nil {
 		return err
 	}
 	var written []string
-	err := fn(&written)
+	err := fn(ctx, &written)
 	g.writes = append(g.writes, written)
 	return err
 }
@@ -33,15 +33,15 @@ type reporter struct {
 	queue   queue[*[]string]
 	gate    gate
 	running sync.WaitGroup
-	checks  map[string]func(*[]string) error
+	checks  map[string]func(context.Context, *[]string) error
 	mu      sync.Mutex
 	errs    map[string]error
 }
 
-func allowed(*[]string) error { return nil }
+func allowed(context.Context, *[]string) error { return nil }
 
 // check returns the check of a report, which is allowed unless a test says otherwise.
-func (r *reporter) check(name string) func(*[]string) error {
+func (r *reporter) check(name string) func(context.Context, *[]string) error {
 	if check := r.checks[name]; check != nil {
 		return check
 	}
@@ -50,7 +50,7 @@ func (r *reporter) check(name string) func(*[]string) error {
 
 func (r *reporter) report(ctx context.Context, name string, size int) {
 	r.running.Go(func() {
-		err := r.queue.Write(ctx, &r.gate, "account", queuedWrite[*[]string]{items: size, check: r.check(name), write: func(tx *[]string, _ *sharedCount) error {
+		err := r.queue.Write(ctx, &r.gate, "account", queuedWrite[*[]string]{items: size, check: r.check(name), write: func(_ context.Context, tx *[]string, _ *sharedCount) error {
 			*tx = append(*tx, name)
 			return nil
 		}})
@@ -213,7 +213,7 @@ func TestQueue_CallersThatHaveLeft(t *testing.T) {
 	store.through <- nil
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	report := queuedWrite[*[]string]{items: 1, check: allowed, write: func(*[]string, *sharedCount) error { return nil }}
+	report := queuedWrite[*[]string]{items: 1, check: allowed, write: func(context.Context, *[]string, *sharedCount) error { return nil }}
 	for range 100 {
 		if err := q.Write(gone, store, "account", report); !errors.Is(err, context.Canceled) {
 			t.Fatalf("got %v", err)
@@ -240,7 +240,7 @@ func TestQueue_RefusalIsOfOneReport(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			during(t, func(t *testing.T, r *reporter) {
-				r.checks = map[string]func(*[]string) error{"checked": func(*[]string) error { return test.check }}
+				r.checks = map[string]func(context.Context, *[]string) error{"checked": func(context.Context, *[]string) error { return test.check }}
 				for _, name := range []string{"first", "before", "checked", "after"} {
 					r.report(t.Context(), name, 1)
 				}
@@ -264,13 +264,13 @@ func TestQueue_RefusalOfAnEarlierAttempt(t *testing.T) {
 	var q queue[int]
 	attempts := 0
 	err := q.Write(t.Context(), twice{}, "account", queuedWrite[int]{items: 1,
-		check: func(attempt int) error {
+		check: func(_ context.Context, attempt int) error {
 			if attempt == 0 {
 				return fault.New(fault.Unauthorized, "Revoked.")
 			}
 			return nil
 		},
-		write: func(int, *sharedCount) error { attempts++; return nil }})
+		write: func(context.Context, int, *sharedCount) error { attempts++; return nil }})
 	if err != nil || attempts != 1 {
 		t.Errorf("got %v after %d writes", err, attempts)
 	}
@@ -279,9 +279,9 @@ func TestQueue_RefusalOfAnEarlierAttempt(t *testing.T) {
 // twice is a store that runs every transaction twice. Its transactions are their number.
 type twice struct{}
 
-func (twice) Write(_ context.Context, _ string, fn func(int) error) error {
-	_ = fn(0)
-	return fn(1)
+func (twice) Write(ctx context.Context, _ string, fn func(context.Context, int) error) error {
+	_ = fn(ctx, 0)
+	return fn(ctx, 1)
 }
 
 func TestQueue_RefusesPastItsBound(t *testing.T) {
@@ -305,7 +305,7 @@ func TestQueue_PanicKeepsNobodyWaiting(t *testing.T) {
 					t.Error("the panic was swallowed")
 				}
 			}()
-			_ = r.queue.Write(t.Context(), &r.gate, "account", queuedWrite[*[]string]{items: 1, check: allowed, write: func(*[]string, *sharedCount) error { panic("broken") }})
+			_ = r.queue.Write(t.Context(), &r.gate, "account", queuedWrite[*[]string]{items: 1, check: allowed, write: func(context.Context, *[]string, *sharedCount) error { panic("broken") }})
 		})
 		synctest.Wait()
 		r.report(t.Context(), "second", 1)

@@ -147,5 +147,5 @@ func (r *Refreshes) write(ctx context.Context, account string, instants map[inst
 func (r *Refreshes) writeSlice(ctx context.Context, account string, refreshes []Refresh) error {
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
-	return r.Store.Write(ctx, account, func(tx RefreshTx) error { return tx.Refresh(ctx, account, refreshes) })
+	return r.Store.Write(ctx, account, func(ctx context.Context, tx RefreshTx) error { return tx.Refresh(ctx, account, refreshes) })
 }

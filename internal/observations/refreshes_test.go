@@ -26,7 +26,7 @@ type ledger struct {
 	log    strings.Builder
 }
 
-func (l *ledger) Write(ctx context.Context, account string, fn func(RefreshTx) error) error {
+func (l *ledger) Write(ctx context.Context, account string, fn func(context.Context, RefreshTx) error) error {
 	select {
 	case <-time.After(time.Duration(l.takes.Load())):
 	case <-ctx.Done():
@@ -37,7 +37,7 @@ func (l *ledger) Write(ctx context.Context, account string, fn func(RefreshTx) e
 	if err := l.fail[account]; err != nil {
 		return err
 	}
-	return fn(l)
+	return fn(ctx, l)
 }
 
 func (l *ledger) Refresh(_ context.Context, account string, refreshes []Refresh) error {

@@ -117,8 +117,8 @@ type counted struct {
 	calls int
 }
 
-func (c *counted) Write(ctx context.Context, account string, fn func(observations.Tx) error) error {
-	return c.Store.Write(ctx, account, func(tx observations.Tx) error { return fn(&countedTx{tx, c}) })
+func (c *counted) Write(ctx context.Context, account string, fn func(context.Context, observations.Tx) error) error {
+	return c.Store.Write(ctx, account, func(ctx context.Context, tx observations.Tx) error { return fn(ctx, &countedTx{tx, c}) })
 }
 
 type countedTx struct {

@@ -68,7 +68,7 @@ func (s *Service) Metrics(ctx context.Context, caller accounts.Caller, query Ser
 }
 
 func (s *Service) series(ctx context.Context, caller accounts.Caller, query SeriesQuery) (Series, error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Series, error) {
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Series, error) {
 		if err := query.settle(tx.Now()); err != nil {
 			return Series{}, err
 		}

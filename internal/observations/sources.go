@@ -64,7 +64,7 @@ func (s *Sources[R, W, S]) Report(ctx context.Context, product Product[R, W, S],
 	defer s.underway.Add(-1)
 	var found comparison[S]
 	err := product.Turns.Take(ctx, len(report.latest), func() (err error) {
-		found, err = transaction.Read(ctx, product.Store, func(tx R) (comparison[S], error) {
+		found, err = transaction.Read(ctx, product.Store, func(ctx context.Context, tx R) (comparison[S], error) {
 			return product.compare(ctx, tx, caller.Account, report, s.full.of(caller.Account, tx.Now()))
 		})
 		return err
@@ -77,7 +77,7 @@ func (s *Sources[R, W, S]) Report(ctx context.Context, product Product[R, W, S],
 		slice := rest[:min(len(rest), s.sliceSize())]
 		rest = rest[len(slice):]
 		var added addition
-		err := s.queue.Write(ctx, product.Store, caller.Account, queuedWrite[W]{items: len(slice), check: confirm[W](ctx, caller), write: func(tx W, shared *sharedCount) (err error) {
+		err := s.queue.Write(ctx, product.Store, caller.Account, queuedWrite[W]{items: len(slice), check: confirm[W](caller), write: func(ctx context.Context, tx W, shared *sharedCount) (err error) {
 			added, err = product.add(ctx, tx, caller, report, slice, shared)
 			return err
 		}})

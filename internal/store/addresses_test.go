@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -28,14 +29,14 @@ func TestMigrate_FoldsAddresses(t *testing.T) {
 			{"bob@xn--bcher-kva.example", "bob@xn--bcher-kva.example", "bob@xn--bcher-kva.example"},
 			{"bob@bücher.example", "bob@bücher.example", "bob@bücher.example"}, // somebody has it
 		}
-		err := db.Write(t.Context(), account, func(tx *store.Tx) error {
+		err := db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
 			for _, row := range rows {
 				user := accounts.User{ID: uuid.NewString(), Account: account, Email: row.email, Address: row.stored, Role: accounts.Viewer, CreatedAt: now, UpdatedAt: now}
-				if err := tx.InsertUser(t.Context(), user); err != nil {
+				if err := tx.InsertUser(ctx, user); err != nil {
 					return err
 				}
 				invitation := accounts.Invitation{ID: uuid.NewString(), Account: account, Email: row.email, Address: row.stored, Role: accounts.Viewer, CreatedAt: now, ExpiresAt: now}
-				if err := tx.InsertInvitation(t.Context(), invitation); err != nil {
+				if err := tx.InsertInvitation(ctx, invitation); err != nil {
 					return err
 				}
 			}
@@ -50,15 +51,15 @@ func TestMigrate_FoldsAddresses(t *testing.T) {
 			}
 		}
 		found, invited := map[string]string{}, map[string]string{}
-		err = db.Read(t.Context(), func(tx *store.ReadTx) error {
-			users, err := tx.Users(t.Context(), account, accounts.UserFilter{}, page.First())
+		err = db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) error {
+			users, err := tx.Users(ctx, account, accounts.UserFilter{}, page.First())
 			for _, each := range users.Items {
 				found[each.Email] = each.Address
 			}
 			if err != nil {
 				return err
 			}
-			invitations, err := tx.Invitations(t.Context(), account, accounts.InvitationFilter{}, page.First())
+			invitations, err := tx.Invitations(ctx, account, accounts.InvitationFilter{}, page.First())
 			for _, each := range invitations.Items {
 				invited[each.Email] = each.Address
 			}

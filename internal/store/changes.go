@@ -114,7 +114,7 @@ func (db *DB) EventsAfter(ctx context.Context, account string, seq int64, limit 
 
 // After returns an account's changes after a number, oldest first: limit of them, or fewer when they are large.
 func (db *DB) After(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
-	return fetch(ctx, db, forDecisions, func(tx *ReadTx) ([]changes.Change, error) {
+	return fetch(ctx, db, forDecisions, func(ctx context.Context, tx *ReadTx) ([]changes.Change, error) {
 		found, _, err := upTo(ctx, tx.conn, scanChange, maxTailBytes, changeBytes,
 			`SELECT `+changeColumns+` FROM changes WHERE account_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`, account, seq, limit)
 		return found, err
@@ -135,24 +135,26 @@ func (db *DB) FeedSource() History { return History{db, forLoops} }
 
 // Heads returns the number of every account's last change.
 func (h History) Heads(ctx context.Context) (map[string]int64, error) {
-	return fetch(ctx, h.db, h.via, func(tx *ReadTx) (map[string]int64, error) {
+	return fetch(ctx, h.db, h.via, func(ctx context.Context, tx *ReadTx) (map[string]int64, error) {
 		return mapOf[string, int64](ctx, tx.conn, `SELECT id, change_seq FROM accounts`)
 	})
 }
 
 // Change is ReadTx.Change.
 func (h History) Change(ctx context.Context, account string, seq int64) (changes.Change, error) {
-	return fetch(ctx, h.db, h.via, func(tx *ReadTx) (changes.Change, error) { return tx.Change(ctx, account, seq) })
+	return fetch(ctx, h.db, h.via, func(ctx context.Context, tx *ReadTx) (changes.Change, error) { return tx.Change(ctx, account, seq) })
 }
 
 // LaterChanges is ReadTx.LaterChanges.
 func (h History) LaterChanges(ctx context.Context, account, kind, key string, seq int64) ([]changes.Change, error) {
-	return fetch(ctx, h.db, h.via, func(tx *ReadTx) ([]changes.Change, error) { return tx.LaterChanges(ctx, account, kind, key, seq) })
+	return fetch(ctx, h.db, h.via, func(ctx context.Context, tx *ReadTx) ([]changes.Change, error) {
+		return tx.LaterChanges(ctx, account, kind, key, seq)
+	})
 }
 
 // Changes is ReadTx.Changes.
 func (h History) Changes(ctx context.Context, account string, filter changes.Filter, before int64, size int) (page.Tail[changes.Change], error) {
-	return fetch(ctx, h.db, h.via, func(tx *ReadTx) (page.Tail[changes.Change], error) {
+	return fetch(ctx, h.db, h.via, func(ctx context.Context, tx *ReadTx) (page.Tail[changes.Change], error) {
 		return tx.Changes(ctx, account, filter, before, size)
 	})
 }
@@ -166,7 +168,7 @@ func (h History) EventsAfter(ctx context.Context, account string, seq int64, lim
 		err := r.Scan(&c.Seq, &c.Kind, &c.Key, &c.Action, rawJSON(&c.After), asTime(&c.CreatedAt))
 		return c, err
 	}
-	return fetch(ctx, h.db, h.via, func(tx *ReadTx) ([]changes.Change, error) {
+	return fetch(ctx, h.db, h.via, func(ctx context.Context, tx *ReadTx) ([]changes.Change, error) {
 		found, _, err := upTo(ctx, tx.conn, scan, maxTailBytes, changeBytes,
 			`SELECT seq, kind, key, action, CASE WHEN kind = 'api_key' OR kind = 'logger' AND key <> $1 AND action <> $2 THEN after END, created_at
 			FROM changes WHERE account_id = $3 AND seq > $4 AND NOT (kind IN ('api_key', 'logger') AND trimmed = TRUE)
@@ -184,7 +186,7 @@ func (db *DB) ChangedKinds(ctx context.Context, account string, since time.Time,
 		queries[i] = fmt.Sprintf(`SELECT CAST($%[1]d AS TEXT) WHERE EXISTS (
 			SELECT 1 FROM changes WHERE account_id = $1 AND created_at >= $2 AND kind = $%[1]d)`, len(args))
 	}
-	return fetch(ctx, db, forDecisions, func(tx *ReadTx) ([]string, error) {
+	return fetch(ctx, db, forDecisions, func(ctx context.Context, tx *ReadTx) ([]string, error) {
 		return all(ctx, tx.conn, scanString, strings.Join(queries, " UNION ALL "), args...)
 	})
 }

@@ -16,7 +16,7 @@ const (
 // time that is stored, or zero in a new database: what MarkClock stored last and, before it was called for the first time,
 // the time of the newest change or run.
 func (db *DB) Clock(ctx context.Context) (time.Time, error) {
-	return fetch(ctx, db, forLoops, func(tx *ReadTx) (time.Time, error) {
+	return fetch(ctx, db, forLoops, func(ctx context.Context, tx *ReadTx) (time.Time, error) {
 		if tx.dialect.name == "postgres" {
 			return scalar(ctx, tx.conn, scanTime, `SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint`)
 		}
@@ -44,7 +44,7 @@ func (tx *ReadTx) newestTime(ctx context.Context) (time.Time, error) {
 
 // MarkClock stores a time that is known to be right, which Clock returns on SQLite.
 func (db *DB) MarkClock(ctx context.Context, at time.Time) error {
-	return db.write(ctx, writeOptions{priority: forObservations}, func(tx *Tx) error { return tx.setMark(ctx, clockMark, at) })
+	return db.write(ctx, writeOptions{priority: forObservations}, func(ctx context.Context, tx *Tx) error { return tx.setMark(ctx, clockMark, at) })
 }
 
 func (tx *ReadTx) mark(ctx context.Context, name string) (*time.Time, error) {

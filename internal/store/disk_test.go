@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -14,8 +15,8 @@ import (
 // setMaxPages makes SQLite's writer believe that the disk is full, or not.
 func setMaxPages(t *testing.T, db *store.DB, pages int) {
 	t.Helper()
-	if err := db.Write(t.Context(), "", func(tx *store.Tx) error {
-		return tx.Exec(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages))
+	if err := db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error {
+		return tx.Exec(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", pages))
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -26,11 +27,11 @@ func TestSQLite_FullDisk(t *testing.T) {
 	db := storetest.New(t, "sqlite").Open(t)
 	account := storetest.NewTenant(t, db, "pro").Account.ID
 	large := strings.Repeat("x", 64<<10)
-	fill := func(tx *store.Tx) error {
-		if err := insert(t, account, "small")(tx); err != nil {
+	fill := func(ctx context.Context, tx *store.Tx) error {
+		if err := insert(t, account, "small")(ctx, tx); err != nil {
 			return err
 		}
-		return insert(t, account, large)(tx)
+		return insert(t, account, large)(ctx, tx)
 	}
 	setMaxPages(t, db, 1) // SQLite takes the pages that are in use
 	err := db.Write(t.Context(), account, fill)
@@ -40,7 +41,7 @@ func TestSQLite_FullDisk(t *testing.T) {
 	if count(t, db, account, "small", large) != 0 {
 		t.Error("half of it was kept")
 	}
-	if err := db.Write(t.Context(), "", func(*store.Tx) error { return nil }); err != nil { // this works on a full disk too
+	if err := db.Write(t.Context(), "", func(context.Context, *store.Tx) error { return nil }); err != nil { // this works on a full disk too
 		t.Fatal(err)
 	}
 	if err := db.Writable(); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "no space is left") {
@@ -75,12 +76,12 @@ func TestSQLite_FullDiskInGroup(t *testing.T) {
 			keys[i] += strings.Repeat("x", 64<<10)
 		}
 		writers.Go(func() {
-			errs[i] = db.Write(t.Context(), account, func(tx *store.Tx) error {
+			errs[i] = db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
 				if i == 0 {
 					close(entered)
 					<-leave
 				}
-				return insert(t, account, keys[i])(tx)
+				return insert(t, account, keys[i])(ctx, tx)
 			})
 		})
 		if i == 0 {

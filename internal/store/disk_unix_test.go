@@ -63,7 +63,7 @@ func fillDisk(folder string) error {
 	if err := db.Migrate(ctx); err != nil {
 		return err
 	}
-	if err := db.Write(ctx, "", func(tx *store.Tx) error {
+	if err := db.Write(ctx, "", func(ctx context.Context, tx *store.Tx) error {
 		return tx.InsertAccount(ctx, accounts.Account{ID: "a", Key: "a"})
 	}); err != nil {
 		return err
@@ -107,7 +107,7 @@ func writeGroup(ctx context.Context, db *store.DB, full bool) error {
 	var running sync.WaitGroup
 	var errs [writers + 1]error
 	running.Go(func() {
-		errs[writers] = db.Write(ctx, "", func(*store.Tx) error {
+		errs[writers] = db.Write(ctx, "", func(context.Context, *store.Tx) error {
 			close(entered)
 			<-leave
 			return nil
@@ -118,7 +118,7 @@ func writeGroup(ctx context.Context, db *store.DB, full bool) error {
 	for i := range writers {
 		keys[i] = fmt.Sprint(i, strings.Repeat("x", 4000))
 		running.Go(func() {
-			errs[i] = db.Write(ctx, "a", func(tx *store.Tx) error {
+			errs[i] = db.Write(ctx, "a", func(ctx context.Context, tx *store.Tx) error {
 				return tx.InsertEnvironments(ctx, environments.Environment{Account: "a", Key: keys[i]})
 			})
 		})
@@ -135,7 +135,7 @@ func writeGroup(ctx context.Context, db *store.DB, full bool) error {
 			return fmt.Errorf("writer %d got %w", i, err)
 		}
 	}
-	return db.Read(ctx, func(tx *store.ReadTx) error {
+	return db.Read(ctx, func(ctx context.Context, tx *store.ReadTx) error {
 		known, err := tx.ManagedEnvironments(ctx, "a")
 		for _, key := range keys {
 			if _, exists := known[key]; exists == full {

@@ -14,8 +14,13 @@
 //
 // Write runs a function in a transaction that has one "now". For an account it
 // holds the account's lock, so limits are decided by totals that nobody changes
-// meanwhile and an account's changes are numbered in the order of their commits. The function may run more
-// than once, when PostgreSQL asks for a retry: it must not have effects outside.
+// meanwhile and an account's changes are numbered in the order of their commits.
+// The function may run more than once, when PostgreSQL asks for a retry: it must
+// not have effects outside.
+//
+// The function gets the transaction's context, which has its deadline, and gives
+// it to every statement. A shorter one that it derives works too: PostgreSQL stops
+// a running statement when it ends, and SQLite begins no other.
 //
 // Loops go before decisions and these before observations; see priority. SQLite
 // has one writer connection. Writers that wait at the same time share one commit,

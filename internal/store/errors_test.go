@@ -28,21 +28,21 @@ func TestClassify_RealErrors(t *testing.T) {
 		db := database.Open(t)
 		account := storetest.NewTenant(t, db, "pro").Account
 		for name, each := range map[string]struct {
-			write func(tx *store.Tx) error
+			write func(ctx context.Context, tx *store.Tx) error
 			want  fault.Code // "" for what is a defect and must stay one
 		}{
 			"a duplicate primary key": {insert(t, account.ID, "production"), fault.AlreadyExists},
-			"a duplicate unique key": {func(tx *store.Tx) error {
-				return tx.InsertAccount(t.Context(), accounts.Account{ID: "x", Key: account.Key})
+			"a duplicate unique key": {func(ctx context.Context, tx *store.Tx) error {
+				return tx.InsertAccount(ctx, accounts.Account{ID: "x", Key: account.Key})
 			}, fault.AlreadyExists},
 			"an unknown account": {insert(t, "nobody", "e"), ""},
-			"a null that must not be": {func(tx *store.Tx) error {
-				return tx.Exec(t.Context(), `INSERT INTO seal_checks (id, sealed) VALUES ('x', NULL)`)
+			"a null that must not be": {func(ctx context.Context, tx *store.Tx) error {
+				return tx.Exec(ctx, `INSERT INTO seal_checks (id, sealed) VALUES ('x', NULL)`)
 			}, ""},
-			"a statement that is no SQL":  {func(tx *store.Tx) error { return tx.Exec(t.Context(), `SELEKT`) }, ""},
-			"a table that does not exist": {func(tx *store.Tx) error { return tx.Exec(t.Context(), `DELETE FROM nothing`) }, ""},
-			"a refusal of the domain":     {func(*store.Tx) error { return fault.New(fault.Forbidden, "no") }, fault.Forbidden},
-			"the account's absence":       {func(tx *store.Tx) error { _, err := tx.Account(t.Context(), "x"); return err }, fault.NotFound},
+			"a statement that is no SQL":  {func(ctx context.Context, tx *store.Tx) error { return tx.Exec(ctx, `SELEKT`) }, ""},
+			"a table that does not exist": {func(ctx context.Context, tx *store.Tx) error { return tx.Exec(ctx, `DELETE FROM nothing`) }, ""},
+			"a refusal of the domain":     {func(context.Context, *store.Tx) error { return fault.New(fault.Forbidden, "no") }, fault.Forbidden},
+			"the account's absence":       {func(ctx context.Context, tx *store.Tx) error { _, err := tx.Account(ctx, "x"); return err }, fault.NotFound},
 		} {
 			t.Run(name, func(t *testing.T) {
 				err := db.Write(t.Context(), account.ID, each.write)
@@ -172,8 +172,8 @@ func TestClassify_DuplicateInsideTransaction(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		db := database.Open(t)
 		account := storetest.NewTenant(t, db, "pro").Account.ID
-		_ = db.Write(t.Context(), account, func(tx *store.Tx) error {
-			err := tx.InsertEnvironments(t.Context(), environments.Environment{Account: account, Key: "production"})
+		_ = db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
+			err := tx.InsertEnvironments(ctx, environments.Environment{Account: account, Key: "production"})
 			if !fault.Is(err, fault.AlreadyExists) {
 				t.Errorf("inside the transaction it is %v", err)
 			}
@@ -193,15 +193,21 @@ func TestRead_DamagedJSON(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for name, read := range map[string]func(tx *store.ReadTx) error{
-			"the account":  func(tx *store.ReadTx) error { _, err := tx.Account(t.Context(), tenant.Account.ID); return err },
-			"its settings": func(tx *store.ReadTx) error { _, err := tx.AccountSettings(t.Context(), tenant.Account.ID); return err },
-			"its orders": func(tx *store.ReadTx) error {
-				_, err := tx.EnvironmentOrders(t.Context(), tenant.Account.ID)
+		for name, read := range map[string]func(ctx context.Context, tx *store.ReadTx) error{
+			"the account": func(ctx context.Context, tx *store.ReadTx) error {
+				_, err := tx.Account(ctx, tenant.Account.ID)
 				return err
 			},
-			"its key": func(tx *store.ReadTx) error {
-				_, err := tx.Key(t.Context(), tenant.Account.ID, tenant.Key.ID)
+			"its settings": func(ctx context.Context, tx *store.ReadTx) error {
+				_, err := tx.AccountSettings(ctx, tenant.Account.ID)
+				return err
+			},
+			"its orders": func(ctx context.Context, tx *store.ReadTx) error {
+				_, err := tx.EnvironmentOrders(ctx, tenant.Account.ID)
+				return err
+			},
+			"its key": func(ctx context.Context, tx *store.ReadTx) error {
+				_, err := tx.Key(ctx, tenant.Account.ID, tenant.Key.ID)
 				return err
 			},
 		} {

@@ -86,7 +86,7 @@ func (db *DB) Priorities() (loops, decisions, observations Transactions[*ReadTx,
 }
 
 // WriteUnlimited is a write as a migration makes it.
-func (db *DB) WriteUnlimited(ctx context.Context, fn func(*Tx) error) error {
+func (db *DB) WriteUnlimited(ctx context.Context, fn func(context.Context, *Tx) error) error {
 	return db.write(ctx, writeOptions{unlimited: true}, fn)
 }
 

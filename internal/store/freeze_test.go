@@ -48,7 +48,7 @@ func frozenNodeProcess() int {
 	var writers sync.WaitGroup
 	for i := range nodeWriters {
 		writers.Go(func() {
-			err := db.Write(ctx, account, func(tx *store.Tx) error {
+			err := db.Write(ctx, account, func(ctx context.Context, tx *store.Tx) error {
 				inside()
 				return tx.RecordChanges(ctx, account, changes.Change{Kind: "flag", Key: fmt.Sprint("frozen-", i)})
 			})
@@ -181,10 +181,10 @@ func TestPostgres_PartitionedNodeDoesNotStopOthers(t *testing.T) {
 		cut := make(chan struct{})
 		for range nodeWriters {
 			go func() {
-				lost <- partitioned.Write(t.Context(), account, func(tx *store.Tx) error {
+				lost <- partitioned.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
 					entered()
 					<-cut
-					return insert(t, account, "lost")(tx)
+					return insert(t, account, "lost")(ctx, tx)
 				})
 			}()
 		}

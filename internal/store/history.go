@@ -95,7 +95,7 @@ func (db *DB) TrimHistory(ctx context.Context) (trimmed int, err error) {
 	if limit <= 0 {
 		return 0, nil
 	}
-	large, err := fetch(ctx, db, forObservations, func(tx *ReadTx) ([]string, error) {
+	large, err := fetch(ctx, db, forObservations, func(ctx context.Context, tx *ReadTx) ([]string, error) {
 		return all(ctx, tx.conn, scanString, `SELECT id FROM accounts WHERE history_bytes > $1`, limit)
 	})
 	for _, account := range large {
@@ -112,7 +112,7 @@ func (db *DB) TrimHistory(ctx context.Context) (trimmed int, err error) {
 func (db *DB) trimHistory(ctx context.Context, account string) (trimmed int, err error) {
 	for {
 		count := 0
-		err := db.write(ctx, writeOptions{priority: forObservations, account: account}, func(tx *Tx) error {
+		err := db.write(ctx, writeOptions{priority: forObservations, account: account}, func(ctx context.Context, tx *Tx) error {
 			now, err := one(ctx, tx.conn, fault.Missing("account", account), scanHistory,
 				`SELECT change_seq, history_bytes, history_trimmed FROM accounts WHERE id = $1`, account)
 			if err == nil {
@@ -134,7 +134,7 @@ func (h History) Bytes(ctx context.Context, account string) (bytes, limit int64,
 	if limit <= 0 {
 		limit = -1
 	}
-	found, err := fetch(ctx, h.db, h.via, func(tx *ReadTx) (int, error) {
+	found, err := fetch(ctx, h.db, h.via, func(ctx context.Context, tx *ReadTx) (int, error) {
 		return one(ctx, tx.conn, fault.Missing("account", account), scanInt, `SELECT history_bytes FROM accounts WHERE id = $1`, account)
 	})
 	return int64(found), limit, err
@@ -142,7 +142,7 @@ func (h History) Bytes(ctx context.Context, account string) (bytes, limit int64,
 
 // HistorySizes returns what the documents of the changes of all accounts add up to, and those of the largest account.
 func (db *DB) HistorySizes(ctx context.Context) (total, largest int64, err error) {
-	found, err := fetch(ctx, db, forObservations, func(tx *ReadTx) (sums [2]int64, err error) {
+	found, err := fetch(ctx, db, forObservations, func(ctx context.Context, tx *ReadTx) (sums [2]int64, err error) {
 		return scalar(ctx, tx.conn, func(r row) (sums [2]int64, err error) {
 			err = r.Scan(&sums[0], &sums[1])
 			return sums, err
@@ -166,7 +166,7 @@ func (db *DB) CorrectHistoryBytes(ctx context.Context) (corrected []Correction, 
 		if each.Is == each.Was {
 			continue
 		}
-		if err := db.write(ctx, writeOptions{priority: forObservations, account: account}, func(tx *Tx) error {
+		if err := db.write(ctx, writeOptions{priority: forObservations, account: account}, func(ctx context.Context, tx *Tx) error {
 			return tx.run(ctx, `UPDATE accounts SET history_bytes = history_bytes + $2 WHERE id = $1`, account, each.Is-each.Was)
 		}); err != nil {
 			return corrected, err
@@ -179,7 +179,7 @@ func (db *DB) CorrectHistoryBytes(ctx context.Context) (corrected []Correction, 
 // countHistory reads what is counted and what the rows add up to in one statement, so that the difference is right
 // although others write.
 func (db *DB) countHistory(ctx context.Context, of Correction) (Correction, error) {
-	return fetch(ctx, db, forObservations, func(tx *ReadTx) (Correction, error) {
+	return fetch(ctx, db, forObservations, func(ctx context.Context, tx *ReadTx) (Correction, error) {
 		return one(ctx, tx.conn, fault.Missing("account", of.Account), func(r row) (Correction, error) {
 			err := r.Scan(&of.Was, &of.Is)
 			return of, err

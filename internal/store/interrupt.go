@@ -48,14 +48,6 @@ func handleOf(conn *sql.Conn) (handle uintptr, err error) {
 	return handle, err
 }
 
-// query refuses to begin a statement for nobody.
-func (r *readConn) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return r.prepared.query(ctx, query, args...)
-}
-
 // during runs fn, whose statements end with ctx.
 func (r *readConn) during(ctx context.Context, fn func(querier) error) error {
 	stop := r.interruptWith(ctx)

@@ -180,7 +180,7 @@ func (s WorkerStore) FinishRuns(ctx context.Context, lease string, outcomes []wo
 	if err != nil {
 		return nil, err
 	}
-	err = s.db.write(ctx, writeOptions{priority: s.priority}, func(tx *Tx) error {
+	err = s.db.write(ctx, writeOptions{priority: s.priority}, func(ctx context.Context, tx *Tx) error {
 		owned, err = tx.finishRuns(ctx, packed)
 		return err
 	})

@@ -28,7 +28,7 @@ func (tx *ReadTx) Key(ctx context.Context, account, id string) (accounts.Key, er
 
 // KeyByHash returns the key with a hash, of any account, and that account's versions, both of one state.
 func (db *DB) KeyByHash(ctx context.Context, hash string) (key accounts.Key, versions accounts.Versions, err error) {
-	key, err = fetch(ctx, db, forDecisions, func(tx *ReadTx) (accounts.Key, error) {
+	key, err = fetch(ctx, db, forDecisions, func(ctx context.Context, tx *ReadTx) (accounts.Key, error) {
 		return one(ctx, tx.conn, fault.New(fault.NotFound, "There is no such API key."), func(r row) (k accounts.Key, err error) {
 			err = r.Scan(append(keyFields(&k), &versions.Changes, &versions.Access)...)
 			return k, err

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -41,8 +42,8 @@ func (w *wakes) more(t *testing.T, before int64) time.Duration {
 
 func change(t *testing.T, db *store.DB, account string) {
 	t.Helper()
-	if err := db.Write(t.Context(), account, func(tx *store.Tx) error {
-		return tx.RecordChanges(t.Context(), account, changes.Change{Kind: "flag", Key: "a"})
+	if err := db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
+		return tx.RecordChanges(ctx, account, changes.Change{Kind: "flag", Key: "a"})
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 	if err := db.prepareMigrations(ctx); err != nil {
 		return fmt.Errorf("preparing migrations: %w", err)
 	}
-	return db.write(ctx, writeOptions{unlimited: true}, func(tx *Tx) error {
+	return db.write(ctx, writeOptions{unlimited: true}, func(ctx context.Context, tx *Tx) error {
 		if err := tx.LockSchema(ctx); err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func (db *DB) Migrated(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return db.Read(ctx, func(tx *ReadTx) error {
+	return db.Read(ctx, func(ctx context.Context, tx *ReadTx) error {
 		applied, err := tx.appliedMigrations(ctx)
 		if err != nil {
 			return err
@@ -74,7 +74,7 @@ const createSchemaLock = `CREATE TABLE IF NOT EXISTS schema_lock (id bigint PRIM
 // PostgreSQL two nodes at once may make each other fail, even with IF NOT EXISTS.
 func (db *DB) prepareMigrations(ctx context.Context) (err error) {
 	for range 5 {
-		err = db.Write(ctx, "", func(tx *Tx) error {
+		err = db.Write(ctx, "", func(ctx context.Context, tx *Tx) error {
 			for _, statement := range []string{createMigrations, createSchemaLock,
 				`INSERT INTO schema_lock (id) VALUES (1) ON CONFLICT DO NOTHING`} {
 				if err := tx.run(ctx, statement); err != nil {

@@ -62,7 +62,7 @@ func TestMigrate_LongerThanWriteLimit(t *testing.T) {
 			t.Errorf("the longest transaction may take %v", longest)
 		}
 		longest = 0
-		if err := db.Write(t.Context(), "", func(*store.Tx) error { return nil }); err != nil || longest > time.Minute {
+		if err := db.Write(t.Context(), "", func(context.Context, *store.Tx) error { return nil }); err != nil || longest > time.Minute {
 			t.Errorf("a write may take %v, %v", longest, err)
 		}
 	})

@@ -51,8 +51,8 @@ func TestRecordChanges_CommitOrder(t *testing.T) {
 // recordSome records changes in one transaction, or takes them back.
 func recordSome(t *testing.T, db *store.DB, account, key string, count int, fail bool) {
 	wrong := fmt.Errorf("taken back")
-	err := db.Write(t.Context(), account, func(tx *store.Tx) error {
-		if err := tx.RecordChanges(t.Context(), account, slices.Repeat([]changes.Change{{Kind: "flag", Key: key}}, count)...); err != nil {
+	err := db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
+		if err := tx.RecordChanges(ctx, account, slices.Repeat([]changes.Change{{Kind: "flag", Key: key}}, count)...); err != nil {
 			return err
 		}
 		if fail {

@@ -33,7 +33,7 @@ type Pace struct {
 
 // BeginRetention records that retention runs at an instant, and returns the pace that it has to keep.
 func (db *DB) BeginRetention(ctx context.Context, at time.Time) (pace *Pace, err error) {
-	err = db.write(ctx, writeOptions{priority: forObservations}, func(tx *Tx) error {
+	err = db.write(ctx, writeOptions{priority: forObservations}, func(ctx context.Context, tx *Tx) error {
 		pace = nil
 		since, err := tx.catchingUpSince(ctx, at)
 		if err != nil {
@@ -74,7 +74,7 @@ func (tx *Tx) catchingUpSince(ctx context.Context, at time.Time) (*time.Time, er
 // CatchingUp returns until when retention removes less than it would, because it did not run for days; nil when it
 // does not.
 func (db *DB) CatchingUp(ctx context.Context) (*time.Time, error) {
-	return fetch(ctx, db, forObservations, func(tx *ReadTx) (*time.Time, error) {
+	return fetch(ctx, db, forObservations, func(ctx context.Context, tx *ReadTx) (*time.Time, error) {
 		var bounded int
 		since, err := tx.mark(ctx, catchingUpMark)
 		if err == nil {
@@ -125,7 +125,7 @@ func (b *bound) stale(at time.Time) bool {
 }
 
 func (p *Pace) bound(ctx context.Context, account, kind string) (*bound, error) {
-	return fetch(ctx, p.db, forObservations, func(tx *ReadTx) (*bound, error) {
+	return fetch(ctx, p.db, forObservations, func(ctx context.Context, tx *ReadTx) (*bound, error) {
 		found, err := all(ctx, tx.conn, func(r row) (b bound, err error) {
 			err = r.Scan(asTimeOrNull(&b.keepsFrom), asTime(&b.madeAt))
 			return b, err
@@ -147,7 +147,7 @@ func (p *Pace) newBound(ctx context.Context, account string, rows agingRows, bef
 	if stale != nil {
 		replaced = micros(stale.madeAt)
 	}
-	err = p.db.write(ctx, writeOptions{priority: forObservations}, func(tx *Tx) error {
+	err = p.db.write(ctx, writeOptions{priority: forObservations}, func(ctx context.Context, tx *Tx) error {
 		return tx.run(ctx, `INSERT INTO retention_bounds (account_id, kind, keeps_from, made_at) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (account_id, kind) DO UPDATE SET keeps_from = excluded.keeps_from, made_at = excluded.made_at
 			WHERE retention_bounds.made_at = $5`, account, rows.kind, microsOrNull(keepsFrom), micros(p.at), replaced)
@@ -160,7 +160,7 @@ func (p *Pace) newBound(ctx context.Context, account string, rows agingRows, bef
 
 // keepsFrom returns the instant from which on rows are kept today; nil when those before the given one are a small share.
 func (p *Pace) keepsFrom(ctx context.Context, account string, rows agingRows, before time.Time) (*time.Time, error) {
-	return fetch(ctx, p.db, forObservations, func(tx *ReadTx) (*time.Time, error) {
+	return fetch(ctx, p.db, forObservations, func(ctx context.Context, tx *ReadTx) (*time.Time, error) {
 		total, err := scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM (SELECT 1 FROM `+rows.from+` LIMIT $2) AS counted`, account, maxCounted)
 		if err != nil {
 			return nil, err

@@ -28,9 +28,13 @@ func TestForLoops_OwnConnections(t *testing.T) {
 			}
 			return nil
 		}
-		occupy := func(ctx context.Context) error { return db.Read(ctx, func(*store.ReadTx) error { return wait() }) }
+		occupy := func(ctx context.Context) error {
+			return db.Read(ctx, func(context.Context, *store.ReadTx) error { return wait() })
+		}
 		if db.Name() == "postgres" { // where a read has a connection for each statement only
-			occupy = func(ctx context.Context) error { return db.Write(ctx, "", func(*store.Tx) error { return wait() }) }
+			occupy = func(ctx context.Context) error {
+				return db.Write(ctx, "", func(context.Context, *store.Tx) error { return wait() })
+			}
 		}
 		for range 40 {
 			go func() { _ = occupy(context.WithoutCancel(t.Context())) }() // those that never get one end with the database
@@ -46,13 +50,13 @@ func TestForLoops_OwnConnections(t *testing.T) {
 		defer cancel()
 		for name, loop := range map[string]func() error{
 			"a beat": func() error {
-				return db.Worker().Write(ctx, "", func(tx worker.Tx) error { return tx.Beat(ctx, "b", "n") })
+				return db.Worker().Write(ctx, "", func(ctx context.Context, tx worker.Tx) error { return tx.Beat(ctx, "b", "n") })
 			},
 			"a worker": func() error {
-				return db.Worker().Read(ctx, func(tx worker.ReadTx) error { _, err := tx.Nodes(ctx); return err })
+				return db.Worker().Read(ctx, func(ctx context.Context, tx worker.ReadTx) error { _, err := tx.Nodes(ctx); return err })
 			},
 			"the schedule": func() error {
-				return db.Scheduler().Read(ctx, func(tx scheduler.ReadTx) error { _, err := tx.NextDue(ctx); return err })
+				return db.Scheduler().Read(ctx, func(ctx context.Context, tx scheduler.ReadTx) error { _, err := tx.NextDue(ctx); return err })
 			},
 			"the feed":  func() error { _, err := changes.Source(db.FeedSource()).Heads(ctx); return err },
 			"readiness": func() error { return db.Ping(ctx) },

@@ -29,11 +29,11 @@ func TestPostgres_RetriesDeadlock(t *testing.T) {
 	for i := range 2 {
 		writers.Go(func() {
 			mine, others := accounts[i], accounts[1-i]
-			err := db.Write(t.Context(), mine, func(tx *store.Tx) error {
+			err := db.Write(t.Context(), mine, func(ctx context.Context, tx *store.Tx) error {
 				attempts.Add(1)
 				meet[i]()
 				both.Wait() // each holds the lock that the other wants
-				return tx.SetAccountOrder(t.Context(), others, []string{mine})
+				return tx.SetAccountOrder(ctx, others, []string{mine})
 			})
 			if err != nil {
 				t.Errorf("writer %d got %v", i, err)
@@ -65,14 +65,14 @@ func TestPostgres_RetriesSerializationFailure(t *testing.T) {
 		writers.Go(func() {
 			// Without an account there is no lock, so that both have begun before
 			// either writes.
-			if err := db.Write(t.Context(), "", func(tx *store.Tx) error {
+			if err := db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error {
 				attempts.Add(1)
-				if _, err := tx.Account(t.Context(), account); err != nil {
+				if _, err := tx.Account(ctx, account); err != nil {
 					return err
 				}
 				meet[i]()
 				both.Wait()
-				return tx.RecordChanges(t.Context(), account, changes.Change{})
+				return tx.RecordChanges(ctx, account, changes.Change{})
 			}); err != nil {
 				t.Errorf("writer %d got %v", i, err)
 			}
@@ -101,14 +101,14 @@ func TestPostgres_RetriesIdleTransaction(t *testing.T) {
 				return err == nil && taken
 			}
 			attempts := 0
-			err := db.Write(t.Context(), account, func(tx *store.Tx) error {
+			err := db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
 				if attempts++; attempts > 1 {
-					return insert(t, account, "e")(tx)
+					return insert(t, account, "e")(ctx, tx)
 				}
-				err := insert(t, account, "first")(tx)
+				err := insert(t, account, "first")(ctx, tx)
 				storetest.Wait(t, soon, "the server takes the transaction back", taken)
 				if when == "before a statement" {
-					err = insert(t, account, "e")(tx)
+					err = insert(t, account, "e")(ctx, tx)
 				}
 				return err
 			})
@@ -124,10 +124,10 @@ func TestPostgres_ServerLimits(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "postgres").Open(t, func(options *store.Options) { options.Limits = store.Limits{} })
 	account := storetest.NewTenant(t, db, "pro").Account.ID
-	check := func(idle, limit int) func(tx *store.Tx) error {
-		return func(tx *store.Tx) error {
+	check := func(idle, limit int) func(ctx context.Context, tx *store.Tx) error {
+		return func(ctx context.Context, tx *store.Tx) error {
 			for name, want := range map[string]int{"idle_in_transaction_session_timeout": idle, "lock_timeout": limit, "statement_timeout": limit} {
-				got, err := tx.Ask(t.Context(), `SELECT CAST(setting AS bigint) FROM pg_settings WHERE name = '`+name+`'`)
+				got, err := tx.Ask(ctx, `SELECT CAST(setting AS bigint) FROM pg_settings WHERE name = '`+name+`'`)
 				if err != nil || got != want {
 					t.Errorf("%s is %d, %v, want %d", name, got, err, want)
 				}
@@ -145,7 +145,7 @@ func TestPostgres_RetriesRunOut(t *testing.T) {
 	db := storetest.New(t, "postgres").Open(t)
 	for _, code := range []string{"40001", "40P01"} {
 		attempts := 0
-		err := db.Write(t.Context(), "", func(*store.Tx) error {
+		err := db.Write(t.Context(), "", func(context.Context, *store.Tx) error {
 			attempts++
 			return fmt.Errorf("wrapped: %w", &pgconn.PgError{Code: code})
 		})
@@ -160,7 +160,7 @@ func TestPostgres_NoRetry(t *testing.T) {
 	db := storetest.New(t, "postgres").Open(t)
 	for _, wrong := range []error{errors.New("no"), fault.Missing("a", "b"), &pgconn.PgError{Code: "23505"}, &pgconn.PgError{Code: "57P01"}} {
 		attempts := 0
-		err := db.Write(t.Context(), "", func(*store.Tx) error {
+		err := db.Write(t.Context(), "", func(context.Context, *store.Tx) error {
 			attempts++
 			return wrong
 		})
@@ -175,7 +175,7 @@ func TestPostgres_CanceledCallerEndsRetries(t *testing.T) {
 	db := storetest.New(t, "postgres").Open(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	attempts := 0
-	err := db.Write(ctx, "", func(*store.Tx) error {
+	err := db.Write(ctx, "", func(context.Context, *store.Tx) error {
 		attempts++
 		cancel()
 		return &pgconn.PgError{Code: "40001"}
@@ -199,7 +199,7 @@ func TestPostgres_ForgetIdleTogether(t *testing.T) {
 		become, forget := make(chan struct{}), make(chan struct{})
 		transact := func(until <-chan struct{}) {
 			ended.Go(func() {
-				if err := db.Write(t.Context(), "", func(*store.Tx) error { begun.Done(); <-until; return nil }); err != nil {
+				if err := db.Write(t.Context(), "", func(context.Context, *store.Tx) error { begun.Done(); <-until; return nil }); err != nil {
 					t.Error(err)
 				}
 			})

@@ -41,7 +41,7 @@ func newQueue(t *testing.T, db *store.DB, account string) *queue {
 	entered, free := make(chan struct{}, occupants), make(chan struct{})
 	for range occupants {
 		q.running.Go(func() {
-			if err := db.Write(t.Context(), account, func(*store.Tx) error {
+			if err := db.Write(t.Context(), account, func(context.Context, *store.Tx) error {
 				entered <- struct{}{}
 				<-free
 				return nil
@@ -65,7 +65,7 @@ func newQueue(t *testing.T, db *store.DB, account string) *queue {
 func (q *queue) add(t *testing.T, via transactions, account, name string) {
 	t.Helper()
 	q.running.Go(func() {
-		if err := via.Write(t.Context(), account, func(*store.Tx) error {
+		if err := via.Write(t.Context(), account, func(context.Context, *store.Tx) error {
 			q.mu.Lock()
 			defer q.mu.Unlock()
 			q.order = append(q.order, name)
@@ -233,7 +233,7 @@ func TestSQLite_WriteLimitWhileQueued(t *testing.T) {
 	db := storetest.New(t, "sqlite").Open(t, func(options *store.Options) { options.Limits.Write = 200 * time.Millisecond })
 	q := newQueue(t, db, "")
 	defer q.leave()
-	if err := db.Write(t.Context(), "", func(*store.Tx) error { return nil }); !fault.Is(err, fault.Unavailable) {
+	if err := db.Write(t.Context(), "", func(context.Context, *store.Tx) error { return nil }); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -256,9 +256,9 @@ func TestSQLite_ReportsDoNotDelayOthers(t *testing.T) {
 			for j := range made {
 				made[j] = environments.Environment{Account: account, Key: fmt.Sprint(i, "-", j)}
 			}
-			if err := observations.Write(t.Context(), account, func(tx *store.Tx) error {
+			if err := observations.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
 				begun.Add(1)
-				return tx.InsertEnvironments(t.Context(), made...)
+				return tx.InsertEnvironments(ctx, made...)
 			}); err != nil {
 				t.Error(err)
 			}
@@ -270,15 +270,15 @@ func TestSQLite_ReportsDoNotDelayOthers(t *testing.T) {
 		for name, small := range map[string]struct {
 			to      store.Transactions[*store.ReadTx, *store.Tx]
 			account string
-			write   func(*store.Tx) error
+			write   func(context.Context, *store.Tx) error
 		}{
-			"a heartbeat": {loops, "", func(tx *store.Tx) error { return tx.Beat(t.Context(), "boot", "node") }},
+			"a heartbeat": {loops, "", func(ctx context.Context, tx *store.Tx) error { return tx.Beat(ctx, "boot", "node") }},
 			"a decision":  {decisions, account, insert(t, account, fmt.Sprint("small-", i))},
 		} {
 			before, waited := begun.Load(), int64(0)
-			if err := small.to.Write(t.Context(), small.account, func(tx *store.Tx) error {
+			if err := small.to.Write(t.Context(), small.account, func(ctx context.Context, tx *store.Tx) error {
 				waited = begun.Load() - before // later the test itself may be kept waiting
-				return small.write(tx)
+				return small.write(ctx, tx)
 			}); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}

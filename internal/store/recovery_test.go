@@ -63,15 +63,15 @@ func TestPostgres_ConnectionBreaksInTransaction(t *testing.T) {
 			t.Run(name+" "+when, func(t *testing.T) {
 				t.Parallel()
 				n := newNetwork(t)
-				err := n.Write(t.Context(), n.account, func(tx *store.Tx) error {
-					if err := insert(t, n.account, "lost")(tx); err != nil {
+				err := n.Write(t.Context(), n.account, func(ctx context.Context, tx *store.Tx) error {
+					if err := insert(t, n.account, "lost")(ctx, tx); err != nil {
 						return err
 					}
 					cut(t, n, tx)
 					if when == "before the commit" {
 						return nil
 					}
-					return insert(t, n.account, "lost too")(tx)
+					return insert(t, n.account, "lost too")(ctx, tx)
 				})
 				if !fault.Is(err, fault.Unavailable) {
 					t.Errorf("got %v", err)
@@ -99,7 +99,9 @@ func TestPostgres_Outage(t *testing.T) {
 		"KeyByHash": func() error { _, _, err := n.KeyByHash(t.Context(), "a"); return err },
 		"HasSeal":   func() error { _, err := n.HasSeal(t.Context()); return err },
 		"Write":     func() error { return n.Write(t.Context(), n.account, insert(t, n.account, "e")) },
-		"Read":      func() error { return n.Read(t.Context(), func(tx *store.ReadTx) error { return reads(t, tx) }) },
+		"Read": func() error {
+			return n.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) error { return reads(t, tx) })
+		},
 	} {
 		for range 3 { // with what is left in the pool, and with new connections
 			if err := call(); !fault.Is(err, fault.Unavailable) {

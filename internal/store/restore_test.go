@@ -67,7 +67,9 @@ func makeAccounts(ctx context.Context, file string, count int, then func() error
 	defer func() { err = errors.Join(err, db.Close()) }()
 	for i := range count {
 		id := strconv.Itoa(i)
-		if err := db.Write(ctx, "", func(tx *store.Tx) error { return tx.InsertAccount(ctx, accounts.Account{ID: id, Key: id}) }); err != nil {
+		if err := db.Write(ctx, "", func(ctx context.Context, tx *store.Tx) error {
+			return tx.InsertAccount(ctx, accounts.Account{ID: id, Key: id})
+		}); err != nil {
 			return err
 		}
 	}

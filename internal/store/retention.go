@@ -66,13 +66,13 @@ func (db *DB) finishedRuns(ctx context.Context, account, after, before string) (
 	if account != "" {
 		query, args = query+` AND account_id = $4`, append(args, account)
 	}
-	return fetch(ctx, db, forObservations, func(tx *ReadTx) ([]string, error) {
+	return fetch(ctx, db, forObservations, func(ctx context.Context, tx *ReadTx) ([]string, error) {
 		return all(ctx, tx.conn, scanString, query+` ORDER BY id LIMIT $3`, args...)
 	})
 }
 
 func (db *DB) removeRuns(ctx context.Context, runs []string) error {
-	return db.write(ctx, writeOptions{priority: forObservations}, func(tx *Tx) error {
+	return db.write(ctx, writeOptions{priority: forObservations}, func(ctx context.Context, tx *Tx) error {
 		for _, statement := range []string{`DELETE FROM run_bodies WHERE $1 = '' AND run_id `, `DELETE FROM runs WHERE $1 = '' AND id `} {
 			if err := tx.run(ctx, statement+tx.dialect.among, "", tx.dialect.texts(runs)); err != nil {
 				return err
@@ -107,7 +107,7 @@ func (db *DB) RemoveChanges(ctx context.Context, before time.Time, pace *Pace) (
 func (db *DB) removeChanges(ctx context.Context, account string, before time.Time) (removed int, err error) {
 	for {
 		var batch []int
-		err := db.write(ctx, writeOptions{priority: forObservations, account: account}, func(tx *Tx) (err error) {
+		err := db.write(ctx, writeOptions{priority: forObservations, account: account}, func(ctx context.Context, tx *Tx) (err error) {
 			if batch, err = all(ctx, tx.conn, scanInt, `DELETE FROM changes WHERE account_id = $1 AND seq IN (SELECT seq FROM
 				(SELECT seq, created_at FROM changes WHERE account_id = $1 ORDER BY seq LIMIT $3) AS oldest WHERE created_at < $2)
 				RETURNING `+documentBytes, account, micros(before), retentionBatch); err != nil || len(batch) == 0 {
@@ -182,7 +182,7 @@ func (db *DB) removeOfEach(ctx context.Context, remove func(account string) (int
 func (db *DB) removeAll(ctx context.Context, statement string, limit int64, more ...any) (removed int, err error) {
 	for {
 		var batch []string
-		err := db.write(ctx, writeOptions{priority: forObservations}, func(tx *Tx) (err error) {
+		err := db.write(ctx, writeOptions{priority: forObservations}, func(ctx context.Context, tx *Tx) (err error) {
 			batch, err = all(ctx, tx.conn, scanString, statement, append([]any{limit, retentionBatch}, more...)...)
 			return err
 		})

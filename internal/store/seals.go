@@ -39,7 +39,7 @@ func scanSealed(r row) (v sealedValue, err error) {
 // HasSeal reports whether the database holds anything sealed. One that has not
 // been migrated does not.
 func (db *DB) HasSeal(ctx context.Context) (bool, error) {
-	count, err := fetch(ctx, db, forDecisions, func(tx *ReadTx) (int, error) {
+	count, err := fetch(ctx, db, forDecisions, func(ctx context.Context, tx *ReadTx) (int, error) {
 		return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM seal_checks`)
 	})
 	if isMissingTable(err) {
@@ -53,7 +53,7 @@ func (db *DB) HasSeal(ctx context.Context) (bool, error) {
 // told whether that value exists; nodes that start at once call it one by one. It
 // may be called several times.
 func (db *DB) OpenRing(ctx context.Context, open func(used bool) (*sealed.Ring, error)) (ring *sealed.Ring, err error) {
-	err = db.Write(ctx, "", func(tx *Tx) error {
+	err = db.Write(ctx, "", func(ctx context.Context, tx *Tx) error {
 		if err := tx.LockSchema(ctx); err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func (db *DB) sealedAfter(ctx context.Context, table sealedTable, primary, last 
 	prefix := sealed.KeyPrefix(primary)
 	query := fmt.Sprintf(`SELECT id, CASE WHEN substr(sealed, 1, %d) <> $2 THEN sealed END FROM %s WHERE id > $1 ORDER BY id LIMIT %d`,
 		len(prefix), table, resealLimit)
-	return fetch(ctx, db, forObservations, func(tx *ReadTx) ([]sealedValue, error) {
+	return fetch(ctx, db, forObservations, func(ctx context.Context, tx *ReadTx) ([]sealedValue, error) {
 		found, _, err := upTo(ctx, tx.conn, scanSealed, resealBytes, func(v sealedValue) int { return len(v.value) }, query, last, prefix)
 		return found, err
 	})
@@ -167,7 +167,7 @@ func (db *DB) replaceSealed(ctx context.Context, table sealedTable, changes [][]
 	if len(changes) == 0 {
 		return 0, nil
 	}
-	err = db.write(ctx, writeOptions{priority: forObservations}, func(tx *Tx) error {
+	err = db.write(ctx, writeOptions{priority: forObservations}, func(ctx context.Context, tx *Tx) error {
 		written = 0 // this may run several times
 		for _, change := range changes {
 			changed, err := tx.affect(ctx, `UPDATE `+string(table)+` SET sealed = $3 WHERE id = $1 AND sealed = $2`, change...)
@@ -186,7 +186,9 @@ func (db *DB) SealedWith(ctx context.Context, keyID string) (count int, err erro
 	prefix := sealed.KeyPrefix(keyID)
 	for _, table := range sealedTables() {
 		query := fmt.Sprintf(`SELECT count(*) FROM %s WHERE substr(sealed, 1, %d) = $1`, table, len(prefix))
-		found, err := fetch(ctx, db, forObservations, func(tx *ReadTx) (int, error) { return scalar(ctx, tx.conn, scanInt, query, prefix) })
+		found, err := fetch(ctx, db, forObservations, func(ctx context.Context, tx *ReadTx) (int, error) {
+			return scalar(ctx, tx.conn, scanInt, query, prefix)
+		})
 		if err != nil {
 			return 0, err
 		}

@@ -45,7 +45,7 @@ func (tx *ReadTx) Sessions(ctx context.Context, account string, filter accounts.
 // SessionByHash returns the session with a hash, of any account, with its user or key, and versions of the account
 // that are not newer.
 func (db *DB) SessionByHash(ctx context.Context, hash string) (found accounts.SignedIn, versions accounts.Versions, err error) {
-	err = db.Read(ctx, func(tx *ReadTx) error {
+	err = db.Read(ctx, func(ctx context.Context, tx *ReadTx) error {
 		versions, err = one(ctx, tx.conn, fault.New(fault.NotFound, "There is no such session."), scanVersions,
 			`SELECT a.change_seq, a.access_seq FROM sessions s JOIN accounts a ON a.id = s.account_id WHERE s.hash = $1`, hash)
 		if err != nil {

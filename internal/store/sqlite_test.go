@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -44,7 +45,7 @@ func occupy(t *testing.T, db *store.DB) (leave func()) {
 	t.Helper()
 	entered, free, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		done <- db.Write(t.Context(), "", func(*store.Tx) error {
+		done <- db.Write(t.Context(), "", func(context.Context, *store.Tx) error {
 			close(entered)
 			<-free
 			return nil
@@ -69,8 +70,8 @@ func TestSQLite_GroupCommit(t *testing.T) {
 	var waiting sync.WaitGroup
 	for i := range writers {
 		waiting.Go(func() {
-			errs[i] = g.Write(t.Context(), g.account, func(tx *store.Tx) error {
-				if err := insert(t, g.account, fmt.Sprint("e", i))(tx); err != nil {
+			errs[i] = g.Write(t.Context(), g.account, func(ctx context.Context, tx *store.Tx) error {
+				if err := insert(t, g.account, fmt.Sprint("e", i))(ctx, tx); err != nil {
 					return err
 				}
 				switch i {
@@ -79,7 +80,7 @@ func TestSQLite_GroupCommit(t *testing.T) {
 				case 8:
 					panic("boom")
 				case 9: // what the database refuses must not end the others' transaction
-					return insert(t, g.account, fmt.Sprint("e", i))(tx)
+					return insert(t, g.account, fmt.Sprint("e", i))(ctx, tx)
 				}
 				return nil
 			})
@@ -144,8 +145,8 @@ func TestSQLite_ReadersDoNotWaitForWriter(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "sqlite").Open(t)
 	account := storetest.NewTenant(t, db, "pro").Account.ID
-	err := db.Write(t.Context(), account, func(tx *store.Tx) error {
-		if err := insert(t, account, "e")(tx); err != nil {
+	err := db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
+		if err := insert(t, account, "e")(ctx, tx); err != nil {
 			return err
 		}
 		// The writer is in the middle of a transaction: whoever waited for it
@@ -153,11 +154,11 @@ func TestSQLite_ReadersDoNotWaitForWriter(t *testing.T) {
 		if holds(t, db, account, "e") || !holds(t, db, account, "production") {
 			t.Error("a reader sees something else than what is committed")
 		}
-		version, err := db.Version(t.Context(), account)
+		version, err := db.Version(ctx, account)
 		if version == 0 {
 			t.Error("a new account has changes")
 		}
-		return errors.Join(err, db.Ping(t.Context()))
+		return errors.Join(err, db.Ping(ctx))
 	})
 	if err != nil {
 		t.Error(err)
@@ -206,18 +207,18 @@ func TestSQLite_CloseWaits(t *testing.T) {
 	inside, leave := make(chan struct{}, 2), make(chan struct{})
 	ended := make(chan string, 3)
 	go func() {
-		err := db.Write(t.Context(), "", func(tx *store.Tx) error {
+		err := db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error {
 			inside <- struct{}{}
 			<-leave
-			return insert(t, tenant.Account.ID, "e")(tx)
+			return insert(t, tenant.Account.ID, "e")(ctx, tx)
 		})
 		ended <- fmt.Sprint("writer ", err)
 	}()
 	go func() {
-		err := db.Read(t.Context(), func(tx *store.ReadTx) error {
+		err := db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) error {
 			inside <- struct{}{}
 			<-leave
-			_, err := tx.Account(t.Context(), tenant.Account.ID)
+			_, err := tx.Account(ctx, tenant.Account.ID)
 			return err
 		})
 		ended <- fmt.Sprint("reader ", err)
@@ -255,8 +256,10 @@ func TestClose_ThenUnavailable(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, call := range map[string]func() error{
-			"Write":     func() error { return db.Write(t.Context(), "", func(*store.Tx) error { return nil }) },
-			"Read":      func() error { return db.Read(t.Context(), func(tx *store.ReadTx) error { return reads(t, tx) }) },
+			"Write": func() error { return db.Write(t.Context(), "", func(context.Context, *store.Tx) error { return nil }) },
+			"Read": func() error {
+				return db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) error { return reads(t, tx) })
+			},
 			"Ping":      func() error { return db.Ping(t.Context()) },
 			"Version":   func() error { _, err := db.Version(t.Context(), "a"); return err },
 			"Heads":     func() error { _, err := db.Heads(t.Context()); return err },
@@ -328,9 +331,9 @@ func TestSQLite_FileNames(t *testing.T) {
 func TestSQLite_PreparedStatements(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "sqlite").Open(t)
-	err := db.Write(t.Context(), "", func(tx *store.Tx) error {
+	err := db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error {
 		for i := range store.MaxStatements + 10 {
-			if err := tx.Exec(t.Context(), fmt.Sprintf("DELETE FROM environments WHERE key = 'e%d'", i)); err != nil {
+			if err := tx.Exec(ctx, fmt.Sprintf("DELETE FROM environments WHERE key = 'e%d'", i)); err != nil {
 				return err
 			}
 			if count := db.Prepared(); count > store.MaxStatements {
@@ -342,7 +345,7 @@ func TestSQLite_PreparedStatements(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	if err := db.Write(t.Context(), "", func(*store.Tx) error { return nil }); err != nil {
+	if err := db.Write(t.Context(), "", func(context.Context, *store.Tx) error { return nil }); err != nil {
 		t.Errorf("the writer lost its own statements: %v", err)
 	}
 }

@@ -146,20 +146,20 @@ func (db *DB) OnTrim(tell func(changes int)) { db.onTrim.Store(&tell) }
 func (db *DB) SealWith(ring *sealed.Ring) { db.ring.Store(ring) }
 
 // Read runs fn, whose statements each see what is committed when they start.
-func (db *DB) Read(ctx context.Context, fn func(*ReadTx) error) error {
+func (db *DB) Read(ctx context.Context, fn func(context.Context, *ReadTx) error) error {
 	return db.read(ctx, forDecisions, db.engine.read, fn)
 }
 
 // reader is engine.read or engine.snapshot.
 type reader func(ctx context.Context, via priority, fn func(querier) error) error
 
-func (db *DB) read(ctx context.Context, via priority, read reader, fn func(*ReadTx) error) error {
+func (db *DB) read(ctx context.Context, via priority, read reader, fn func(context.Context, *ReadTx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, db.options.Limits.Read)
 	defer cancel()
 	ctx, end := db.begin(ctx, "read")
 	err := classify(ctx, read(ctx, via, func(conn querier) error {
 		return safely(func() error {
-			return fn(&ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect, ring: db.ring.Load(), log: db.options.Log, now: db.now()})
+			return fn(ctx, &ReadTx{conn: conn, dialect: db.dialect, ring: db.ring.Load(), log: db.options.Log, now: db.now()})
 		})
 	}))
 	end(err)
@@ -168,11 +168,11 @@ func (db *DB) read(ctx context.Context, via priority, read reader, fn func(*Read
 
 // Write runs fn in one transaction that holds the account's lock, or none for "". In a dry run it is rolled back in the
 // end. See the package documentation.
-func (db *DB) Write(ctx context.Context, account string, fn func(*Tx) error) error {
+func (db *DB) Write(ctx context.Context, account string, fn func(context.Context, *Tx) error) error {
 	return db.write(ctx, writeOptions{priority: forDecisions, account: account}, fn)
 }
 
-func (db *DB) write(ctx context.Context, options writeOptions, fn func(*Tx) error) error {
+func (db *DB) write(ctx context.Context, options writeOptions, fn func(context.Context, *Tx) error) error {
 	limit := db.options.Limits.Write
 	if options.unlimited {
 		limit = migrateTimeout
@@ -183,9 +183,9 @@ func (db *DB) write(ctx context.Context, options writeOptions, fn func(*Tx) erro
 	changed, wrote, trimmed := false, false, 0
 	err := classify(ctx, db.engine.write(ctx, options, func(ctx context.Context, conn querier, access int64) (bool, error) {
 		// The time is read under the lock, so that it does not run against the order of changes.
-		tx := &Tx{ReadTx: ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect, ring: db.ring.Load(), log: db.options.Log, now: db.now()},
+		tx := &Tx{ReadTx: ReadTx{conn: conn, dialect: db.dialect, ring: db.ring.Load(), log: db.options.Log, now: db.now()},
 			locked: options.account, access: access, historyLimit: db.options.HistoryBytes}
-		err := safely(func() error { return fn(tx) })
+		err := safely(func() error { return fn(ctx, tx) })
 		if err == nil && transaction.IsDryRun(ctx) {
 			return false, errDryRun
 		}
@@ -208,20 +208,6 @@ func (db *DB) write(ctx context.Context, options writeOptions, fn func(*Tx) erro
 
 // errDryRun rolls back a transaction that has worked.
 var errDryRun = errors.New("a dry run is rolled back")
-
-// bounded runs statements with the transaction's context, which has its deadline, instead of the caller's.
-type bounded struct {
-	ctx  context.Context //nolint:containedctx // it belongs to the transaction, as the connection does
-	conn querier
-}
-
-func (b bounded) exec(_ context.Context, query string, args ...any) (sql.Result, error) {
-	return b.conn.exec(b.ctx, query, args...)
-}
-
-func (b bounded) query(_ context.Context, query string, args ...any) (*sql.Rows, error) {
-	return b.conn.query(b.ctx, query, args...)
-}
 
 // safely turns a panic into an error: the connection must be returned, and SQLite's writer serves everybody.
 func safely(fn func() error) (err error) {
@@ -308,26 +294,29 @@ func (t Transactions[R, W]) ForObservations() Transactions[R, W] {
 }
 
 // Read is DB.Read with the domain's interface.
-func (t Transactions[R, W]) Read(ctx context.Context, fn func(R) error) error {
-	return t.db.read(ctx, t.priority, t.db.engine.read, func(tx *ReadTx) error { return fn(t.read(tx)) })
+func (t Transactions[R, W]) Read(ctx context.Context, fn func(context.Context, R) error) error {
+	return t.db.read(ctx, t.priority, t.db.engine.read, func(ctx context.Context, tx *ReadTx) error { return fn(ctx, t.read(tx)) })
 }
 
 // Snapshot is Read for statements that all see the same state. On PostgreSQL it costs two more round trips.
-func (t Transactions[R, W]) Snapshot(ctx context.Context, fn func(R) error) error {
-	return t.db.read(ctx, t.priority, t.db.engine.snapshot, func(tx *ReadTx) error { return fn(t.read(tx)) })
+func (t Transactions[R, W]) Snapshot(ctx context.Context, fn func(context.Context, R) error) error {
+	return t.db.read(ctx, t.priority, t.db.engine.snapshot, func(ctx context.Context, tx *ReadTx) error { return fn(ctx, t.read(tx)) })
 }
 
 // Write is DB.Write with the domain's interface.
-func (t Transactions[R, W]) Write(ctx context.Context, account string, fn func(W) error) error {
-	return t.db.write(ctx, writeOptions{priority: t.priority, account: account}, func(tx *Tx) error { return fn(t.write(tx)) })
+func (t Transactions[R, W]) Write(ctx context.Context, account string, fn func(context.Context, W) error) error {
+	return t.db.write(ctx, writeOptions{priority: t.priority, account: account}, func(ctx context.Context, tx *Tx) error { return fn(ctx, t.write(tx)) })
 }
 
 // row is the current row of a result.
 type row interface{ Scan(into ...any) error }
 
-// all reads every row of a query.
+// all reads every row of a query. One for a context that has ended does not begin.
 func all[T any](ctx context.Context, conn querier, scan func(row) (T, error), query string, args ...any) (found []T, err error) {
 	defer func() { err = classify(ctx, err) }()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	rows, err := conn.query(ctx, query, args...)
 	if err != nil {
 		return nil, err
@@ -397,9 +386,9 @@ func scanInto[K comparable, V any](found map[K]V) func(row) (K, error) {
 }
 
 // fetch reads one thing outside of the domain's transactions.
-func fetch[T any](ctx context.Context, db *DB, via priority, fn func(*ReadTx) (T, error)) (found T, err error) {
-	err = db.read(ctx, via, db.engine.read, func(tx *ReadTx) error {
-		found, err = fn(tx)
+func fetch[T any](ctx context.Context, db *DB, via priority, fn func(context.Context, *ReadTx) (T, error)) (found T, err error) {
+	err = db.read(ctx, via, db.engine.read, func(ctx context.Context, tx *ReadTx) error {
+		found, err = fn(ctx, tx)
 		return err
 	})
 	return found, err
@@ -411,8 +400,11 @@ func (tx *Tx) run(ctx context.Context, query string, args ...any) error {
 	return err
 }
 
-// affect executes a statement and counts the rows it changed.
+// affect executes a statement and counts the rows it changed. One for a context that has ended does not begin.
 func (tx *Tx) affect(ctx context.Context, query string, args ...any) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
 	result, err := tx.conn.exec(ctx, query, args...)
 	if err != nil {
 		return 0, classify(ctx, err)

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -70,9 +71,9 @@ func sources(t *testing.T, pattern string) string {
 }
 
 // insert makes an environment, as the smallest write there is.
-func insert(t *testing.T, account, key string) func(*store.Tx) error {
-	return func(tx *store.Tx) error {
-		return tx.InsertEnvironments(t.Context(), environments.Environment{Account: account, Key: key, Name: key})
+func insert(t *testing.T, account, key string) func(context.Context, *store.Tx) error {
+	return func(ctx context.Context, tx *store.Tx) error {
+		return tx.InsertEnvironments(ctx, environments.Environment{Account: account, Key: key, Name: key})
 	}
 }
 
@@ -86,8 +87,8 @@ func holds(t *testing.T, db *store.DB, account, key string) bool {
 func count(t *testing.T, db *store.DB, account string, keys ...string) int {
 	t.Helper()
 	found := 0
-	err := db.Read(t.Context(), func(tx *store.ReadTx) error {
-		known, err := tx.ManagedEnvironments(t.Context(), account)
+	err := db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) error {
+		known, err := tx.ManagedEnvironments(ctx, account)
 		for _, key := range keys {
 			if _, exists := known[key]; exists {
 				found++

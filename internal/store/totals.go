@@ -202,7 +202,7 @@ func (db *DB) CorrectTotals(ctx context.Context) (corrected []Correction, err er
 		return nil, err
 	}
 	for _, account := range slices.Sorted(maps.Keys(heads)) {
-		wrong, err := fetch(ctx, db, forObservations, func(tx *ReadTx) ([]Correction, error) { return tx.wrongTotals(ctx, account) })
+		wrong, err := fetch(ctx, db, forObservations, func(ctx context.Context, tx *ReadTx) ([]Correction, error) { return tx.wrongTotals(ctx, account) })
 		if err == nil && len(wrong) > 0 {
 			wrong, err = db.correctTotals(ctx, account)
 		}
@@ -215,7 +215,7 @@ func (db *DB) CorrectTotals(ctx context.Context) (corrected []Correction, err er
 }
 
 func (db *DB) correctTotals(ctx context.Context, account string) (wrong []Correction, err error) {
-	err = db.write(ctx, writeOptions{priority: forObservations, account: account}, func(tx *Tx) error {
+	err = db.write(ctx, writeOptions{priority: forObservations, account: account}, func(ctx context.Context, tx *Tx) error {
 		if wrong, err = tx.wrongTotals(ctx, account); err != nil {
 			return err
 		}

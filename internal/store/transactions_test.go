@@ -27,18 +27,18 @@ func TestOnChange(t *testing.T) {
 				t.Errorf("woken for %q, want %q", of, account)
 			}
 		})
-		change := func(tx *store.Tx) error {
-			return tx.RecordChanges(t.Context(), account, changes.Change{Kind: "flag", Key: "a"})
+		change := func(ctx context.Context, tx *store.Tx) error {
+			return tx.RecordChanges(ctx, account, changes.Change{Kind: "flag", Key: "a"})
 		}
 		for _, step := range []struct {
 			name  string
-			write func(*store.Tx) error
+			write func(context.Context, *store.Tx) error
 			wakes int64
 		}{
 			{"nothing recorded", insert(t, account, "e"), 0},
 			{"a change", change, 1},
-			{"several changes", func(tx *store.Tx) error { return errors.Join(change(tx), change(tx)) }, 1},
-			{"a change taken back", func(tx *store.Tx) error { return errors.Join(change(tx), errors.New("no")) }, 0},
+			{"several changes", func(ctx context.Context, tx *store.Tx) error { return errors.Join(change(ctx, tx), change(ctx, tx)) }, 1},
+			{"a change taken back", func(ctx context.Context, tx *store.Tx) error { return errors.Join(change(ctx, tx), errors.New("no")) }, 0},
 		} {
 			before := woken.Load()
 			_ = db.Write(t.Context(), account, step.write)
@@ -73,7 +73,7 @@ func TestOptions_ObserveAndTrace(t *testing.T) {
 		seen, spans = nil, nil // opening migrates
 		holds(t, observed, account, "e")
 		_ = observed.Write(t.Context(), account, insert(t, account, "e"))
-		_ = observed.Write(t.Context(), account, func(*store.Tx) error { return errors.New("no") })
+		_ = observed.Write(t.Context(), account, func(context.Context, *store.Tx) error { return errors.New("no") })
 		if got := strings.Join(seen, ", "); got != "read true <nil>, write true <nil>, write true no" {
 			t.Errorf("observed %s", got)
 		}
@@ -95,8 +95,8 @@ func TestWrite_Panic(t *testing.T) {
 		t.Cleanup(cancel)
 		for i := range 3 {
 			err := recovered(func() error {
-				return db.Write(ctx, account, func(tx *store.Tx) error {
-					if err := insert(t, account, "taken-back")(tx); err != nil {
+				return db.Write(ctx, account, func(ctx context.Context, tx *store.Tx) error {
+					if err := insert(t, account, "taken-back")(ctx, tx); err != nil {
 						return err
 					}
 					panic("boom")
@@ -106,7 +106,7 @@ func TestWrite_Panic(t *testing.T) {
 				t.Fatalf("panic %d was swallowed: %v", i, err)
 			}
 		}
-		if err := recovered(func() error { return db.Read(ctx, func(*store.ReadTx) error { panic("boom") }) }); err == nil {
+		if err := recovered(func() error { return db.Read(ctx, func(context.Context, *store.ReadTx) error { panic("boom") }) }); err == nil {
 			t.Error("the panic of a reader was swallowed")
 		}
 		givenBack(t, db, before)
@@ -147,7 +147,7 @@ func givenBack(t *testing.T, db *store.DB, want int) {
 func TestSQLite_PanicIsError(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "sqlite").Open(t)
-	err := db.Write(t.Context(), "", func(*store.Tx) error { panic("boom") })
+	err := db.Write(t.Context(), "", func(context.Context, *store.Tx) error { panic("boom") })
 	if err == nil || !strings.Contains(err.Error(), "boom") || fault.All(err) != nil {
 		t.Errorf("got %v", err)
 	}
@@ -180,9 +180,9 @@ func TestWrite_CanceledInside(t *testing.T) {
 		for i := range 10 {
 			key := fmt.Sprint("e", i)
 			ctx, cancel := context.WithCancel(t.Context())
-			err := db.Write(ctx, account, func(tx *store.Tx) error {
+			err := db.Write(ctx, account, func(ctx context.Context, tx *store.Tx) error {
 				defer cancel()
-				return insert(t, account, key)(tx)
+				return insert(t, account, key)(ctx, tx)
 			})
 			if written := holds(t, db, account, key); written != (err == nil) {
 				t.Errorf("written is %v and the error %v", written, err)
@@ -218,7 +218,7 @@ func TestRead_EndsWithContext(t *testing.T) {
 				for range 10 { // more often than there are connections
 					ctx, cancel := each.leave(t.Context())
 					began := time.Now()
-					err := db.Read(ctx, func(tx *store.ReadTx) error {
+					err := db.Read(ctx, func(ctx context.Context, tx *store.ReadTx) error {
 						_, err := tx.Ask(ctx, endless)
 						return err
 					})
@@ -245,7 +245,7 @@ func TestRead_EndsWhateverTheMoment(t *testing.T) {
 	for moment := range 300 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(moment)*time.Microsecond/2)
 		began := time.Now()
-		err := db.Read(ctx, func(tx *store.ReadTx) error {
+		err := db.Read(ctx, func(ctx context.Context, tx *store.ReadTx) error {
 			_, err := tx.Ask(ctx, endless)
 			return err
 		})
@@ -273,9 +273,9 @@ func TestSnapshot_OneState(t *testing.T) {
 		broken := errors.New("broken")
 		_, decisions, _ := db.Priorities()
 		for round, want := range []error{nil, broken, fault.Missing("flag", "a"), nil} {
-			err := decisions.Snapshot(t.Context(), func(tx *store.ReadTx) error {
+			err := decisions.Snapshot(t.Context(), func(ctx context.Context, tx *store.ReadTx) error {
 				before = count(tx)
-				if err := db.Write(t.Context(), account, insert(t, account, fmt.Sprint("new", round))); err != nil {
+				if err := db.Write(ctx, account, insert(t, account, fmt.Sprint("new", round))); err != nil {
 					t.Error(err)
 				}
 				during = count(tx)
@@ -284,7 +284,7 @@ func TestSnapshot_OneState(t *testing.T) {
 			if !errors.Is(err, want) {
 				t.Errorf("got %v, want %v", err, want)
 			}
-			_ = db.Read(t.Context(), func(tx *store.ReadTx) error { after = count(tx); return nil })
+			_ = db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) error { after = count(tx); return nil })
 			if during != before || after != before+1 {
 				t.Errorf("%d environments before, %d during, %d after", before, during, after)
 			}

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"strings"
 	"testing"
@@ -23,8 +24,8 @@ func TestConfigurations_LogsWhatCannotBeDecrypted(t *testing.T) {
 		t.Fatal(err)
 	}
 	var found map[string]jobs.Configuration
-	if err := db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
-		found, err = tx.Configurations(t.Context(), []string{broken.RequestID, fine.RequestID})
+	if err := db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) (err error) {
+		found, err = tx.Configurations(ctx, []string{broken.RequestID, fine.RequestID})
 		return err
 	}); err != nil || len(found) != 1 {
 		t.Fatalf("%d configurations, %v", len(found), err)

@@ -42,7 +42,7 @@ func (db *DB) Versions(ctx context.Context, account string) (accounts.Versions, 
 }
 
 func (db *DB) accountVersions(ctx context.Context, account string) (accounts.Versions, error) {
-	return fetch(ctx, db, forDecisions, func(tx *ReadTx) (accounts.Versions, error) {
+	return fetch(ctx, db, forDecisions, func(ctx context.Context, tx *ReadTx) (accounts.Versions, error) {
 		return one(ctx, tx.conn, fault.Missing("account", account), scanVersions,
 			`SELECT change_seq, access_seq FROM accounts WHERE id = $1`, account)
 	})

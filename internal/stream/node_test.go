@@ -145,7 +145,7 @@ func (w *world) record(t testing.TB, several ...changes.Change) {
 }
 
 func (w *world) write(ctx context.Context, several ...changes.Change) error {
-	return w.db.Write(ctx, w.account, func(tx *store.Tx) error {
+	return w.db.Write(ctx, w.account, func(ctx context.Context, tx *store.Tx) error {
 		for _, change := range several {
 			if err := tx.RecordChanges(ctx, w.account, change); err != nil {
 				return err

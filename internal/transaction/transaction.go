@@ -7,12 +7,12 @@ import "context"
 
 // Reader runs functions in transactions that read.
 type Reader[Tx any] interface {
-	Read(ctx context.Context, fn func(Tx) error) error
+	Read(ctx context.Context, fn func(context.Context, Tx) error) error
 }
 
 // Writer runs functions in transactions that hold an account's lock.
 type Writer[Tx any] interface {
-	Write(ctx context.Context, account string, fn func(Tx) error) error
+	Write(ctx context.Context, account string, fn func(context.Context, Tx) error) error
 }
 
 // Store runs the transactions of a domain package.
@@ -22,9 +22,9 @@ type Store[ReadTx, Tx any] interface {
 }
 
 // Read runs fn in a transaction that reads and returns its result.
-func Read[Tx, T any](ctx context.Context, store Reader[Tx], fn func(Tx) (T, error)) (found T, err error) {
-	err = store.Read(ctx, func(tx Tx) error {
-		found, err = fn(tx)
+func Read[Tx, T any](ctx context.Context, store Reader[Tx], fn func(context.Context, Tx) (T, error)) (found T, err error) {
+	err = store.Read(ctx, func(ctx context.Context, tx Tx) error {
+		found, err = fn(ctx, tx)
 		return err
 	})
 	return found, err
@@ -32,9 +32,9 @@ func Read[Tx, T any](ctx context.Context, store Reader[Tx], fn func(Tx) (T, erro
 
 // Write runs fn in a transaction under the account's lock and returns its
 // result.
-func Write[Tx, T any](ctx context.Context, store Writer[Tx], account string, fn func(Tx) (T, error)) (made T, err error) {
-	err = store.Write(ctx, account, func(tx Tx) error {
-		made, err = fn(tx)
+func Write[Tx, T any](ctx context.Context, store Writer[Tx], account string, fn func(context.Context, Tx) (T, error)) (made T, err error) {
+	err = store.Write(ctx, account, func(ctx context.Context, tx Tx) error {
+		made, err = fn(ctx, tx)
 		return err
 	})
 	return made, err

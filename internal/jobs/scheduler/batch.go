@@ -46,7 +46,7 @@ func (s *Scheduler) fireCounted(ctx context.Context) (batch, error) {
 // fireBatch inserts the runs of due jobs and stores when they fire next, if all of
 // their accounts have counts that were good at an instant.
 func (s *Scheduler) fireBatch(ctx context.Context, counted time.Time) (b batch, err error) {
-	err = s.Store.Write(ctx, "", func(tx Tx) error {
+	err = s.Store.Write(ctx, "", func(ctx context.Context, tx Tx) error {
 		b.settle(false) // of a transaction that is repeated
 		b = batch{at: tx.Now()}
 		if s.isPaused() { // asked after the time was read, which may be wrong since a moment ago

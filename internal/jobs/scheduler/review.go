@@ -29,7 +29,7 @@ func (s *Scheduler) startReview(now time.Time) {
 func (s *Scheduler) reviewBatch(ctx context.Context) error {
 	var found []jobs.Due
 	var now time.Time
-	err := s.Store.Read(ctx, func(tx ReadTx) (err error) {
+	err := s.Store.Read(ctx, func(ctx context.Context, tx ReadTx) (err error) {
 		now = tx.Now()
 		found, err = tx.Upcoming(ctx, now, s.review.after, s.Batch)
 		return err
@@ -60,5 +60,5 @@ func (s *Scheduler) pullForward(ctx context.Context, found []jobs.Due, now time.
 	}
 	s.Log.Warn("Jobs were scheduled later than their schedules say, as after a clock went ahead and came back; their next runs are corrected.",
 		"jobs", len(sooner))
-	return s.Store.Write(ctx, "", func(tx Tx) error { return tx.PullForward(ctx, sooner) })
+	return s.Store.Write(ctx, "", func(ctx context.Context, tx Tx) error { return tx.PullForward(ctx, sooner) })
 }

@@ -124,7 +124,7 @@ func (s *Scheduler) isPaused() bool { return s.Paused != nil && s.Paused() }
 
 // untilDue returns, without writing, how long it is until a job is due.
 func (s *Scheduler) untilDue(ctx context.Context) (sleep time.Duration, err error) {
-	err = s.Store.Read(ctx, func(tx ReadTx) error {
+	err = s.Store.Read(ctx, func(ctx context.Context, tx ReadTx) error {
 		due, err := tx.NextDue(ctx)
 		if err != nil {
 			return err

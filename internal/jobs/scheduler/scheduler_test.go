@@ -140,8 +140,8 @@ func newJob(t *testing.T, db *store.DB, account, key, schedule string, due time.
 func runsOf(t *testing.T, db *store.DB, account, key string) []jobs.Run {
 	t.Helper()
 	var tail page.Tail[jobs.Run]
-	err := db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
-		tail, err = tx.Runs(t.Context(), account, jobs.RunFilter{Job: key}, page.Cursor{Size: 1000})
+	err := db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) (err error) {
+		tail, err = tx.Runs(ctx, account, jobs.RunFilter{Job: key}, page.Cursor{Size: 1000})
 		return err
 	})
 	if err != nil {
@@ -152,8 +152,8 @@ func runsOf(t *testing.T, db *store.DB, account, key string) []jobs.Run {
 
 func readJob(t *testing.T, db *store.DB, account, key string) (job jobs.Job) {
 	t.Helper()
-	err := db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
-		job, err = tx.Job(t.Context(), account, key)
+	err := db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) (err error) {
+		job, err = tx.Job(ctx, account, key)
 		return err
 	})
 	if err != nil {
@@ -181,7 +181,10 @@ func TestScheduler_ThreeNodesFireEachJobOnce(t *testing.T) {
 			rigs = append(rigs, start(t, c.open(t, database)))
 		}
 		pending := func() (count int) {
-			err := db.Read(t.Context(), func(tx *store.ReadTx) (err error) { count, err = tx.CountPending(t.Context(), 1_000_000); return err })
+			err := db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) (err error) {
+				count, err = tx.CountPending(ctx, 1_000_000)
+				return err
+			})
 			if err != nil && !fault.Is(err, fault.Unavailable) { // a busy machine
 				t.Fatal(err)
 			}
@@ -239,7 +242,7 @@ func TestScheduler_OneOffDisablesItself(t *testing.T) {
 		c := newClock()
 		db := c.open(t, database)
 		account := storetest.NewTenant(t, db, "pro").Account.ID
-		if err := db.Write(t.Context(), "", func(tx *store.Tx) error { return tx.AddActiveJobs(t.Context(), account, 5) }); err != nil {
+		if err := db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error { return tx.AddActiveJobs(ctx, account, 5) }); err != nil {
 			t.Fatal(err)
 		}
 		newJob(t, db, account, "dated", "2031-05-06T07:08:00Z", c.now().Add(-30*time.Second))
@@ -255,7 +258,10 @@ func TestScheduler_OneOffDisablesItself(t *testing.T) {
 			}
 		}
 		active := 0
-		err := db.Read(t.Context(), func(tx *store.ReadTx) (err error) { active, err = tx.ActiveJobs(t.Context(), account); return err })
+		err := db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) (err error) {
+			active, err = tx.ActiveJobs(ctx, account)
+			return err
+		})
 		if err != nil || active != 3 {
 			t.Errorf("%d of 5 are active, %v", active, err)
 		}
@@ -333,7 +339,7 @@ func TestScheduler_InstantFiresOnce(t *testing.T) {
 		for range 3 {
 			r.check(t)
 			job.NextRunAt = &minute
-			if err := db.Write(t.Context(), account, func(tx *store.Tx) error { return tx.UpdateJob(t.Context(), job) }); err != nil {
+			if err := db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateJob(ctx, job) }); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -352,11 +358,11 @@ func TestScheduler_DeletedOrDisabledJob(t *testing.T) {
 	deleted, disabled := newJob(t, db, account, "deleted", "* * * * *", due), newJob(t, db, account, "disabled", "* * * * *", due)
 	newJob(t, db, account, "fires", "* * * * *", due)
 	disabled.Enabled, disabled.NextRunAt = false, nil
-	err := db.Write(t.Context(), account, func(tx *store.Tx) error {
-		if err := tx.UpdateJob(t.Context(), disabled); err != nil {
+	err := db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
+		if err := tx.UpdateJob(ctx, disabled); err != nil {
 			return err
 		}
-		_, err := tx.DeleteJob(t.Context(), deleted, tx.Now())
+		_, err := tx.DeleteJob(ctx, deleted, tx.Now())
 		return err
 	})
 	if err != nil {
@@ -409,8 +415,8 @@ func TestScheduler_FiresWhileJobIsRunByHand(t *testing.T) {
 	db := c.open(t, database)
 	account := storetest.NewTenant(t, db, "pro").Account.ID
 	job := newJob(t, db, account, "j", "* * * * *", c.now().Add(-time.Hour))
-	err := db.Write(t.Context(), "", func(tx *store.Tx) error {
-		if _, err := tx.JobToRun(t.Context(), account, "j"); err != nil {
+	err := db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error {
+		if _, err := tx.JobToRun(ctx, account, "j"); err != nil {
 			return err
 		}
 		start(t, db)
@@ -421,20 +427,20 @@ func TestScheduler_FiresWhileJobIsRunByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	ran := make(chan error, 1)
-	err = db.Write(t.Context(), account, func(tx *store.Tx) error {
-		changed, err := tx.JobToChange(t.Context(), account, "j")
+	err = db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
+		changed, err := tx.JobToChange(ctx, account, "j")
 		if err != nil {
 			return err
 		}
 		changed.RequestID = changed.UID // another configuration
 		go func() {
-			ran <- db.Write(context.WithoutCancel(t.Context()), "", func(tx *store.Tx) error { _, err := tx.JobToRun(t.Context(), account, "j"); return err })
+			ran <- db.Write(context.WithoutCancel(ctx), "", func(ctx context.Context, tx *store.Tx) error { _, err := tx.JobToRun(ctx, account, "j"); return err })
 		}()
 		storetest.Wait(t, soon, "the other waits", func() bool { return waiting(t, database) })
-		if err := tx.InsertJobRequest(t.Context(), changed); err != nil {
+		if err := tx.InsertJobRequest(ctx, changed); err != nil {
 			return err
 		}
-		return tx.UpdateJob(t.Context(), changed)
+		return tx.UpdateJob(ctx, changed)
 	})
 	if got := <-ran; err != nil || got != nil {
 		t.Errorf("changing: %v; running: %v; the job %s", err, got, job.Key)
@@ -531,8 +537,8 @@ type watched struct {
 	reviewing func()
 }
 
-func (w watched) Read(ctx context.Context, fn func(scheduler.ReadTx) error) error {
-	return w.Store.Read(ctx, func(tx scheduler.ReadTx) error { return fn(watchedTx{tx, w.reviewing}) })
+func (w watched) Read(ctx context.Context, fn func(context.Context, scheduler.ReadTx) error) error {
+	return w.Store.Read(ctx, func(ctx context.Context, tx scheduler.ReadTx) error { return fn(ctx, watchedTx{tx, w.reviewing}) })
 }
 
 type watchedTx struct {

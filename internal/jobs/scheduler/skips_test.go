@@ -66,8 +66,8 @@ func TestScheduler_SkipsPastPendingLimit(t *testing.T) {
 // claimAll makes all pending runs of an account run.
 func claimAll(t *testing.T, db *store.DB, account string) {
 	t.Helper()
-	err := db.Write(t.Context(), "", func(tx *store.Tx) error {
-		_, err := tx.ClaimRuns(t.Context(), jobs.Lane(account, "a:80"), "boot", 100)
+	err := db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error {
+		_, err := tx.ClaimRuns(ctx, jobs.Lane(account, "a:80"), "boot", 100)
 		return err
 	})
 	if err != nil {
@@ -81,11 +81,11 @@ type writingStore struct {
 	writing *atomic.Bool
 }
 
-func (w writingStore) Write(ctx context.Context, account string, fn func(scheduler.Tx) error) error {
-	return w.Store.Write(ctx, account, func(tx scheduler.Tx) error {
+func (w writingStore) Write(ctx context.Context, account string, fn func(context.Context, scheduler.Tx) error) error {
+	return w.Store.Write(ctx, account, func(ctx context.Context, tx scheduler.Tx) error {
 		w.writing.Store(true)
 		defer w.writing.Store(false)
-		return fn(tx)
+		return fn(ctx, tx)
 	})
 }
 
@@ -96,7 +96,7 @@ type countingStore struct {
 	reads, inside atomic.Int64
 }
 
-func (c *countingStore) Read(ctx context.Context, fn func(jobs.ReadTx) error) error {
+func (c *countingStore) Read(ctx context.Context, fn func(context.Context, jobs.ReadTx) error) error {
 	if c.reads.Add(1); c.writing.Load() {
 		c.inside.Add(1)
 	}

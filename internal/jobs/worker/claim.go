@@ -54,7 +54,7 @@ func (w *Worker) claimOnce(ctx context.Context) (again bool, err error) {
 		return false, err
 	}
 	round := &round{worker: w}
-	if err := w.Store.Write(ctx, "", func(tx Tx) error { return round.claim(ctx, tx) }); err != nil {
+	if err := w.Store.Write(ctx, "", func(ctx context.Context, tx Tx) error { return round.claim(ctx, tx) }); err != nil {
 		w.uncertain = true
 		return false, err
 	}
@@ -74,7 +74,7 @@ func (w *Worker) disown(ctx context.Context) error {
 	}
 	known, settled := w.inFlight.unwrittenRuns(), false
 	var lost []Outcome
-	err := w.Store.Write(ctx, "", func(tx Tx) (err error) {
+	err := w.Store.Write(ctx, "", func(ctx context.Context, tx Tx) (err error) {
 		lost = nil
 		if settled, err = tx.Settled(ctx, w.Boot); err != nil || !settled {
 			return err

@@ -96,7 +96,7 @@ func (w *Worker) readConfigurations(r *configurationRead, ids map[string]bool) {
 }
 
 func (w *Worker) readSome(ctx context.Context, r *configurationRead, ids []string) error {
-	return w.Store.Read(ctx, func(tx ReadTx) error {
+	return w.Store.Read(ctx, func(ctx context.Context, tx ReadTx) error {
 		found, err := tx.Configurations(ctx, ids)
 		for id, configuration := range found {
 			r.found[id] = configuration

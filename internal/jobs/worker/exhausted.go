@@ -38,7 +38,7 @@ func (w *Worker) putBack(claim Claim, cause error) bool {
 func (w *Worker) putBackOnce(ctx context.Context, claim Claim) error {
 	ctx, cancel := context.WithTimeout(ctx, w.Intervals.AbortAfter)
 	defer cancel()
-	return w.Store.Write(ctx, claim.Account, func(tx Tx) error {
+	return w.Store.Write(ctx, claim.Account, func(ctx context.Context, tx Tx) error {
 		owned, err := tx.PutBack(ctx, claim.Run, w.Boot)
 		if err != nil || !owned { // it was cancelled meanwhile
 			return err

@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"context"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -15,8 +16,8 @@ import (
 // used returns how many runs of an account were metered this month.
 func used(t *testing.T, db *store.DB, account string) (count int) {
 	t.Helper()
-	if err := db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
-		count, err = tx.RunsUsed(t.Context(), account, jobs.Period(tx.Now()))
+	if err := db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) (err error) {
+		count, err = tx.RunsUsed(ctx, account, jobs.Period(tx.Now()))
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -95,8 +96,8 @@ func TestWorker_ExhaustedNodePutsNothingBackThatIsOver(t *testing.T) {
 		canceled := storetest.Queue(t, db, newJob(t, db, account, "canceled"), 1)[0]
 		r.start(t)
 		storetest.Wait(t, soon, "both are in flight", func() bool { return r.sender.inFlight("all") == 2 })
-		if err := db.Write(t.Context(), account, func(tx *store.Tx) error {
-			_, err := tx.DeleteJob(t.Context(), job, tx.Now())
+		if err := db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.DeleteJob(ctx, job, tx.Now())
 			return err
 		}); err != nil {
 			t.Fatal(err)

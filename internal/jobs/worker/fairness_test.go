@@ -165,8 +165,8 @@ type claimCounter struct {
 	claims, heartbeats atomic.Int64
 }
 
-func (c *claimCounter) Write(ctx context.Context, account string, fn func(worker.Tx) error) error {
-	return c.Store.Write(ctx, account, func(tx worker.Tx) error { return fn(countedTx{tx, c}) })
+func (c *claimCounter) Write(ctx context.Context, account string, fn func(context.Context, worker.Tx) error) error {
+	return c.Store.Write(ctx, account, func(ctx context.Context, tx worker.Tx) error { return fn(ctx, countedTx{tx, c}) })
 }
 
 type countedTx struct {

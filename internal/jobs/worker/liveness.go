@@ -52,7 +52,7 @@ func (w *Worker) heartbeat(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, w.Intervals.Heartbeat)
 	defer cancel()
 	at := w.Now()
-	err := w.Store.Write(ctx, "", func(tx Tx) error { return tx.Beat(ctx, w.Boot, w.Node) })
+	err := w.Store.Write(ctx, "", func(ctx context.Context, tx Tx) error { return tx.Beat(ctx, w.Boot, w.Node) })
 	took := w.Now().Sub(at)
 	if err == nil {
 		w.abortTimer.Reset(w.Intervals.AbortAfter - took)
@@ -118,7 +118,7 @@ func (w *Worker) giveUpSilent(ctx context.Context) error {
 }
 
 func (w *Worker) nodes(ctx context.Context) (nodes []Node, err error) {
-	err = w.Store.Read(ctx, func(tx ReadTx) error {
+	err = w.Store.Read(ctx, func(ctx context.Context, tx ReadTx) error {
 		nodes, err = tx.Nodes(ctx)
 		return err
 	})
@@ -128,7 +128,7 @@ func (w *Worker) nodes(ctx context.Context) (nodes []Node, err error) {
 // giveUp removes a worker and fails its runs.
 func (w *Worker) giveUp(ctx context.Context, node Node, detail string) error {
 	lost := 0
-	err := w.Store.Write(ctx, "", func(tx Tx) error {
+	err := w.Store.Write(ctx, "", func(ctx context.Context, tx Tx) error {
 		lost = 0
 		gone, err := tx.GiveUp(ctx, node)
 		if err != nil || !gone {
@@ -160,7 +160,7 @@ const (
 func (w *Worker) checkOwned(ctx context.Context) {
 	checks := 0
 	background.Every(ctx, w.Intervals.CancelCheck, func(ctx context.Context) {
-		_ = w.Store.Read(ctx, func(tx ReadTx) error {
+		_ = w.Store.Read(ctx, func(ctx context.Context, tx ReadTx) error {
 			if checks++; checks%depthEvery == 1 {
 				depth, err := tx.CountPending(ctx, maxDepth)
 				if err != nil {

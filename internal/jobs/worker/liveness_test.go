@@ -23,11 +23,11 @@ func leaveBehind(t *testing.T, db *store.DB, account, boot, node string) (run st
 	t.Helper()
 	job := newJob(t, db, account, "dead")
 	run = storetest.Queue(t, db, job, 1)[0]
-	err := db.Write(t.Context(), "", func(tx *store.Tx) error {
-		if err := tx.Beat(t.Context(), boot, node); err != nil {
+	err := db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error {
+		if err := tx.Beat(ctx, boot, node); err != nil {
 			return err
 		}
-		_, err := tx.ClaimRuns(t.Context(), job.Lane(), boot, 1)
+		_, err := tx.ClaimRuns(ctx, job.Lane(), boot, 1)
 		return err
 	})
 	if err != nil {
@@ -100,7 +100,7 @@ func TestLiveness_PartitionedNodeAbortsItsRequests(t *testing.T) {
 // impatient is a store that gives up writes soon.
 type impatient struct{ worker.Store }
 
-func (i impatient) Write(ctx context.Context, account string, fn func(worker.Tx) error) error {
+func (i impatient) Write(ctx context.Context, account string, fn func(context.Context, worker.Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	return i.Store.Write(ctx, account, fn)
@@ -118,7 +118,7 @@ type unavailable struct {
 	away, refused *atomic.Int64
 }
 
-func (u unavailable) Write(ctx context.Context, account string, fn func(worker.Tx) error) error {
+func (u unavailable) Write(ctx context.Context, account string, fn func(context.Context, worker.Tx) error) error {
 	if u.away.Load() > 0 {
 		u.refused.Add(1)
 		return fault.New(fault.Unavailable, "It is away.")
@@ -176,8 +176,8 @@ func TestLiveness_SilentConnectionsCostNoRuns(t *testing.T) {
 
 func beats(t *testing.T, db *store.DB) (beat int64) {
 	t.Helper()
-	err := db.Read(t.Context(), func(tx *store.ReadTx) error {
-		found, err := tx.Nodes(t.Context())
+	err := db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) error {
+		found, err := tx.Nodes(ctx)
 		if err == nil && len(found) == 1 {
 			beat = found[0].Beat
 		}
@@ -195,7 +195,7 @@ type hanging struct {
 	test context.Context //nolint:containedctx // it is the test's
 }
 
-func (h hanging) Read(ctx context.Context, fn func(worker.ReadTx) error) error {
+func (h hanging) Read(ctx context.Context, fn func(context.Context, worker.ReadTx) error) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -239,7 +239,7 @@ type counting struct {
 	writes atomic.Int64
 }
 
-func (c *counting) Write(ctx context.Context, account string, fn func(worker.Tx) error) error {
+func (c *counting) Write(ctx context.Context, account string, fn func(context.Context, worker.Tx) error) error {
 	c.writes.Add(1)
 	return c.Store.Write(ctx, account, fn)
 }
@@ -256,9 +256,9 @@ type unanswered struct {
 	broke atomic.Bool
 }
 
-func (u *unanswered) Write(ctx context.Context, account string, fn func(worker.Tx) error) error {
+func (u *unanswered) Write(ctx context.Context, account string, fn func(context.Context, worker.Tx) error) error {
 	claimed := false
-	err := u.Store.Write(ctx, account, func(tx worker.Tx) error { return fn(claims{tx, &claimed}) })
+	err := u.Store.Write(ctx, account, func(ctx context.Context, tx worker.Tx) error { return fn(ctx, claims{tx, &claimed}) })
 	if err == nil && claimed && !u.broke.Swap(true) {
 		return fault.New(fault.Unavailable, "The connection broke.")
 	}
@@ -395,8 +395,8 @@ func (n noConfigurations) Configurations(ctx context.Context, ids []string) (map
 	return nil, fault.New(fault.Unavailable, "The connection broke.")
 }
 
-func (u *unreadable) Read(ctx context.Context, fn func(worker.ReadTx) error) error {
-	return u.Store.Read(ctx, func(tx worker.ReadTx) error { return fn(noConfigurations{tx, u}) })
+func (u *unreadable) Read(ctx context.Context, fn func(context.Context, worker.ReadTx) error) error {
+	return u.Store.Read(ctx, func(ctx context.Context, tx worker.ReadTx) error { return fn(ctx, noConfigurations{tx, u}) })
 }
 
 // writing is a transaction that must not take long.
@@ -410,8 +410,8 @@ func (w writing) Configurations(context.Context, []string) (map[string]jobs.Conf
 	return nil, nil
 }
 
-func (u *unreadable) Write(ctx context.Context, account string, fn func(worker.Tx) error) error {
-	return u.Store.Write(ctx, account, func(tx worker.Tx) error { return fn(writing{tx, u.t}) })
+func (u *unreadable) Write(ctx context.Context, account string, fn func(context.Context, worker.Tx) error) error {
+	return u.Store.Write(ctx, account, func(ctx context.Context, tx worker.Tx) error { return fn(ctx, writing{tx, u.t}) })
 }
 
 // Between a claim and its requests the database may fail to tell what they
@@ -491,8 +491,8 @@ type refusingTx struct {
 	configuration string
 }
 
-func (r refusing) Read(ctx context.Context, fn func(worker.ReadTx) error) error {
-	return r.Store.Read(ctx, func(tx worker.ReadTx) error { return fn(refusingTx{tx, r.configuration}) })
+func (r refusing) Read(ctx context.Context, fn func(context.Context, worker.ReadTx) error) error {
+	return r.Store.Read(ctx, func(ctx context.Context, tx worker.ReadTx) error { return fn(ctx, refusingTx{tx, r.configuration}) })
 }
 
 func (r refusingTx) Configurations(ctx context.Context, ids []string) (map[string]jobs.Configuration, error) {

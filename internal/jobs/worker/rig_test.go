@@ -268,8 +268,8 @@ func outcome(run jobs.Run) string {
 // cancel cancels a run as the API does, without telling any worker.
 func cancel(t *testing.T, db *store.DB, account, run string) {
 	t.Helper()
-	err := db.Write(t.Context(), "", func(tx *store.Tx) error {
-		_, err := tx.CancelRun(t.Context(), account, run, tx.Now())
+	err := db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error {
+		_, err := tx.CancelRun(ctx, account, run, tx.Now())
 		return err
 	})
 	if err != nil {

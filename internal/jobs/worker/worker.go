@@ -29,8 +29,8 @@ var ErrExhausted = errors.New("the node is out of resources")
 
 // Store provides the transactions of a worker.
 type Store interface {
-	Read(ctx context.Context, fn func(ReadTx) error) error
-	Write(ctx context.Context, account string, fn func(Tx) error) error
+	Read(ctx context.Context, fn func(context.Context, ReadTx) error) error
+	Write(ctx context.Context, account string, fn func(context.Context, Tx) error) error
 	// FinishRuns stores the outcomes of runs that the lease still owns, and returns their ids.
 	FinishRuns(ctx context.Context, lease string, outcomes []Outcome) ([]string, error)
 }

@@ -82,19 +82,19 @@ func TestClaim_ThreeWorkersAttemptRunsOnce(t *testing.T) {
 func unfinished(t *testing.T, db *store.DB) int {
 	t.Helper()
 	count := 0
-	err := db.Worker().Snapshot(t.Context(), func(tx worker.ReadTx) error {
-		nodes, err := tx.Nodes(t.Context())
+	err := db.Worker().Snapshot(t.Context(), func(ctx context.Context, tx worker.ReadTx) error {
+		nodes, err := tx.Nodes(ctx)
 		if err != nil {
 			return err
 		}
 		for _, node := range nodes {
-			owned, err := tx.Owned(t.Context(), node.Boot)
+			owned, err := tx.Owned(ctx, node.Boot)
 			if err != nil {
 				return err
 			}
 			count += len(owned)
 		}
-		pending, err := tx.CountPending(t.Context(), 1_000_000)
+		pending, err := tx.CountPending(ctx, 1_000_000)
 		count += pending
 		return err
 	})
@@ -106,8 +106,8 @@ func unfinished(t *testing.T, db *store.DB) int {
 
 func meter(t *testing.T, db *store.DB, account string) (used int) {
 	t.Helper()
-	err := db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
-		used, err = tx.RunsUsed(t.Context(), account, jobs.Period(tx.Now()))
+	err := db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) (err error) {
+		used, err = tx.RunsUsed(ctx, account, jobs.Period(tx.Now()))
 		return err
 	})
 	if err != nil {
@@ -122,8 +122,8 @@ func TestClaim_QuotaIsExact(t *testing.T) {
 		const included, left, runs = 3000, 70, 200 // the free plan's
 		db := storetest.OpenSealed(t, database)
 		account := storetest.NewTenant(t, db, "free").Account.ID
-		err := db.Write(t.Context(), "", func(tx *store.Tx) error {
-			return tx.MeterRuns(t.Context(), account, jobs.Period(tx.Now()), included-left)
+		err := db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error {
+			return tx.MeterRuns(ctx, account, jobs.Period(tx.Now()), included-left)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -257,8 +257,8 @@ func TestStop_LetsRequestsFinish(t *testing.T) {
 
 func nodes(t *testing.T, db *store.DB) (count int) {
 	t.Helper()
-	err := db.Read(t.Context(), func(tx *store.ReadTx) error {
-		found, err := tx.Nodes(t.Context())
+	err := db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) error {
+		found, err := tx.Nodes(ctx)
 		count = len(found)
 		return err
 	})

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"testing"
@@ -16,7 +17,7 @@ func newAccount(t *testing.T, db *store.DB) accounts.Account {
 	id := newID()
 	account := accounts.Account{ID: id, Key: "key-" + id, Name: oddText, CreatedAt: at(1), UpdatedAt: at(2),
 		Plans: plans.Held{plans.Jobs: "pro", plans.Flags: oddText}}
-	do(t, db, "", func(tx *store.Tx) error { return tx.InsertAccount(t.Context(), account) })
+	do(t, db, "", func(ctx context.Context, tx *store.Tx) error { return tx.InsertAccount(ctx, account) })
 	return account
 }
 
@@ -28,19 +29,23 @@ func accountConcept(t *testing.T, db *store.DB) {
 		same(t, of(t, db, (*store.ReadTx).AccountByKey, account.Key), account)
 	})
 	t.Run("missing account", func(t *testing.T) {
-		missing(t, db, func(tx *store.ReadTx) (accounts.Account, error) { return tx.Account(ctx, account.Key) })
-		missing(t, db, func(tx *store.ReadTx) (accounts.Account, error) { return tx.AccountByKey(ctx, account.ID) })
+		missing(t, db, func(ctx context.Context, tx *store.ReadTx) (accounts.Account, error) {
+			return tx.Account(ctx, account.Key)
+		})
+		missing(t, db, func(ctx context.Context, tx *store.ReadTx) (accounts.Account, error) {
+			return tx.AccountByKey(ctx, account.ID)
+		})
 		_, err := db.Version(ctx, "nobody")
 		refused(t, err, fault.NotFound)
 	})
 	t.Run("duplicate id or key", func(t *testing.T) {
 		for _, duplicate := range []accounts.Account{{ID: account.ID, Key: newID()}, {ID: newID(), Key: account.Key}} {
-			err := db.Write(ctx, "", func(tx *store.Tx) error { return tx.InsertAccount(ctx, duplicate) })
+			err := db.Write(ctx, "", func(ctx context.Context, tx *store.Tx) error { return tx.InsertAccount(ctx, duplicate) })
 			refused(t, err, fault.AlreadyExists)
 		}
 		taken := account
 		taken.Key = other.Key
-		refused(t, db.Write(ctx, account.ID, func(tx *store.Tx) error { return tx.UpdateAccount(ctx, taken) }), fault.AlreadyExists)
+		refused(t, db.Write(ctx, account.ID, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateAccount(ctx, taken) }), fault.AlreadyExists)
 		same(t, of(t, db, (*store.ReadTx).Account, account.ID), account)
 	})
 	t.Run("update", func(t *testing.T) { accountUpdate(t, db) })
@@ -48,29 +53,27 @@ func accountConcept(t *testing.T, db *store.DB) {
 }
 
 func accountUpdate(t *testing.T, db *store.DB) {
-	ctx := t.Context()
 	before, other := newAccount(t, db), newAccount(t, db)
 	chosen := accounts.Settings{Order: []string{"b", "a"}, Other: []byte(oddJSON)}
-	do(t, db, before.ID, func(tx *store.Tx) error { return tx.SetAccountSettings(ctx, before.ID, chosen) })
+	do(t, db, before.ID, func(ctx context.Context, tx *store.Tx) error { return tx.SetAccountSettings(ctx, before.ID, chosen) })
 	after := before
 	after.Name, after.Key, after.UpdatedAt = "renamed", "renamed-"+before.ID, at(77)
 	after.Plans = maps.Clone(before.Plans)
 	after.Plans[plans.Jobs] = "free"
-	do(t, db, before.ID, func(tx *store.Tx) error { return tx.UpdateAccount(ctx, after) })
+	do(t, db, before.ID, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateAccount(ctx, after) })
 	same(t, of(t, db, (*store.ReadTx).Account, before.ID), after)
 	same(t, of(t, db, (*store.ReadTx).Account, other.ID), other)
 	same(t, of(t, db, (*store.ReadTx).AccountSettings, before.ID), chosen)
 }
 
 func accountsByAge(t *testing.T, db *store.DB) {
-	ctx := t.Context()
 	var made []string
 	for _, age := range []int{30, 10, 20, 10} {
 		account := accounts.Account{ID: newID(), Key: newID(), CreatedAt: at(age), UpdatedAt: at(age)}
-		do(t, db, "", func(tx *store.Tx) error { return tx.InsertAccount(ctx, account) })
+		do(t, db, "", func(ctx context.Context, tx *store.Tx) error { return tx.InsertAccount(ctx, account) })
 		made = append(made, account.ID)
 	}
-	all := get(t, db, func(tx *store.ReadTx) ([]accounts.Account, error) { return tx.AllAccounts(ctx) })
+	all := get(t, db, func(ctx context.Context, tx *store.ReadTx) ([]accounts.Account, error) { return tx.AllAccounts(ctx) })
 	var found []string
 	for _, account := range all { // the database has accounts of other tests as well
 		if slices.Contains(made, account.ID) {
@@ -78,15 +81,14 @@ func accountsByAge(t *testing.T, db *store.DB) {
 		}
 	}
 	same(t, found, []string{made[1], made[3], made[2], made[0]})
-	same(t, get(t, db, func(tx *store.ReadTx) (accounts.Account, error) { return tx.FirstAccount(ctx) }), all[0])
+	same(t, get(t, db, func(ctx context.Context, tx *store.ReadTx) (accounts.Account, error) { return tx.FirstAccount(ctx) }), all[0])
 }
 
 func settings(t *testing.T, db *store.DB) {
-	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	user, stranger := newUser(t, db, account, "a", nil).ID, newUser(t, db, other, "a", nil).ID
 	setUser := func(t *testing.T, account, user string, settings accounts.Settings) {
-		do(t, db, account, func(tx *store.Tx) error { return tx.SetUserSettings(ctx, account, user, settings) })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.SetUserSettings(ctx, account, user, settings) })
 	}
 	t.Run("empty at first", func(t *testing.T) {
 		same(t, of(t, db, (*store.ReadTx).AccountSettings, account), accounts.Settings{Order: []string{}, Other: []byte("{}")})
@@ -95,7 +97,7 @@ func settings(t *testing.T, db *store.DB) {
 	t.Run("round trip", func(t *testing.T) {
 		for _, order := range [][]string{{"b", "a", oddText}, {}} {
 			chosen := accounts.Settings{Order: order, Other: []byte(oddJSON)}
-			do(t, db, account, func(tx *store.Tx) error { return tx.SetAccountSettings(ctx, account, chosen) })
+			do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.SetAccountSettings(ctx, account, chosen) })
 			setUser(t, account, user, chosen)
 			same(t, of(t, db, (*store.ReadTx).AccountSettings, account), chosen)
 			same(t, find(t, db, (*store.ReadTx).UserSettings, account, user), chosen)
@@ -103,7 +105,7 @@ func settings(t *testing.T, db *store.DB) {
 	})
 	t.Run("no order", func(t *testing.T) {
 		chosen := accounts.Settings{Other: []byte("{}")}
-		do(t, db, account, func(tx *store.Tx) error { return tx.SetAccountSettings(ctx, account, chosen) })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.SetAccountSettings(ctx, account, chosen) })
 		setUser(t, account, user, chosen)
 		same(t, of(t, db, (*store.ReadTx).AccountSettings, account).Order, []string{})
 		same(t, find(t, db, (*store.ReadTx).UserSettings, account, user).Order, nil)
@@ -114,6 +116,8 @@ func settings(t *testing.T, db *store.DB) {
 		same(t, find(t, db, (*store.ReadTx).UserSettings, other, stranger), accounts.Settings{Other: []byte("{}")})
 		same(t, find(t, db, (*store.ReadTx).UserSettings, account, user).Order, nil)
 		lacks(t, db, (*store.ReadTx).UserSettings, other, user)
-		missing(t, db, func(tx *store.ReadTx) (accounts.Settings, error) { return tx.AccountSettings(ctx, "nobody") })
+		missing(t, db, func(ctx context.Context, tx *store.ReadTx) (accounts.Settings, error) {
+			return tx.AccountSettings(ctx, "nobody")
+		})
 	})
 }

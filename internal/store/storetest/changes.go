@@ -16,9 +16,9 @@ import (
 // record writes a change and returns what the store must return for it.
 func record(t *testing.T, db *store.DB, account string, change changes.Change) changes.Change {
 	t.Helper()
-	do(t, db, account, func(tx *store.Tx) error {
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
 		change.CreatedAt = tx.Now()
-		return tx.RecordChanges(t.Context(), account, change)
+		return tx.RecordChanges(ctx, account, change)
 	})
 	heads, err := db.Heads(t.Context())
 	must(t, err)
@@ -52,7 +52,9 @@ func changeConcept(t *testing.T, db *store.DB) {
 	})
 	t.Run("several in one transaction", func(t *testing.T) { severalChanges(t, db) })
 	t.Run("unknown account", func(t *testing.T) {
-		err := db.Write(ctx, "", func(tx *store.Tx) error { return tx.RecordChanges(ctx, "nobody", changes.Change{}) })
+		err := db.Write(ctx, "", func(ctx context.Context, tx *store.Tx) error {
+			return tx.RecordChanges(ctx, "nobody", changes.Change{})
+		})
 		refused(t, err, fault.NotFound)
 	})
 	t.Run("version", func(t *testing.T) { versions(t, db) })
@@ -86,7 +88,7 @@ func laterChanges(t *testing.T, db *store.DB) {
 		{flag("a_%")}, {undoing}, {flag("A_%")}, {several(`"b","a_%"`)}, {several(`"A_%","a_","aa%"`)},
 		{flag("a_%"), several(`"a_%"`)}, {{Kind: "logger", Key: "a_%"}},
 	} {
-		do(t, db, account, func(tx *store.Tx) error { return tx.RecordChanges(t.Context(), account, made...) })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.RecordChanges(ctx, account, made...) })
 	}
 	for after, want := range map[int64][]int64{0: {1, 2, 4, 6}, 2: {4, 6}, 6: nil} {
 		found, err := db.History().LaterChanges(t.Context(), account, "flag", "a_%", after)
@@ -115,7 +117,7 @@ func severalChanges(t *testing.T, db *store.DB) {
 		want = append(want, made[i].Key)
 	}
 	var now time.Time
-	do(t, db, account, func(tx *store.Tx) error {
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
 		now = tx.Now()
 		for _, part := range [][]changes.Change{made[:1], nil, made[1:2], made[2:]} {
 			if err := tx.RecordChanges(ctx, account, part...); err != nil {
@@ -193,7 +195,6 @@ func history(t *testing.T, db *store.DB) {
 }
 
 func historyFilters(t *testing.T, db *store.DB) {
-	ctx := t.Context()
 	account := newAccount(t, db).ID
 	alice, bob := changes.Actor{ID: "alice"}, changes.Actor{ID: "bob"}
 	record(t, db, account, changes.Change{Kind: "flag", Key: "a", Actor: alice})
@@ -215,7 +216,7 @@ func historyFilters(t *testing.T, db *store.DB) {
 		"an empty interval": {changes.Filter{From: third.CreatedAt, To: third.CreatedAt}, nil},
 	} {
 		t.Run("to "+name, func(t *testing.T) {
-			tail := get(t, db, func(tx *store.ReadTx) (page.Tail[changes.Change], error) {
+			tail := get(t, db, func(ctx context.Context, tx *store.ReadTx) (page.Tail[changes.Change], error) {
 				return tx.Changes(ctx, account, each.filter, 0, 10)
 			})
 			var found []int64

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -38,7 +39,7 @@ func clockConcept(t *testing.T, shared *store.DB) {
 	AddJobs(t, db, job)
 	run := NewRun(job)
 	run.CreatedAt = now.Add(time.Hour)
-	do(t, db, "", func(tx *store.Tx) error { return tx.InsertRuns(t.Context(), []jobs.Run{run}) })
+	do(t, db, "", func(ctx context.Context, tx *store.Tx) error { return tx.InsertRuns(ctx, []jobs.Run{run}) })
 	same(t, read(), run.CreatedAt)
 	for _, at := range []time.Time{now.Add(2 * time.Hour), now.Add(-time.Hour)} { // it may have been wrong before
 		must(t, db.MarkClock(t.Context(), at))
@@ -69,7 +70,7 @@ func newAgingAccount(t *testing.T, database Database) agingAccount {
 		minutes.add(t, a.account, observations.MetricSum{At: now, Name: "m", Dimensions: "{}", Samples: 1})
 		newSession(t, db, a.account, user.ID, func(s *accounts.Session) { s.LastUsedAt, s.ExpiresAt = now, now.Add(time.Hour) })
 		link := accounts.Link{Hash: newID(), Account: a.account, Kind: accounts.ResetLink, Subject: newID(), ExpiresAt: new(now)}
-		do(t, db, a.account, func(tx *store.Tx) error { return tx.SaveLink(t.Context(), link) })
+		do(t, db, a.account, func(ctx context.Context, tx *store.Tx) error { return tx.SaveLink(ctx, link) })
 	}
 	for i := range 100 { // in the order of time
 		now = made.Add(-time.Duration(99-i) * time.Hour)

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -44,9 +45,9 @@ func bareConfig(account, key, parent string) configs.Config {
 
 func saveConfigs(t *testing.T, db *store.DB, saved ...configs.Config) {
 	t.Helper()
-	do(t, db, saved[0].Account, func(tx *store.Tx) error {
+	do(t, db, saved[0].Account, func(ctx context.Context, tx *store.Tx) error {
 		for _, config := range saved {
-			if err := tx.SaveConfigs(t.Context(), config); err != nil {
+			if err := tx.SaveConfigs(ctx, config); err != nil {
 				return err
 			}
 		}
@@ -70,19 +71,19 @@ func configTotals(t *testing.T, db *store.DB) {
 	same(t, of(t, db, (*store.ReadTx).ConfigBytes, account), large+alone)
 	saveConfigs(t, db, bare)
 	same(t, of(t, db, (*store.ReadTx).ConfigBytes, account), 2*alone)
-	do(t, db, account, func(tx *store.Tx) error {
-		return errors.Join(tx.DeleteConfig(t.Context(), account, "same"), tx.DeleteConfig(t.Context(), account, "nobody"),
-			tx.DeleteConfig(t.Context(), account, "more"))
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
+		return errors.Join(tx.DeleteConfig(ctx, account, "same"), tx.DeleteConfig(ctx, account, "nobody"),
+			tx.DeleteConfig(ctx, account, "more"))
 	})
 	same(t, of(t, db, (*store.ReadTx).ConfigBytes, account), 0)
 	same(t, of(t, db, (*store.ReadTx).ConfigBytes, other), others)
 	t.Run("many at once", func(t *testing.T) {
 		many := []configs.Config{bare, bareConfig(account, "more", ""), bareConfig(account, "most", "")}
-		do(t, db, account, func(tx *store.Tx) error { return tx.SaveConfigs(t.Context(), many...) })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.SaveConfigs(ctx, many...) })
 		same(t, of(t, db, (*store.ReadTx).ConfigBytes, account), 3*alone)
 		many[0] = full
-		do(t, db, account, func(tx *store.Tx) error { return tx.SaveConfigs(t.Context(), many...) })
-		do(t, db, account, func(tx *store.Tx) error { return tx.SaveConfigs(t.Context()) })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.SaveConfigs(ctx, many...) })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.SaveConfigs(ctx) })
 		same(t, of(t, db, (*store.ReadTx).ConfigBytes, account), large+2*alone)
 		same(t, find(t, db, (*store.ReadTx).Config, account, "same"), full)
 	})
@@ -124,15 +125,15 @@ func configParents(t *testing.T, db *store.DB) {
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	saveConfigs(t, db, bareConfig(other, "theirs", ""))
 	for _, parent := range []string{"nothing", "theirs"} {
-		if err := db.Write(t.Context(), account, func(tx *store.Tx) error {
-			return tx.SaveConfigs(t.Context(), bareConfig(account, "lost", parent))
+		if err := db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
+			return tx.SaveConfigs(ctx, bareConfig(account, "lost", parent))
 		}); err == nil {
 			t.Errorf("a config below %s was saved", parent)
 		}
 	}
 	saveConfigs(t, db, bareConfig(account, "parent", ""), bareConfig(account, "child", "parent"))
 	remove := func(key string) error {
-		return db.Write(t.Context(), account, func(tx *store.Tx) error { return tx.DeleteConfig(t.Context(), account, key) })
+		return db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteConfig(ctx, account, key) })
 	}
 	if remove("parent") == nil {
 		t.Error("a parent was deleted")
@@ -145,7 +146,6 @@ func configParents(t *testing.T, db *store.DB) {
 }
 
 func configChains(t *testing.T, db *store.DB) {
-	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	tree := func(account string) []configs.Config {
 		return []configs.Config{newConfig(account, "root"), bareConfig(account, "z-left", "root"), bareConfig(account, "right", "root"),
@@ -159,7 +159,7 @@ func configChains(t *testing.T, db *store.DB) {
 	}
 	below := func(key string) (visited []string) {
 		t.Helper()
-		get(t, db, func(tx *store.ReadTx) (any, error) {
+		get(t, db, func(ctx context.Context, tx *store.ReadTx) (any, error) {
 			return nil, tx.EachConfigBelow(ctx, account, key, func(config configs.Config) error {
 				visited = append(visited, config.Key)
 				return nil
@@ -184,7 +184,7 @@ func configChains(t *testing.T, db *store.DB) {
 	same(t, children("a-leaf", 9), nil)
 	t.Run("visit ends early", func(t *testing.T) {
 		enough := errors.New("enough")
-		_, err := tryGet(t, db, func(tx *store.ReadTx) (any, error) {
+		_, err := tryGet(t, db, func(ctx context.Context, tx *store.ReadTx) (any, error) {
 			return nil, tx.EachConfigBelow(ctx, account, "root", func(configs.Config) error { return enough })
 		})
 		if !errors.Is(err, enough) {

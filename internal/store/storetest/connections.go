@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -10,10 +11,9 @@ import (
 )
 
 func connectionConcept(t *testing.T, db *store.DB) {
-	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	living, dead := newID(), newID()
-	do(t, db, "", func(tx *store.Tx) error { return tx.Beat(ctx, living, "node") })
+	do(t, db, "", func(ctx context.Context, tx *store.Tx) error { return tx.Beat(ctx, living, "node") })
 	list := func(account, before string, size int) page.Tail[connections.Connection] {
 		return list(t, db, (*store.ReadTx).Connections, account, before, size)
 	}
@@ -23,7 +23,7 @@ func connectionConcept(t *testing.T, db *store.DB) {
 	first, second, third := made(account), made(account), made(account)
 	first.Service, first.Environment = new(oddText), new("production")
 	lost, foreign := made(account), made(other)
-	do(t, db, "", func(tx *store.Tx) error {
+	do(t, db, "", func(ctx context.Context, tx *store.Tx) error {
 		if err := tx.SaveConnections(ctx, living, []connections.Connection{first, second, third, foreign}); err != nil {
 			return err
 		}
@@ -37,12 +37,14 @@ func connectionConcept(t *testing.T, db *store.DB) {
 	t.Run("saved again, only seq changes", func(t *testing.T) {
 		changed := first
 		changed.Seq, changed.Client = 9, "another"
-		do(t, db, "", func(tx *store.Tx) error { return tx.SaveConnections(ctx, living, []connections.Connection{changed}) })
+		do(t, db, "", func(ctx context.Context, tx *store.Tx) error {
+			return tx.SaveConnections(ctx, living, []connections.Connection{changed})
+		})
 		first.Seq = 9
 		same(t, list(account, second.ID, 2).Items, []connections.Connection{first})
 	})
 	t.Run("counted and removed by boot", func(t *testing.T) {
-		do(t, db, "", func(tx *store.Tx) error {
+		do(t, db, "", func(ctx context.Context, tx *store.Tx) error {
 			count, err := tx.CountConnections(ctx, living)
 			same(t, count, 4)
 			if err != nil {
@@ -56,7 +58,7 @@ func connectionConcept(t *testing.T, db *store.DB) {
 		same(t, list(account, "", 9).Items, []connections.Connection{second, first})
 	})
 	t.Run("those of nodes that are gone are removed", func(t *testing.T) {
-		do(t, db, "", func(tx *store.Tx) error {
+		do(t, db, "", func(ctx context.Context, tx *store.Tx) error {
 			if err := tx.RemoveLostConnections(ctx, 100); err != nil {
 				return err
 			}
@@ -64,7 +66,7 @@ func connectionConcept(t *testing.T, db *store.DB) {
 			same(t, count, 0)
 			return err
 		})
-		do(t, db, "", func(tx *store.Tx) error { return tx.ClearConnections(ctx, living) })
+		do(t, db, "", func(ctx context.Context, tx *store.Tx) error { return tx.ClearConnections(ctx, living) })
 		if left := slices.Concat(list(account, "", 9).Items, list(other, "", 9).Items); len(left) > 0 {
 			t.Errorf("%v are left", left)
 		}

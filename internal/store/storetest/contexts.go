@@ -16,11 +16,13 @@ func newContext(account, typeKey, key string) observations.Context {
 
 func upsert(t *testing.T, db *store.DB, contexts ...observations.Context) {
 	t.Helper()
-	do(t, db, contexts[0].Account, func(tx *store.Tx) error { return tx.UpsertContexts(t.Context(), contexts) })
+	do(t, db, contexts[0].Account, func(ctx context.Context, tx *store.Tx) error { return tx.UpsertContexts(ctx, contexts) })
 }
 
-func readContext(ctx context.Context, account, typeKey, key string) func(*store.ReadTx) (observations.Context, error) {
-	return func(tx *store.ReadTx) (observations.Context, error) { return tx.Context(ctx, account, typeKey, key) }
+func readContext(ctx context.Context, account, typeKey, key string) func(context.Context, *store.ReadTx) (observations.Context, error) {
+	return func(ctx context.Context, tx *store.ReadTx) (observations.Context, error) {
+		return tx.Context(ctx, account, typeKey, key)
+	}
 }
 
 func contexts(t *testing.T, db *store.DB) {
@@ -101,7 +103,7 @@ func contextReports(t *testing.T, db *store.DB) {
 		same(t, get(t, db, readContext(ctx, account, "user", "bob")), bare)
 	})
 	t.Run("empty report", func(t *testing.T) {
-		do(t, db, account, func(tx *store.Tx) error { return tx.UpsertContexts(ctx, nil) })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.UpsertContexts(ctx, nil) })
 	})
 }
 
@@ -115,11 +117,11 @@ func contextWrites(t *testing.T, db *store.DB) {
 	after.Name, after.UpdatedAt = "renamed", at(99)
 	sent := after
 	sent.Attributes, sent.CreatedAt = []byte(`{"sent":1}`), at(999) // are reported, not changed
-	do(t, db, account, func(tx *store.Tx) error { return tx.UpdateContext(ctx, sent) })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateContext(ctx, sent) })
 	same(t, get(t, db, readContext(ctx, account, "user", "a")), after)
 	same(t, get(t, db, readContext(ctx, account, "device", "a")), newContext(account, "device", "a"))
 	same(t, get(t, db, readContext(ctx, other, "user", "a")), newContext(other, "user", "a"))
-	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteContext(ctx, account, "user", "a") })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteContext(ctx, account, "user", "a") })
 	missing(t, db, readContext(ctx, account, "user", "a"))
 	get(t, db, readContext(ctx, account, "device", "a"))
 	get(t, db, readContext(ctx, other, "user", "a"))

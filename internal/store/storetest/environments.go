@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,7 +17,7 @@ func newEnvironment(t *testing.T, db *store.DB, account, key string, change func
 	t.Helper()
 	environment := changed(environments.Environment{Account: account, Key: key, Name: oddText, Classification: environments.AdHoc,
 		CreatedAt: at(10), UpdatedAt: at(11)}, change)
-	do(t, db, account, func(tx *store.Tx) error { return tx.InsertEnvironments(t.Context(), environment) })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.InsertEnvironments(ctx, environment) })
 	return environment
 }
 
@@ -39,7 +40,7 @@ func environmentConcept(t *testing.T, db *store.DB) {
 		newEnvironment(t, db, account, "Case", nil)
 		newEnvironment(t, db, account, "case", nil)
 		newEnvironment(t, db, other, "case", nil)
-		err := db.Write(ctx, account, func(tx *store.Tx) error {
+		err := db.Write(ctx, account, func(ctx context.Context, tx *store.Tx) error {
 			return tx.InsertEnvironments(ctx, environments.Environment{Account: account, Key: "case"})
 		})
 		refused(t, err, fault.AlreadyExists)
@@ -52,7 +53,6 @@ func environmentConcept(t *testing.T, db *store.DB) {
 }
 
 func environmentWrites(t *testing.T, db *store.DB) {
-	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	before := newEnvironment(t, db, account, "e", nil)
 	kept, foreign := newEnvironment(t, db, account, "kept", nil), newEnvironment(t, db, other, "e", nil)
@@ -61,9 +61,9 @@ func environmentWrites(t *testing.T, db *store.DB) {
 	managed(&after)
 	sent := after
 	sent.CreatedAt = at(900) // may not change
-	do(t, db, account, func(tx *store.Tx) error { return tx.UpdateEnvironment(ctx, sent) })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateEnvironment(ctx, sent) })
 	same(t, find(t, db, (*store.ReadTx).Environment, account, "e"), after)
-	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteEnvironment(ctx, account, "e") })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteEnvironment(ctx, account, "e") })
 	lacks(t, db, (*store.ReadTx).Environment, account, "e")
 	same(t, find(t, db, (*store.ReadTx).Environment, account, "kept"), kept)
 	same(t, find(t, db, (*store.ReadTx).Environment, other, "e"), foreign)
@@ -139,7 +139,7 @@ func environmentFilters(t *testing.T, db *store.DB) {
 	t.Run("search after a rename", func(t *testing.T) {
 		renamed := find(t, db, (*store.ReadTx).Environment, account, "k8")
 		renamed.Name = "Grün"
-		do(t, db, account, func(tx *store.Tx) error { return tx.UpdateEnvironment(t.Context(), renamed) })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateEnvironment(ctx, renamed) })
 		same(t, search(t, environments.Filter{Search: "GRÜN"}), []string{"Grün"})
 		same(t, search(t, environments.Filter{Search: "plain"}), nil)
 	})
@@ -154,7 +154,6 @@ func nameOf[T any](items []T, name func(T) string) []string {
 }
 
 func orders(t *testing.T, db *store.DB) {
-	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	own, follows := newUser(t, db, account, "own", nil).ID, newUser(t, db, account, "follows", nil).ID
 	stranger := newUser(t, db, other, "own", nil).ID
@@ -166,21 +165,29 @@ func orders(t *testing.T, db *store.DB) {
 		same(t, read(account), environments.Orders{Account: []string{}, Users: map[string][]string{}})
 	})
 	t.Run("orders of account and users", func(t *testing.T) {
-		do(t, db, account, func(tx *store.Tx) error { return tx.SetAccountOrder(ctx, account, []string{"b", oddText, "a"}) })
-		do(t, db, account, func(tx *store.Tx) error { return tx.SetUserOrder(ctx, account, own, []string{}) })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
+			return tx.SetAccountOrder(ctx, account, []string{"b", oddText, "a"})
+		})
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.SetUserOrder(ctx, account, own, []string{}) })
 		same(t, read(account), environments.Orders{Account: []string{"b", oddText, "a"}, Users: map[string][]string{own: {}}})
-		do(t, db, account, func(tx *store.Tx) error { return tx.SetUserOrder(ctx, account, follows, []string{"a"}) })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
+			return tx.SetUserOrder(ctx, account, follows, []string{"a"})
+		})
 		same(t, read(account).Users, map[string][]string{own: {}, follows: {"a"}})
 	})
 	t.Run("other accounts unchanged", func(t *testing.T) {
-		do(t, db, account, func(tx *store.Tx) error { return tx.SetUserOrder(ctx, account, stranger, []string{"x"}) })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
+			return tx.SetUserOrder(ctx, account, stranger, []string{"x"})
+		})
 		same(t, read(other), environments.Orders{Account: []string{}, Users: map[string][]string{}})
-		missing(t, db, func(tx *store.ReadTx) (environments.Orders, error) { return tx.EnvironmentOrders(ctx, "nobody") })
+		missing(t, db, func(ctx context.Context, tx *store.ReadTx) (environments.Orders, error) {
+			return tx.EnvironmentOrders(ctx, "nobody")
+		})
 	})
 	t.Run("other settings unchanged", func(t *testing.T) {
 		chosen := accounts.Settings{Order: []string{"a"}, Other: []byte(oddJSON)}
-		do(t, db, account, func(tx *store.Tx) error { return tx.SetAccountSettings(ctx, account, chosen) })
-		do(t, db, account, func(tx *store.Tx) error { return tx.SetAccountOrder(ctx, account, []string{"c"}) })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.SetAccountSettings(ctx, account, chosen) })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.SetAccountOrder(ctx, account, []string{"c"}) })
 		chosen.Order = []string{"c"}
 		same(t, of(t, db, (*store.ReadTx).AccountSettings, account), chosen)
 	})

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"encoding/json"
 	"strconv"
 	"testing"
@@ -20,7 +21,7 @@ func newSource(account, flag, service, environment string) flags.Source {
 
 func saveFlagSources(t *testing.T, db *store.DB, sources ...flags.Source) {
 	t.Helper()
-	do(t, db, sources[0].Account, func(tx *store.Tx) error { return tx.SaveFlagSources(t.Context(), sources) })
+	do(t, db, sources[0].Account, func(ctx context.Context, tx *store.Tx) error { return tx.SaveFlagSources(ctx, sources) })
 }
 
 // storedSources reads all sources of an account.
@@ -95,8 +96,8 @@ func lastSeen(t *testing.T, db *store.DB) {
 	flag.LastSeen = new(at(500))
 	same(t, find(t, db, (*store.ReadTx).Flag, account, "f"), flag)
 	saveFlag(t, db, flag) // what is observed is not written
-	do(t, db, account, func(tx *store.Tx) error {
-		return tx.Refresh(t.Context(), account, []observations.Refresh{{What: observations.FlagSourceSeen, Key: second.ID, At: at(600)}})
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
+		return tx.Refresh(ctx, account, []observations.Refresh{{What: observations.FlagSourceSeen, Key: second.ID, At: at(600)}})
 	})
 	flag.LastSeen = new(at(600))
 	same(t, find(t, db, (*store.ReadTx).Flag, account, "f"), flag)
@@ -120,7 +121,7 @@ func savedAgain(t *testing.T, db *store.DB) {
 		sent[i].ID, sent[i].FirstObserved, sent[i].CreatedAt = newID(), at(999), at(999)
 	}
 	saveFlagSources(t, db, sent...)
-	do(t, db, account, func(tx *store.Tx) error { return tx.SaveFlagSources(t.Context(), nil) })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.SaveFlagSources(ctx, nil) })
 	same(t, storedSources(t, db, account), bySource(first, second, kept))
 	same(t, storedSources(t, db, other), bySource(foreign))
 }

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -41,18 +42,18 @@ func bareFlag(account, key string) flags.Flag {
 
 func saveFlag(t *testing.T, db *store.DB, flag flags.Flag, references ...flags.Reference) flags.Flag {
 	t.Helper()
-	do(t, db, flag.Account, func(tx *store.Tx) error { return tx.SaveFlag(t.Context(), flag, references) })
+	do(t, db, flag.Account, func(ctx context.Context, tx *store.Tx) error { return tx.SaveFlag(ctx, flag, references) })
 	return flag
 }
 
 func insertFlags(t *testing.T, db *store.DB, made ...flags.Flag) {
 	t.Helper()
-	do(t, db, made[0].Account, func(tx *store.Tx) error { return tx.SaveFlags(t.Context(), made) })
+	do(t, db, made[0].Account, func(ctx context.Context, tx *store.Tx) error { return tx.SaveFlags(ctx, made) })
 }
 
 func deleteFlag(t *testing.T, db *store.DB, account, key string) {
 	t.Helper()
-	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteFlag(t.Context(), account, key) })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteFlag(ctx, account, key) })
 }
 
 // findFlags returns the keys that a filter finds.
@@ -207,7 +208,7 @@ func flagSizes(t *testing.T, db *store.DB) {
 
 func flagInsertion(t *testing.T, db *store.DB) {
 	account := newAccount(t, db).ID
-	do(t, db, account, func(tx *store.Tx) error { return tx.SaveFlags(t.Context(), nil) })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.SaveFlags(ctx, nil) })
 	same(t, of(t, db, (*store.ReadTx).CountFlags, account), 0)
 	saveFlag(t, db, newFlag(account, "k007"))
 	deleteFlag(t, db, account, "k007")
@@ -399,7 +400,7 @@ func flagReferences(t *testing.T, db *store.DB) {
 	t.Run("replace those of several flags", func(t *testing.T) {
 		set := func(references map[string][]flags.Reference) {
 			t.Helper()
-			do(t, db, account, func(tx *store.Tx) error { return tx.SetFlagReferences(t.Context(), account, references) })
+			do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.SetFlagReferences(ctx, account, references) })
 		}
 		set(nil)
 		set(map[string][]flags.Reference{"both": {alice, whole, alice}, "odd": nil})
@@ -411,8 +412,8 @@ func flagReferences(t *testing.T, db *store.DB) {
 		insertFlags(t, db, newFlag(account, "whole")) // leaves them
 	})
 	t.Run("rollback", func(t *testing.T) {
-		err := db.Write(t.Context(), account, func(tx *store.Tx) error {
-			if err := tx.SaveFlag(t.Context(), newFlag(account, "whole"), nil); err != nil {
+		err := db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
+			if err := tx.SaveFlag(ctx, newFlag(account, "whole"), nil); err != nil {
 				return err
 			}
 			return fault.New(fault.VersionMismatch, "no")

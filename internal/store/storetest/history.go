@@ -69,7 +69,7 @@ func boundedHistory(t *testing.T, shared *store.DB) {
 			for i := range many {
 				many[i] = sized(256)
 			}
-			do(t, db, account, func(tx *store.Tx) error { return tx.RecordChanges(t.Context(), account, many...) })
+			do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.RecordChanges(ctx, account, many...) })
 		}
 		for range 12 {
 			record(t, db, account, sized(300*kib))
@@ -104,8 +104,8 @@ func undoneHistory(t *testing.T, database Database) {
 	db := boundedTo(t, database, 64*kib)
 	account, undone := newAccount(t, db).ID, errors.New("undone")
 	record(t, db, account, sized(60*kib))
-	err := db.Write(t.Context(), account, func(tx *store.Tx) error {
-		return errors.Join(tx.RecordChanges(t.Context(), account, sized(60*kib)), undone)
+	err := db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
+		return errors.Join(tx.RecordChanges(ctx, account, sized(60*kib)), undone)
 	})
 	if !errors.Is(err, undone) || isTrimmed(t, db, account, 1) || historyBytes(t, db, account) != 60*kib {
 		t.Errorf("%d bytes, %v", historyBytes(t, db, account), err)
@@ -147,8 +147,8 @@ func lowerLimit(t *testing.T, database Database) {
 // recordMany records changes of several sizes.
 func recordMany(t *testing.T, db *store.DB, account string, seed int) {
 	for k := range 40 {
-		if err := db.Write(t.Context(), account, func(tx *store.Tx) error {
-			return tx.RecordChanges(t.Context(), account, sized(1000*(1+(seed+k)%7)), sized(600))
+		if err := db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
+			return tx.RecordChanges(ctx, account, sized(1000*(1+(seed+k)%7)), sized(600))
 		}); err != nil {
 			t.Error(err)
 		}

@@ -16,7 +16,7 @@ func newInvitation(t *testing.T, db *store.DB, account, email string, change fun
 	t.Helper()
 	invitation := changed(accounts.Invitation{ID: newID(), Account: account, Email: email, Address: email, Role: accounts.Admin, CreatedBy: newID(),
 		CreatedAt: at(1), ExpiresAt: at(2)}, change)
-	do(t, db, account, func(tx *store.Tx) error { return tx.InsertInvitation(t.Context(), invitation) })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.InsertInvitation(ctx, invitation) })
 	return invitation
 }
 
@@ -28,7 +28,7 @@ func invitations(t *testing.T, db *store.DB) {
 	lacks(t, db, (*store.ReadTx).Invitation, other, invitation.ID)
 	t.Run("one for each address of an account", func(t *testing.T) {
 		again := accounts.Invitation{ID: newID(), Account: account, Address: oddText}
-		refused(t, db.Write(ctx, account, func(tx *store.Tx) error { return tx.InsertInvitation(ctx, again) }), fault.AlreadyExists)
+		refused(t, db.Write(ctx, account, func(ctx context.Context, tx *store.Tx) error { return tx.InsertInvitation(ctx, again) }), fault.AlreadyExists)
 		newInvitation(t, db, other, oddText, nil)
 		same(t, of(t, db, (*store.ReadTx).CountInvitations, account), 1)
 		same(t, matches(t, db, (*store.ReadTx).Invitations, account, accounts.InvitationFilter{Address: oddText}), []accounts.Invitation{invitation})
@@ -41,9 +41,9 @@ func invitations(t *testing.T, db *store.DB) {
 		same(t, len(of(t, db, (*store.ReadTx).InvitationsTo, "nobody@example.com")), 0)
 	})
 	t.Run("a deletion removes one of its account", func(t *testing.T) {
-		do(t, db, other, func(tx *store.Tx) error { return tx.DeleteInvitation(ctx, other, invitation.ID) })
+		do(t, db, other, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteInvitation(ctx, other, invitation.ID) })
 		same(t, find(t, db, (*store.ReadTx).Invitation, account, invitation.ID), invitation)
-		do(t, db, account, func(tx *store.Tx) error { return tx.DeleteInvitation(ctx, account, invitation.ID) })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteInvitation(ctx, account, invitation.ID) })
 		lacks(t, db, (*store.ReadTx).Invitation, account, invitation.ID)
 	})
 	t.Run("the list", func(t *testing.T) {
@@ -61,8 +61,8 @@ func invitations(t *testing.T, db *store.DB) {
 	})
 }
 
-func readLink(ctx context.Context, hash string) func(*store.ReadTx) (accounts.Link, error) {
-	return func(tx *store.ReadTx) (accounts.Link, error) { return tx.LinkByHash(ctx, hash) }
+func readLink(ctx context.Context, hash string) func(context.Context, *store.ReadTx) (accounts.Link, error) {
+	return func(ctx context.Context, tx *store.ReadTx) (accounts.Link, error) { return tx.LinkByHash(ctx, hash) }
 }
 
 func links(t *testing.T, db *store.DB) {
@@ -71,7 +71,7 @@ func links(t *testing.T, db *store.DB) {
 	save := func(kind accounts.LinkKind, subject string, expires *time.Time) accounts.Link {
 		link := accounts.Link{ID: newID(), Hash: newID(), Account: account, Kind: kind, Subject: subject, Role: accounts.Admin,
 			Maker: accounts.LinkMaker{Type: changes.ActorKey, ID: newID()}, CreatedAt: at(1), ExpiresAt: expires}
-		do(t, db, account, func(tx *store.Tx) error { return tx.SaveLink(ctx, link) })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.SaveLink(ctx, link) })
 		return link
 	}
 	subject := newID()
@@ -79,14 +79,16 @@ func links(t *testing.T, db *store.DB) {
 	same(t, of(t, db, (*store.ReadTx).LinkByHash, first.Hash), first)
 	same(t, of(t, db, (*store.ReadTx).LinkByHash, unlimited.Hash), unlimited)
 	same(t, find(t, db, (*store.ReadTx).LinkAbout, accounts.SetupLink, subject), unlimited)
-	missing(t, db, func(tx *store.ReadTx) (accounts.Link, error) { return tx.LinkAbout(ctx, accounts.JoinLink, subject) })
+	missing(t, db, func(ctx context.Context, tx *store.ReadTx) (accounts.Link, error) {
+		return tx.LinkAbout(ctx, accounts.JoinLink, subject)
+	})
 	second := save(accounts.ResetLink, subject, new(at(2)))
 	missing(t, db, readLink(ctx, first.Hash)) // one of each kind and subject
 	same(t, of(t, db, (*store.ReadTx).LinkByHash, second.Hash), second)
 	kept := save(accounts.ResetLink, newID(), new(at(3)))
-	do(t, db, other, func(tx *store.Tx) error { return tx.DeleteLinks(ctx, other, subject) })
+	do(t, db, other, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteLinks(ctx, other, subject) })
 	same(t, of(t, db, (*store.ReadTx).LinkByHash, second.Hash), second)
-	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteLinks(ctx, account, subject) })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteLinks(ctx, account, subject) })
 	missing(t, db, readLink(ctx, second.Hash))
 	missing(t, db, readLink(ctx, unlimited.Hash))
 	same(t, of(t, db, (*store.ReadTx).LinkByHash, kept.Hash), kept)
@@ -101,13 +103,12 @@ func links(t *testing.T, db *store.DB) {
 }
 
 func resetLinks(t *testing.T, db *store.DB) {
-	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	save := func(kind accounts.LinkKind, age, lasts time.Duration) accounts.Link {
 		link := accounts.Link{ID: newID(), Hash: newID(), Account: account, Kind: kind, Subject: newID(), Role: accounts.Viewer,
 			CreatedAt: now.Add(-age), ExpiresAt: new(now.Add(lasts))}
-		do(t, db, account, func(tx *store.Tx) error { return tx.SaveLink(ctx, link) })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.SaveLink(ctx, link) })
 		return link
 	}
 	older, newer := save(accounts.ResetLink, 2*time.Hour, time.Hour), save(accounts.ResetLink, time.Hour, time.Hour)

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -13,10 +14,10 @@ import (
 )
 
 // write runs a transaction and returns what it found.
-func write[T any](t *testing.T, db *store.DB, fn func(*store.Tx) (T, error)) (found T) {
+func write[T any](t *testing.T, db *store.DB, fn func(context.Context, *store.Tx) (T, error)) (found T) {
 	t.Helper()
-	do(t, db, "", func(tx *store.Tx) (err error) {
-		found, err = fn(tx)
+	do(t, db, "", func(ctx context.Context, tx *store.Tx) (err error) {
+		found, err = fn(ctx, tx)
 		return err
 	})
 	return found
@@ -31,7 +32,9 @@ func finish(t *testing.T, db *store.DB, lease string, outcomes ...worker.Outcome
 
 func claim(t *testing.T, db *store.DB, lane, lease string, limit int) (ids []string) {
 	t.Helper()
-	for _, each := range write(t, db, func(tx *store.Tx) ([]worker.Claim, error) { return tx.ClaimRuns(t.Context(), lane, lease, limit) }) {
+	for _, each := range write(t, db, func(ctx context.Context, tx *store.Tx) ([]worker.Claim, error) {
+		return tx.ClaimRuns(ctx, lane, lease, limit)
+	}) {
 		ids = append(ids, each.Run)
 	}
 	slices.Sort(ids)
@@ -56,7 +59,7 @@ func puttingBack(t *testing.T, db *store.DB) {
 	AddJobs(t, db, job)
 	run := Queue(t, db, job, 1)[0]
 	putBack := func(lease string) bool {
-		return write(t, db, func(tx *store.Tx) (bool, error) { return tx.PutBack(t.Context(), run, lease) })
+		return write(t, db, func(ctx context.Context, tx *store.Tx) (bool, error) { return tx.PutBack(ctx, run, lease) })
 	}
 	same(t, putBack("boot"), false) // nobody owns it yet
 	same(t, claim(t, db, job.Lane(), "boot", 1), []string{run})
@@ -71,12 +74,12 @@ func puttingBack(t *testing.T, db *store.DB) {
 
 func nextDue(t *testing.T, db *store.DB) (due *time.Time) {
 	t.Helper()
-	must(t, db.Scheduler().Read(t.Context(), func(tx scheduler.ReadTx) (err error) { due, err = tx.NextDue(t.Context()); return err }))
+	must(t, db.Scheduler().Read(t.Context(), func(ctx context.Context, tx scheduler.ReadTx) (err error) { due, err = tx.NextDue(ctx); return err }))
 	return due
 }
 
 func firing(t *testing.T, db *store.DB) {
-	ctx, account := t.Context(), newAccount(t, db).ID
+	account := newAccount(t, db).ID
 	same(t, nextDue(t, db), nil)
 	var written []jobs.Job
 	for i := range 300 {
@@ -87,10 +90,10 @@ func firing(t *testing.T, db *store.DB) {
 	}
 	AddJobs(t, db, written...)
 	same(t, *nextDue(t, db), at(701))
-	due := write(t, db, func(tx *store.Tx) ([]jobs.Due, error) { return tx.DueJobs(ctx, at(999), 1000) })
+	due := write(t, db, func(ctx context.Context, tx *store.Tx) ([]jobs.Due, error) { return tx.DueJobs(ctx, at(999), 1000) })
 	same(t, len(due), 299)
 	same(t, due[0], jobs.Due{Origin: jobs.Origin{Account: account, UID: written[299].UID, Key: "j299", Lane: written[299].Lane()}, Schedule: "* * * * *", ScheduledAt: at(701)})
-	same(t, len(write(t, db, func(tx *store.Tx) ([]jobs.Due, error) { return tx.DueJobs(ctx, at(999), 7) })), 7)
+	same(t, len(write(t, db, func(ctx context.Context, tx *store.Tx) ([]jobs.Due, error) { return tx.DueJobs(ctx, at(999), 7) })), 7)
 	firings := make([]jobs.Firing, len(due))
 	for i, job := range due {
 		firings[i] = jobs.Firing{Due: job, ScheduledFor: job.ScheduledAt}
@@ -99,7 +102,7 @@ func firing(t *testing.T, db *store.DB) {
 			firings[i].Next = &next
 		}
 	}
-	do(t, db, "", func(tx *store.Tx) error { return tx.AdvanceJobs(ctx, firings) })
+	do(t, db, "", func(ctx context.Context, tx *store.Tx) error { return tx.AdvanceJobs(ctx, firings) })
 	same(t, *nextDue(t, db), at(1000))
 	ended := readJob(t, db, account, due[0].Key)
 	same(t, []any{ended.Enabled, ended.NextRunAt, ended.Version}, []any{false, (*time.Time)(nil), 1})
@@ -111,12 +114,12 @@ func firing(t *testing.T, db *store.DB) {
 	same(t, upcoming(later[9].UID, 5), later[10:15])
 	stale := later[1]
 	stale.ScheduledAt = at(1)
-	do(t, db, "", func(tx *store.Tx) error {
+	do(t, db, "", func(ctx context.Context, tx *store.Tx) error {
 		return tx.PullForward(ctx, []jobs.Sooner{{Due: later[0], Next: at(1500)}, {Due: stale, Next: at(1500)}})
 	})
 	same(t, *readJob(t, db, account, later[0].Key).NextRunAt, at(1500))
 	same(t, *readJob(t, db, account, stale.Key).NextRunAt, later[1].ScheduledAt)
-	do(t, db, "", func(tx *store.Tx) error {
+	do(t, db, "", func(ctx context.Context, tx *store.Tx) error {
 		pulled := later[0]
 		pulled.ScheduledAt = at(1500)
 		return tx.PullForward(ctx, []jobs.Sooner{{Due: pulled, Next: later[0].ScheduledAt}})
@@ -126,14 +129,14 @@ func firing(t *testing.T, db *store.DB) {
 }
 
 func moving(t *testing.T, db *store.DB) {
-	ctx, account := t.Context(), newAccount(t, db).ID
+	account := newAccount(t, db).ID
 	job := NewJob(account, "j", "http://a/")
 	AddJobs(t, db, job)
 	ids := Queue(t, db, job, 3)
 	was := job.Lane()
 	same(t, claim(t, db, was, "boot", 1), ids[:1])
 	job.Configuration, job.RequestID = jobs.NewConfiguration(jobs.Plain{URL: "http://b/"}), newID()
-	do(t, db, account, func(tx *store.Tx) error {
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
 		if err := tx.InsertJobRequest(ctx, job); err != nil {
 			return err
 		}
@@ -145,7 +148,7 @@ func moving(t *testing.T, db *store.DB) {
 }
 
 func claiming(t *testing.T, db *store.DB) {
-	ctx, account := t.Context(), newAccount(t, db).ID
+	account := newAccount(t, db).ID
 	job := NewJob(account, "j", "http://a/")
 	AddJobs(t, db, job)
 	ids := Queue(t, db, job, 10)
@@ -154,13 +157,17 @@ func claiming(t *testing.T, db *store.DB) {
 	}
 	same(t, pending(), 10)
 	same(t, of(t, db, (*store.ReadTx).CountPending, 3), 3)
-	claims := write(t, db, func(tx *store.Tx) ([]worker.Claim, error) { return tx.ClaimRuns(ctx, job.Lane(), "boot", 1) })
+	claims := write(t, db, func(ctx context.Context, tx *store.Tx) ([]worker.Claim, error) {
+		return tx.ClaimRuns(ctx, job.Lane(), "boot", 1)
+	})
 	same(t, claims, []worker.Claim{{Run: ids[0], Account: account, Lane: job.Lane(), Job: "j", Request: job.RequestID}})
 	run := ReadRun(t, db, account, ids[0])
 	same(t, []any{run.Status, *run.JobVersion, run.StartedAt != nil}, []any{jobs.Running, 1, true})
 	same(t, claim(t, db, job.Lane(), "boot", 4), ids[1:5])
 	same(t, claim(t, db, jobs.Lane(account, "b:80"), "boot", 4), nil)
-	refusedRuns := write(t, db, func(tx *store.Tx) (int, error) { return tx.RefuseRuns(ctx, job.Lane(), oddText, 3) })
+	refusedRuns := write(t, db, func(ctx context.Context, tx *store.Tx) (int, error) {
+		return tx.RefuseRuns(ctx, job.Lane(), oddText, 3)
+	})
 	same(t, refusedRuns, 3)
 	run = ReadRun(t, db, account, ids[5])
 	same(t, []any{run.Status, *run.Reason, *run.Error, run.StartedAt}, []any{jobs.Failed, jobs.QuotaExceeded, oddText, (*time.Time)(nil)})
@@ -173,7 +180,7 @@ func claiming(t *testing.T, db *store.DB) {
 }
 
 func turns(t *testing.T, db *store.DB) {
-	ctx, accounts, hosts := t.Context(), []string{}, []string{"a", "b", "c.d", "~"}
+	accounts, hosts := []string{}, []string{"a", "b", "c.d", "~"}
 	lanes := map[string][]string{}
 	for range 3 {
 		account := newAccount(t, db).ID
@@ -191,7 +198,9 @@ func turns(t *testing.T, db *store.DB) {
 		limit int
 		want  []string
 	}{{"", 9, accounts}, {"", 2, accounts[:2]}, {accounts[0], 9, accounts[1:]}, {accounts[2], 9, nil}} {
-		same(t, write(t, db, func(tx *store.Tx) ([]string, error) { return tx.PendingAccounts(ctx, test.after, test.limit) }), test.want)
+		same(t, write(t, db, func(ctx context.Context, tx *store.Tx) ([]string, error) {
+			return tx.PendingAccounts(ctx, test.after, test.limit)
+		}), test.want)
 	}
 	own := lanes[accounts[1]]
 	for _, test := range []struct {
@@ -199,7 +208,9 @@ func turns(t *testing.T, db *store.DB) {
 		limit int
 		want  []string
 	}{{"", 9, own}, {"", 2, own[:2]}, {own[1], 9, own[2:]}, {own[3], 9, nil}} {
-		same(t, write(t, db, func(tx *store.Tx) ([]string, error) { return tx.PendingLanes(ctx, accounts[1], test.after, test.limit) }), test.want)
+		same(t, write(t, db, func(ctx context.Context, tx *store.Tx) ([]string, error) {
+			return tx.PendingLanes(ctx, accounts[1], test.after, test.limit)
+		}), test.want)
 	}
 }
 
@@ -229,9 +240,9 @@ func outcomes(t *testing.T, db *store.DB) {
 }
 
 func metering(t *testing.T, db *store.DB) {
-	ctx, account := t.Context(), newAccount(t, db).ID
+	account := newAccount(t, db).ID
 	for _, more := range []int{0, 5, 7} {
-		do(t, db, "", func(tx *store.Tx) error { return tx.MeterRuns(ctx, account, "2031-02", more) })
+		do(t, db, "", func(ctx context.Context, tx *store.Tx) error { return tx.MeterRuns(ctx, account, "2031-02", more) })
 	}
 	for period, want := range map[string]int{"2031-02": 12, "2031-03": 0} {
 		same(t, find(t, db, (*store.ReadTx).RunsUsed, account, period), want)
@@ -242,14 +253,16 @@ func nodes(t *testing.T, db *store.DB) {
 	ctx, account := t.Context(), newAccount(t, db).ID
 	job := NewJob(account, "j", "http://a/")
 	AddJobs(t, db, job)
-	beat := func(boot string) { do(t, db, "", func(tx *store.Tx) error { return tx.Beat(ctx, boot, "n") }) }
+	beat := func(boot string) {
+		do(t, db, "", func(ctx context.Context, tx *store.Tx) error { return tx.Beat(ctx, boot, "n") })
+	}
 	known := func() (known []worker.Node) {
-		must(t, db.Worker().Read(ctx, func(tx worker.ReadTx) (err error) { known, err = tx.Nodes(ctx); return err }))
+		must(t, db.Worker().Read(ctx, func(ctx context.Context, tx worker.ReadTx) (err error) { known, err = tx.Nodes(ctx); return err }))
 		return known
 	}
 	lives := func(boot string) (lives, settled bool) {
-		return write(t, db, func(tx *store.Tx) (bool, error) { return tx.Lives(ctx, boot) }),
-			write(t, db, func(tx *store.Tx) (bool, error) { return tx.Settled(ctx, boot) })
+		return write(t, db, func(ctx context.Context, tx *store.Tx) (bool, error) { return tx.Lives(ctx, boot) }),
+			write(t, db, func(ctx context.Context, tx *store.Tx) (bool, error) { return tx.Settled(ctx, boot) })
 	}
 	beat("boot")
 	before := known()[0]
@@ -260,7 +273,7 @@ func nodes(t *testing.T, db *store.DB) {
 	}
 	beat("boot")
 	giveUp := func(node worker.Node) bool {
-		return write(t, db, func(tx *store.Tx) (bool, error) { return tx.GiveUp(ctx, node) })
+		return write(t, db, func(ctx context.Context, tx *store.Tx) (bool, error) { return tx.GiveUp(ctx, node) })
 	}
 	same(t, giveUp(before), false)
 	same(t, giveUp(known()[0]), true)
@@ -270,7 +283,7 @@ func nodes(t *testing.T, db *store.DB) {
 	ids := Queue(t, db, job, 3)
 	claim(t, db, job.Lane(), "boot", 2)
 	claim(t, db, job.Lane(), "other", 1)
-	same(t, write(t, db, func(tx *store.Tx) (int, error) { return tx.LoseRuns(ctx, "boot", oddText) }), 2)
+	same(t, write(t, db, func(ctx context.Context, tx *store.Tx) (int, error) { return tx.LoseRuns(ctx, "boot", oddText) }), 2)
 	run := ReadRun(t, db, account, ids[0])
 	same(t, []any{run.Status, *run.Reason, *run.Error}, []any{jobs.Failed, jobs.WorkerLost, oddText})
 	same(t, ReadRun(t, db, account, ids[2]).Status, jobs.Running)

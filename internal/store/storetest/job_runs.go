@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"testing"
 	"time"
@@ -12,7 +13,7 @@ import (
 )
 
 func lastRuns(t *testing.T, db *store.DB) {
-	ctx, account := t.Context(), newAccount(t, db).ID
+	account := newAccount(t, db).ID
 	idle, busy, gone := NewJob(account, "idle", "http://a/"), NewJob(account, "busy", "http://b/"), NewJob(account, "again", "http://c/")
 	AddJobs(t, db, idle, busy, gone)
 	ids := Queue(t, db, busy, 3)
@@ -20,7 +21,7 @@ func lastRuns(t *testing.T, db *store.DB) {
 	reason := jobs.Timeout
 	finish(t, db, "boot", worker.Outcome{Run: ids[2], Status: jobs.Failed, Reason: &reason, FinishedAt: at(60)})
 	Queue(t, db, gone, 1)
-	do(t, db, account, func(tx *store.Tx) error { _, err := tx.DeleteJob(ctx, gone, at(5)); return err })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { _, err := tx.DeleteJob(ctx, gone, at(5)); return err })
 	again := NewJob(account, "again", "http://c/")
 	AddJobs(t, db, again)
 	listed := func(status jobs.Status) (keys []string) {
@@ -45,7 +46,7 @@ func lastRuns(t *testing.T, db *store.DB) {
 }
 
 func finishedRuns(t *testing.T, db *store.DB) {
-	ctx, account := t.Context(), newAccount(t, db).ID
+	account := newAccount(t, db).ID
 	job, other := NewJob(account, "j", "http://a/"), NewJob(account, "other", "http://a/")
 	AddJobs(t, db, job, other)
 	Queue(t, db, other, 1)
@@ -55,7 +56,7 @@ func finishedRuns(t *testing.T, db *store.DB) {
 		runs[i] = NewRun(job)
 		runs[i].CreatedAt = day.Add(time.Duration(i%2) * 24 * time.Hour)
 	}
-	do(t, db, "", func(tx *store.Tx) error { return tx.InsertRuns(ctx, runs) })
+	do(t, db, "", func(ctx context.Context, tx *store.Tx) error { return tx.InsertRuns(ctx, runs) })
 	cancel(t, db, account, runs[0].ID)
 	claim(t, db, job.Lane(), boot, 10)
 	for i := 1; i < 5; i++ {
@@ -82,7 +83,7 @@ func millis(count jobs.RunCount) int64 {
 }
 
 func pendingLimits(t *testing.T, db *store.DB) {
-	ctx, account, other := t.Context(), newAccount(t, db).ID, newAccount(t, db).ID
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	job, elsewhere := NewJob(account, "j", "http://a/"), NewJob(other, "j", "http://a/")
 	AddJobs(t, db, job)
 	AddJobs(t, db, elsewhere)
@@ -94,7 +95,9 @@ func pendingLimits(t *testing.T, db *store.DB) {
 	same(t, []int{pending(100), pending(3)}, []int{5, 3})
 	claim(t, db, job.Lane(), "boot", 1)
 	expire := func(before time.Time, limit int) int {
-		return write(t, db, func(tx *store.Tx) (int, error) { return tx.ExpireRuns(ctx, account, before, oddText, limit) })
+		return write(t, db, func(ctx context.Context, tx *store.Tx) (int, error) {
+			return tx.ExpireRuns(ctx, account, before, oddText, limit)
+		})
 	}
 	same(t, expire(at(3), 100), 0) // they were queued at that instant
 	same(t, expire(at(4), 3), 3)
@@ -106,7 +109,7 @@ func pendingLimits(t *testing.T, db *store.DB) {
 	run := ReadRun(t, db, account, ids[1])
 	same(t, []any{*run.Error, run.FinishedAt != nil, run.Reason == nil}, []any{oddText, true, true})
 	same(t, find(t, db, (*store.ReadTx).PendingRuns, []string{account, other, newID()}, 100), map[string]int{account: 0, other: 2})
-	do(t, db, "", func(tx *store.Tx) error {
+	do(t, db, "", func(ctx context.Context, tx *store.Tx) error {
 		return tx.SkipJobs(ctx, []jobs.Firing{{Due: jobs.Due{Origin: jobs.Origin{UID: job.UID}}, ScheduledFor: at(8)}})
 	})
 	skipped := readJob(t, db, account, "j")

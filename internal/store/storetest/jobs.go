@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -48,12 +49,12 @@ func NewJob(account, key, url string) jobs.Job {
 // AddJobs writes jobs.
 func AddJobs(t testing.TB, db *store.DB, added ...jobs.Job) {
 	t.Helper()
-	do(t, db, added[0].Account, func(tx *store.Tx) error {
+	do(t, db, added[0].Account, func(ctx context.Context, tx *store.Tx) error {
 		for _, job := range added {
-			if err := tx.InsertJob(t.Context(), job); err != nil {
+			if err := tx.InsertJob(ctx, job); err != nil {
 				return err
 			}
-			if err := tx.InsertJobRequest(t.Context(), job); err != nil {
+			if err := tx.InsertJobRequest(ctx, job); err != nil {
 				return err
 			}
 		}
@@ -74,7 +75,7 @@ func Queue(t testing.TB, db *store.DB, job jobs.Job, count int) []string {
 		runs[i] = NewRun(job)
 		ids[i] = runs[i].ID
 	}
-	do(t, db, "", func(tx *store.Tx) error { return tx.InsertRuns(t.Context(), runs) })
+	do(t, db, "", func(ctx context.Context, tx *store.Tx) error { return tx.InsertRuns(ctx, runs) })
 	return ids
 }
 
@@ -118,14 +119,14 @@ func jobConcept(t *testing.T, shared *store.DB) {
 	t.Run("count of enabled jobs", func(t *testing.T) {
 		counted := newAccount(t, db).ID
 		for _, more := range []int{3, -1} {
-			do(t, db, counted, func(tx *store.Tx) error { return tx.AddActiveJobs(ctx, counted, more) })
+			do(t, db, counted, func(ctx context.Context, tx *store.Tx) error { return tx.AddActiveJobs(ctx, counted, more) })
 		}
 		same(t, of(t, db, (*store.ReadTx).ActiveJobs, counted), 2)
 		same(t, of(t, db, (*store.ReadTx).ActiveJobs, other), 0)
 	})
 	t.Run("stored totals", func(t *testing.T) { storedJobs(t, db) })
 	t.Run("domain transactions", func(t *testing.T) {
-		must(t, db.Jobs().Read(ctx, func(tx jobs.ReadTx) error { _, err := tx.Job(ctx, account, "odd"); return err }))
+		must(t, db.Jobs().Read(ctx, func(ctx context.Context, tx jobs.ReadTx) error { _, err := tx.Job(ctx, account, "odd"); return err }))
 	})
 	t.Run("re-seal", func(t *testing.T) { jobSeals(t, New(t, shared.Name())) })
 	t.Run("re-seal beside a damaged value", func(t *testing.T) { damagedSeals(t, New(t, shared.Name())) })
@@ -134,7 +135,7 @@ func jobConcept(t *testing.T, shared *store.DB) {
 }
 
 func storedJobs(t *testing.T, db *store.DB) {
-	ctx, account := t.Context(), newAccount(t, db).ID
+	account := newAccount(t, db).ID
 	stored := func() jobs.Stored {
 		return of(t, db, (*store.ReadTx).Stored, account)
 	}
@@ -147,20 +148,22 @@ func storedJobs(t *testing.T, db *store.DB) {
 	plain := first.Configuration.Plain()
 	plain.URL = "http://a/\n" // as JSON, it is two bytes longer
 	first.Configuration = jobs.NewConfiguration(plain)
-	do(t, db, account, func(tx *store.Tx) error { return tx.InsertJobRequest(ctx, first) })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.InsertJobRequest(ctx, first) })
 	same(t, stored(), jobs.Stored{Jobs: 2, ConfigurationBytes: 2*size + 2})
-	do(t, db, account, func(tx *store.Tx) error { _, err := tx.DeleteJob(ctx, first, at(5)); return err })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { _, err := tx.DeleteJob(ctx, first, at(5)); return err })
 	same(t, stored(), jobs.Stored{Jobs: 1, ConfigurationBytes: size})
-	do(t, db, account, func(tx *store.Tx) error { _, err := tx.DeleteJob(ctx, second, at(5)); return err })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { _, err := tx.DeleteJob(ctx, second, at(5)); return err })
 	same(t, stored(), jobs.Stored{})
 }
 
 func jobKeys(t *testing.T, db *store.DB, account string) {
 	ctx, first := t.Context(), NewJob(account, "again", "http://a/")
 	AddJobs(t, db, first)
-	err := db.Write(ctx, account, func(tx *store.Tx) error { return tx.InsertJob(ctx, NewJob(account, "again", "http://b/")) })
+	err := db.Write(ctx, account, func(ctx context.Context, tx *store.Tx) error {
+		return tx.InsertJob(ctx, NewJob(account, "again", "http://b/"))
+	})
 	refused(t, err, fault.AlreadyExists)
-	do(t, db, account, func(tx *store.Tx) error { _, err := tx.DeleteJob(ctx, first, at(5)); return err })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { _, err := tx.DeleteJob(ctx, first, at(5)); return err })
 	lacks(t, db, (*store.ReadTx).Job, account, "again")
 	second := NewJob(account, "again", "http://b/")
 	AddJobs(t, db, second)
@@ -172,7 +175,7 @@ func jobChanges(t *testing.T, db *store.DB, account string) {
 	AddJobs(t, db, job)
 	changed := oddJob(account, "changed")
 	changed.UID, changed.Enabled, changed.Schedule, changed.Version, changed.UpdatedAt = job.UID, false, jobs.Now, 7, at(77)
-	do(t, db, account, func(tx *store.Tx) error {
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
 		if _, err := tx.JobToChange(ctx, account, "changed"); err != nil {
 			return err
 		}
@@ -185,34 +188,43 @@ func jobChanges(t *testing.T, db *store.DB, account string) {
 	same(t, []any{got.Name, *got.Description, got.Enabled, got.Schedule, got.RequestID, *got.NextRunAt, got.Version, got.UpdatedAt, got.CreatedAt},
 		[]any{oddText, oddText, false, jobs.Now, changed.RequestID, at(9), 7, at(77), at(1)})
 	same(t, got.Configuration.Plain().URL, changed.Configuration.Plain().URL)
-	do(t, db, account, func(tx *store.Tx) error {
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
 		origin, err := tx.JobToRun(ctx, account, "changed")
 		same(t, origin, jobs.Origin{Account: account, UID: job.UID, Key: "changed", Lane: changed.Lane()})
 		return err
 	})
-	for _, read := range []func(tx *store.Tx) error{
-		func(tx *store.Tx) error { _, err := tx.JobToChange(ctx, account, "nothing"); return err },
-		func(tx *store.Tx) error { _, err := tx.JobToRun(ctx, account, "nothing"); return err },
-		func(tx *store.Tx) error { _, err := tx.JobOfRun(ctx, account, newID()); return err },
+	for _, read := range []func(ctx context.Context, tx *store.Tx) error{
+		func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.JobToChange(ctx, account, "nothing")
+			return err
+		},
+		func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.JobToRun(ctx, account, "nothing")
+			return err
+		},
+		func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.JobOfRun(ctx, account, newID())
+			return err
+		},
 	} {
 		refused(t, db.Write(ctx, account, read), fault.NotFound)
 	}
 }
 
 func jobDeletion(t *testing.T, db *store.DB, account string) {
-	ctx, job, next := t.Context(), NewJob(account, "gone", "http://gone/"), at(9)
+	job, next := NewJob(account, "gone", "http://gone/"), at(9)
 	job.NextRunAt = &next
 	AddJobs(t, db, job)
 	running := Queue(t, db, job, 1)[0]
 	claim(t, db, job.Lane(), "boot", 1)
 	waiting := Queue(t, db, job, 2)
-	do(t, db, account, func(tx *store.Tx) error { _, err := tx.DeleteJob(ctx, job, at(6)); return err })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { _, err := tx.DeleteJob(ctx, job, at(6)); return err })
 	for _, id := range waiting {
 		run := ReadRun(t, db, account, id)
 		same(t, []any{run.Status, *run.FinishedAt}, []any{jobs.Canceled, at(6)})
 	}
 	same(t, ReadRun(t, db, account, running).Status, jobs.Running)
-	do(t, db, account, func(tx *store.Tx) error {
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
 		origin, err := tx.JobOfRun(ctx, account, running)
 		same(t, []any{origin.UID, origin.Deleted}, []any{job.UID, true})
 		return err

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -14,7 +15,7 @@ func newKey(t *testing.T, db *store.DB, account string, change func(*accounts.Ke
 	t.Helper()
 	key := changed(accounts.Key{ID: newID(), Account: account, Hash: newID(), Name: oddText, Role: accounts.Admin, Status: accounts.Active, Access: accounts.FullAccess,
 		CreatedBy: newID(), CreatedAt: at(5), UpdatedAt: at(6)}, change)
-	do(t, db, account, func(tx *store.Tx) error { return tx.InsertKey(t.Context(), key) })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.InsertKey(ctx, key) })
 	return key
 }
 
@@ -35,7 +36,7 @@ func accessVersion(t *testing.T, db *store.DB) {
 		for i, kind := range kinds {
 			made[i] = changes.Change{Kind: kind, Key: "k", Action: changes.Updated}
 		}
-		do(t, db, key.Account, func(tx *store.Tx) error { return tx.RecordChanges(ctx, key.Account, made...) })
+		do(t, db, key.Account, func(ctx context.Context, tx *store.Tx) error { return tx.RecordChanges(ctx, key.Account, made...) })
 		want.Changes += int64(len(kinds))
 		if slices.Contains(kinds, accounts.KindKey) {
 			want.Access = want.Changes
@@ -47,7 +48,7 @@ func accessVersion(t *testing.T, db *store.DB) {
 		must(t, err)
 		same(t, alone, want)
 		same(t, of(t, db, (*store.ReadTx).AccessVersion, key.Account), want.Access)
-		do(t, db, key.Account, func(tx *store.Tx) error {
+		do(t, db, key.Account, func(ctx context.Context, tx *store.Tx) error {
 			for range 2 { // the lock has read it, or the first call
 				inside, err := tx.AccessVersion(ctx, key.Account)
 				must(t, err)
@@ -56,7 +57,7 @@ func accessVersion(t *testing.T, db *store.DB) {
 			return nil
 		})
 	}
-	missing(t, db, func(tx *store.ReadTx) (int64, error) { return tx.AccessVersion(ctx, newID()) })
+	missing(t, db, func(ctx context.Context, tx *store.ReadTx) (int64, error) { return tx.AccessVersion(ctx, newID()) })
 }
 
 func keys(t *testing.T, db *store.DB) {
@@ -81,7 +82,7 @@ func keys(t *testing.T, db *store.DB) {
 		key := newKey(t, db, account, nil)
 		for _, duplicate := range []accounts.Key{{ID: key.ID, Hash: newID()}, {ID: newID(), Hash: key.Hash}} {
 			for _, duplicate.Account = range []string{account, other} {
-				err := db.Write(ctx, "", func(tx *store.Tx) error { return tx.InsertKey(ctx, duplicate) })
+				err := db.Write(ctx, "", func(ctx context.Context, tx *store.Tx) error { return tx.InsertKey(ctx, duplicate) })
 				refused(t, err, fault.AlreadyExists)
 			}
 		}
@@ -89,9 +90,9 @@ func keys(t *testing.T, db *store.DB) {
 	t.Run("an update changes what may change, of a key of its account", func(t *testing.T) { keyUpdate(t, db, account, other) })
 	t.Run("a deletion removes a key of its account", func(t *testing.T) {
 		key, kept := newKey(t, db, account, nil), newKey(t, db, account, nil)
-		do(t, db, other, func(tx *store.Tx) error { return tx.DeleteKey(ctx, other, key.ID) })
+		do(t, db, other, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteKey(ctx, other, key.ID) })
 		same(t, find(t, db, (*store.ReadTx).Key, account, key.ID), key)
-		do(t, db, account, func(tx *store.Tx) error { return tx.DeleteKey(ctx, account, key.ID) })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteKey(ctx, account, key.ID) })
 		lacks(t, db, (*store.ReadTx).Key, account, key.ID)
 		same(t, find(t, db, (*store.ReadTx).Key, account, kept.ID), kept)
 	})
@@ -99,18 +100,17 @@ func keys(t *testing.T, db *store.DB) {
 }
 
 func keyUpdate(t *testing.T, db *store.DB, account, other string) {
-	ctx := t.Context()
 	before := newKey(t, db, account, fullKey)
 	after := before
 	after.Name, after.Role, after.Status, after.UpdatedAt = "renamed", accounts.Owner, accounts.Active, at(99)
 	after.Scopes, after.ExpiresAt, after.Access = accounts.Scopes{}, nil, accounts.FullAccess
 	foreign := after
 	foreign.Account = other
-	do(t, db, other, func(tx *store.Tx) error { return tx.UpdateKey(ctx, foreign) })
+	do(t, db, other, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateKey(ctx, foreign) })
 	same(t, find(t, db, (*store.ReadTx).Key, account, before.ID), before)
 	sent := after
 	sent.Hash, sent.CreatedBy, sent.CreatedAt, sent.LastUsedAt = "stolen", "somebody", at(1000), nil
-	do(t, db, account, func(tx *store.Tx) error { return tx.UpdateKey(ctx, sent) })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateKey(ctx, sent) })
 	same(t, find(t, db, (*store.ReadTx).Key, account, before.ID), after)
 }
 

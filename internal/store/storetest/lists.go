@@ -41,8 +41,8 @@ func (l listing[T, F]) unasked() page.Order {
 func (l listing[T, F]) check(t *testing.T, db *store.DB, account string, written []T) {
 	t.Helper()
 	read := func(request page.Request) (page.List[T], error) {
-		return tryGet(t, db, func(tx *store.ReadTx) (page.List[T], error) {
-			return l.read(tx, t.Context(), account, *new(F), request)
+		return tryGet(t, db, func(ctx context.Context, tx *store.ReadTx) (page.List[T], error) {
+			return l.read(tx, ctx, account, *new(F), request)
 		})
 	}
 	t.Run("sorted by default by "+l.byDefault, func(t *testing.T) {

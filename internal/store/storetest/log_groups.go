@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"testing"
@@ -16,12 +17,12 @@ func newGroup(account, key string) logging.Group {
 
 func saveGroup(t *testing.T, db *store.DB, group logging.Group) {
 	t.Helper()
-	do(t, db, group.Account, func(tx *store.Tx) error { return tx.SaveLogGroups(t.Context(), []logging.Group{group}) })
+	do(t, db, group.Account, func(ctx context.Context, tx *store.Tx) error { return tx.SaveLogGroups(ctx, []logging.Group{group}) })
 }
 
 func deleteGroup(t *testing.T, db *store.DB, account, key string) {
 	t.Helper()
-	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteLogGroup(t.Context(), account, key, at(52)) })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteLogGroup(ctx, account, key, at(52)) })
 }
 
 func groupKeys(found []logging.Group) []string {

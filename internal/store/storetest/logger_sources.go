@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strconv"
 	"testing"
@@ -26,7 +27,7 @@ func at2(source logging.Source, micros int) logging.Source {
 
 func saveSources(t *testing.T, db *store.DB, sources ...logging.Source) {
 	t.Helper()
-	do(t, db, sources[0].Account, func(tx *store.Tx) error { return tx.SaveLoggerSources(t.Context(), sources) })
+	do(t, db, sources[0].Account, func(ctx context.Context, tx *store.Tx) error { return tx.SaveLoggerSources(ctx, sources) })
 }
 
 // known returns the stored ones of some sources of one logger, as they are stored.

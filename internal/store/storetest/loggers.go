@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,12 +40,12 @@ func leveled(logger logging.Logger, level loglevel.Level) logging.Logger {
 
 func saveLoggers(t *testing.T, db *store.DB, loggers ...logging.Logger) {
 	t.Helper()
-	do(t, db, loggers[0].Account, func(tx *store.Tx) error { return tx.SaveLoggers(t.Context(), loggers) })
+	do(t, db, loggers[0].Account, func(ctx context.Context, tx *store.Tx) error { return tx.SaveLoggers(ctx, loggers) })
 }
 
 func deleteLogger(t *testing.T, db *store.DB, account, key string) {
 	t.Helper()
-	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteLogger(t.Context(), account, key, at(44)) })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteLogger(ctx, account, key, at(44)) })
 }
 
 func loggerKeys(found []logging.Logger) []string {
@@ -82,10 +83,10 @@ func loggerConcept(t *testing.T, db *store.DB) {
 		}
 	})
 	t.Run("domain transactions", func(t *testing.T) {
-		must(t, db.Logging().Write(ctx, account, func(tx logging.Tx) error {
+		must(t, db.Logging().Write(ctx, account, func(ctx context.Context, tx logging.Tx) error {
 			return tx.SaveLoggers(ctx, []logging.Logger{bareLogger(account, "room")})
 		}))
-		must(t, db.Logging().Read(ctx, func(tx logging.ReadTx) error {
+		must(t, db.Logging().Read(ctx, func(ctx context.Context, tx logging.ReadTx) error {
 			_, err := tx.Logger(ctx, account, "room")
 			return err
 		}))
@@ -152,7 +153,7 @@ func overrideSizes(t *testing.T, db *store.DB) {
 
 func loggerInsertion(t *testing.T, db *store.DB) {
 	account := newAccount(t, db).ID
-	do(t, db, account, func(tx *store.Tx) error { return tx.SaveLoggers(t.Context(), nil) })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.SaveLoggers(ctx, nil) })
 	var many []logging.Logger
 	var keys []string
 	for i := range 451 { // more than two full statements, and a rest
@@ -200,8 +201,8 @@ func descendants(t *testing.T, db *store.DB) {
 	saveLoggers(t, db, leveled(bareLogger(other, "a.b"), loglevel.Warn))
 	saveGroup(t, db, newGroup(account, "a.group"))
 	var cleared []string
-	do(t, db, account, func(tx *store.Tx) (err error) {
-		cleared, err = tx.ClearDescendants(t.Context(), account, "a", at(99))
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) (err error) {
+		cleared, err = tx.ClearDescendants(ctx, account, "a", at(99))
 		return err
 	})
 	same(t, cleared, []string{"a.", "a.b", "a.b.c", "a.é"})
@@ -225,7 +226,7 @@ func promotions(t *testing.T, db *store.DB) {
 	}
 	saveLoggers(t, db, bareLogger(account, "a"), bareLogger(account, "b"))
 	saveLoggers(t, db, bareLogger(other, "a"))
-	do(t, db, account, func(tx *store.Tx) error { return tx.MarkLoggerCascaded(t.Context(), account, "a") })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.MarkLoggerCascaded(ctx, account, "a") })
 	same(t, []bool{cascaded(account, "a"), cascaded(account, "b"), cascaded(account, "c"), cascaded(other, "a")}, []bool{true, false, false, false})
 	deleteLogger(t, db, account, "a")
 	same(t, cascaded(account, "a"), true)

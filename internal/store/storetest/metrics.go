@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -12,8 +13,8 @@ import (
 // MetricSums returns what is stored of an account's metrics.
 func MetricSums(t testing.TB, db *store.DB, account string, by observations.Resolution, filter observations.MetricFilter) (sums []observations.MetricSum) {
 	t.Helper()
-	must(t, db.Read(t.Context(), func(tx *store.ReadTx) error {
-		return tx.MetricSums(t.Context(), account, by, filter, func(sum observations.MetricSum) error {
+	must(t, db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) error {
+		return tx.MetricSums(ctx, account, by, filter, func(sum observations.MetricSum) error {
 			sums = append(sums, sum)
 			return nil
 		})
@@ -42,7 +43,7 @@ type metricSums struct {
 
 func (m metricSums) add(t *testing.T, account string, sums ...observations.MetricSum) {
 	t.Helper()
-	do(t, m.db, account, func(tx *store.Tx) error { return tx.AddMetrics(t.Context(), account, m.by, sums) })
+	do(t, m.db, account, func(ctx context.Context, tx *store.Tx) error { return tx.AddMetrics(ctx, account, m.by, sums) })
 }
 
 func (m metricSums) stored(t *testing.T, account string, filter observations.MetricFilter) []observations.MetricSum {
@@ -96,8 +97,8 @@ func (m metricSums) filter(t *testing.T) {
 	same(t, m.stored(t, account, observations.MetricFilter{Name: "b", From: m.after(3)}), written[7:])
 	same(t, len(m.stored(t, account, observations.MetricFilter{Name: "c"})), 0)
 	enough, read := errors.New("enough"), 0
-	err := m.db.Read(t.Context(), func(tx *store.ReadTx) error {
-		return tx.MetricSums(t.Context(), account, m.by, observations.MetricFilter{}, func(observations.MetricSum) error {
+	err := m.db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) error {
+		return tx.MetricSums(ctx, account, m.by, observations.MetricFilter{}, func(observations.MetricSum) error {
 			read++
 			return enough
 		})

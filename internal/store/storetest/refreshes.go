@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"strconv"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ func refreshes(t *testing.T, db *store.DB) {
 	session := newSession(t, db, account, newID(), func(s *accounts.Session) { s.LastUsedAt = at(1) })
 	write := func(account string, refreshes ...observations.Refresh) {
 		t.Helper()
-		err := db.Refreshes().Write(ctx, account, func(tx observations.RefreshTx) error { return tx.Refresh(ctx, account, refreshes) })
+		err := db.Refreshes().Write(ctx, account, func(ctx context.Context, tx observations.RefreshTx) error { return tx.Refresh(ctx, account, refreshes) })
 		same(t, err, nil)
 	}
 	all := func(micros int) []observations.Refresh {

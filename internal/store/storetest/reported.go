@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"testing"
@@ -13,7 +14,7 @@ import (
 func newService(t *testing.T, db *store.DB, account, key string, change func(*observations.ReportingService)) observations.ReportingService {
 	t.Helper()
 	service := changed(observations.ReportingService{Account: account, Key: key, Name: key, CreatedAt: at(20), UpdatedAt: at(21)}, change)
-	do(t, db, account, func(tx *store.Tx) error { return tx.InsertServices(t.Context(), service) })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.InsertServices(ctx, service) })
 	return service
 }
 
@@ -25,7 +26,7 @@ func services(t *testing.T, db *store.DB) {
 		same(t, find(t, db, (*store.ReadTx).Service, account, oddText), written)
 		lacks(t, db, (*store.ReadTx).Service, other, oddText)
 		lacks(t, db, (*store.ReadTx).Service, account, "unknown")
-		err := db.Write(ctx, account, func(tx *store.Tx) error { return tx.InsertServices(ctx, written) })
+		err := db.Write(ctx, account, func(ctx context.Context, tx *store.Tx) error { return tx.InsertServices(ctx, written) })
 		refused(t, err, fault.AlreadyExists)
 	})
 	t.Run("update and delete", func(t *testing.T) {
@@ -34,9 +35,9 @@ func services(t *testing.T, db *store.DB) {
 		after.Name, after.UpdatedAt = "renamed", at(99)
 		sent := after
 		sent.CreatedAt = at(999) // may not change
-		do(t, db, account, func(tx *store.Tx) error { return tx.UpdateService(ctx, sent) })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateService(ctx, sent) })
 		same(t, find(t, db, (*store.ReadTx).Service, account, "s"), after)
-		do(t, db, account, func(tx *store.Tx) error { return tx.DeleteService(ctx, account, "s") })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteService(ctx, account, "s") })
 		lacks(t, db, (*store.ReadTx).Service, account, "s")
 		same(t, find(t, db, (*store.ReadTx).Service, account, "t"), kept)
 		same(t, find(t, db, (*store.ReadTx).Service, other, "s"), foreign)
@@ -48,8 +49,8 @@ func services(t *testing.T, db *store.DB) {
 		for i := range many {
 			many[i] = observations.ReportingService{Account: account, Key: strconv.Itoa(i), Name: oddText, CreatedAt: at(i), UpdatedAt: at(i)}
 		}
-		do(t, db, account, func(tx *store.Tx) error { return tx.InsertServices(ctx, many...) })
-		do(t, db, account, func(tx *store.Tx) error { return tx.InsertServices(ctx) })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.InsertServices(ctx, many...) })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.InsertServices(ctx) })
 		existing := find(t, db, (*store.ReadTx).ExistingServices, account, []string{"299", "foreign", "0", "nobody"})
 		same(t, slices.Sorted(slices.Values(existing)), []string{"0", "299"})
 		same(t, find(t, db, (*store.ReadTx).Service, account, "150"), many[150])
@@ -82,7 +83,7 @@ func serviceList(t *testing.T, db *store.DB) {
 func newContextType(t *testing.T, db *store.DB, account, key string, change func(*observations.ContextType)) observations.ContextType {
 	t.Helper()
 	contextType := changed(observations.ContextType{Account: account, Key: key, Name: key, Attributes: []byte(oddJSON), CreatedAt: at(30), UpdatedAt: at(31)}, change)
-	do(t, db, account, func(tx *store.Tx) error { return tx.SaveContextTypes(t.Context(), contextType) })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.SaveContextTypes(ctx, contextType) })
 	return contextType
 }
 
@@ -100,8 +101,8 @@ func contextTypes(t *testing.T, db *store.DB) {
 		for i := range many {
 			many[i] = observations.ContextType{Account: account, Key: strconv.Itoa(i), Name: oddText, Attributes: []byte(`{}`), CreatedAt: at(i), UpdatedAt: at(i)}
 		}
-		do(t, db, account, func(tx *store.Tx) error { return tx.SaveContextTypes(ctx, many...) })
-		do(t, db, account, func(tx *store.Tx) error { return tx.SaveContextTypes(ctx) })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.SaveContextTypes(ctx, many...) })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.SaveContextTypes(ctx) })
 		newContextType(t, db, other, "foreign", nil)
 		byKey := func(keys ...string) []observations.ContextType {
 			found := find(t, db, (*store.ReadTx).ContextTypesByKey, account, keys)
@@ -117,7 +118,7 @@ func contextTypes(t *testing.T, db *store.DB) {
 		after.Name, after.Attributes, after.UpdatedAt = "renamed", []byte(`{"x": 1.50}`), at(99)
 		sent := after
 		sent.CreatedAt = at(999) // may not change
-		do(t, db, account, func(tx *store.Tx) error { return tx.SaveContextTypes(ctx, sent) })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.SaveContextTypes(ctx, sent) })
 		same(t, find(t, db, (*store.ReadTx).ContextType, account, "u"), after)
 		same(t, find(t, db, (*store.ReadTx).ContextType, other, "u"), foreign)
 	})
@@ -128,7 +129,7 @@ func contextTypes(t *testing.T, db *store.DB) {
 			newContextType(t, db, each, "device", nil)
 			upsert(t, db, newContext(each, "user", "a"), newContext(each, "device", "a"))
 		}
-		do(t, db, account, func(tx *store.Tx) error { return tx.DeleteContextType(ctx, account, "user") })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteContextType(ctx, account, "user") })
 		lacks(t, db, (*store.ReadTx).ContextType, account, "user")
 		missing(t, db, readContext(ctx, account, "user", "a"))
 		find(t, db, (*store.ReadTx).ContextType, account, "device")

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"testing"
@@ -32,7 +33,10 @@ func retention(t *testing.T, shared *store.DB) {
 	old, recent := oldRuns(t, db, live, jobs.Canceled, 1100, now.Add(-time.Hour)), oldRuns(t, db, live, jobs.Canceled, 2, now.Add(time.Hour))
 	running := oldRuns(t, db, deleted, jobs.Pending, 1, now.Add(-time.Hour))
 	claim(t, db, deleted.Lane(), "boot", 1)
-	do(t, db, account, func(tx *store.Tx) error { _, err := tx.DeleteJob(ctx, deleted, now.Add(-3*time.Hour)); return err })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
+		_, err := tx.DeleteJob(ctx, deleted, now.Add(-3*time.Hour))
+		return err
+	})
 	raw := database.Raw(t)
 	execute(t, database, `UPDATE job_requests SET superseded_at = 1 WHERE superseded_at IS NOT NULL`)
 	for _, want := range []int{len(old), 0} {
@@ -68,7 +72,7 @@ func oldRuns(t *testing.T, db *store.DB, job jobs.Job, status jobs.Status, count
 		runs[i].ID, runs[i].Status = idAt(made), status
 		ids = append(ids, runs[i].ID)
 	}
-	do(t, db, "", func(tx *store.Tx) error { return tx.InsertRuns(t.Context(), runs) })
+	do(t, db, "", func(ctx context.Context, tx *store.Tx) error { return tx.InsertRuns(ctx, runs) })
 	return ids
 }
 
@@ -100,7 +104,7 @@ func deletedTexts(t *testing.T, db *store.DB, raw *sql.DB) {
 	for i, key := range keys {
 		saveLoggers(t, db, newLogger(account, key))
 		saveLoggers(t, db, newLogger(other, key))
-		do(t, db, account, func(tx *store.Tx) error {
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
 			if key != "never" {
 				return errors.Join(tx.MarkLoggerCascaded(ctx, account, key), tx.DeleteLogger(ctx, account, key, at(i)))
 			}
@@ -130,7 +134,7 @@ func madeAgain(t *testing.T, db *store.DB, raw *sql.DB) {
 	ctx, account := t.Context(), newAccount(t, db).ID
 	logger := newLogger(account, "again")
 	saveLoggers(t, db, logger)
-	do(t, db, account, func(tx *store.Tx) error {
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
 		return errors.Join(tx.MarkLoggerCascaded(ctx, account, logger.Key), tx.DeleteLogger(ctx, account, logger.Key, at(1)))
 	})
 	making, err := raw.BeginTx(ctx, nil) // not one of ours, which may be idle for a moment only

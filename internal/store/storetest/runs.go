@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -24,7 +25,7 @@ func listRuns(t *testing.T, db *store.DB, account string, filter jobs.RunFilter,
 
 func cancel(t *testing.T, db *store.DB, account, id string) bool {
 	t.Helper()
-	return write(t, db, func(tx *store.Tx) (bool, error) { return tx.CancelRun(t.Context(), account, id, at(50)) })
+	return write(t, db, func(ctx context.Context, tx *store.Tx) (bool, error) { return tx.CancelRun(ctx, account, id, at(50)) })
 }
 
 func runConcept(t *testing.T, shared *store.DB) {
@@ -35,7 +36,7 @@ func runConcept(t *testing.T, shared *store.DB) {
 	t.Run("round trip", func(t *testing.T) {
 		run, scheduled, source := NewRun(job), at(7), newID()
 		run.Trigger, run.ScheduledFor, run.RerunOf = jobs.Rerun, &scheduled, &source
-		do(t, db, "", func(tx *store.Tx) error { return tx.InsertRuns(t.Context(), []jobs.Run{run}) })
+		do(t, db, "", func(ctx context.Context, tx *store.Tx) error { return tx.InsertRuns(ctx, []jobs.Run{run}) })
 		same(t, ReadRun(t, db, account, run.ID), run)
 		lacks(t, db, (*store.ReadTx).Run, other, run.ID)
 	})
@@ -45,7 +46,9 @@ func runConcept(t *testing.T, shared *store.DB) {
 			run.Trigger, run.ScheduledFor = jobs.OnSchedule, &instant
 		}
 		elsewhere.JobUID = newID()
-		do(t, db, "", func(tx *store.Tx) error { return tx.InsertRuns(t.Context(), []jobs.Run{first, elsewhere, second}) })
+		do(t, db, "", func(ctx context.Context, tx *store.Tx) error {
+			return tx.InsertRuns(ctx, []jobs.Run{first, elsewhere, second})
+		})
 		same(t, ReadRun(t, db, account, first.ID).Status, jobs.Pending)
 		same(t, ReadRun(t, db, account, elsewhere.ID).Status, jobs.Pending)
 		lacks(t, db, (*store.ReadTx).Run, account, second.ID)
@@ -150,7 +153,7 @@ func runLists(t *testing.T, db *store.DB) {
 		same(t, len(found), 0)
 	}
 	runInstants(t, db)
-	refused(t, db.Write(t.Context(), "", func(tx *store.Tx) error { _, err := tx.Run(t.Context(), account, newID()); return err }), fault.NotFound)
+	refused(t, db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error { _, err := tx.Run(ctx, account, newID()); return err }), fault.NotFound)
 }
 
 // runInstants lists runs by when they were queued.
@@ -160,7 +163,7 @@ func runInstants(t *testing.T, db *store.DB) {
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	run := NewRun(job)
 	run.CreatedAt = now
-	do(t, db, "", func(tx *store.Tx) error { return tx.InsertRuns(t.Context(), []jobs.Run{run}) })
+	do(t, db, "", func(ctx context.Context, tx *store.Tx) error { return tx.InsertRuns(ctx, []jobs.Run{run}) })
 	for count, filters := range map[int][]jobs.RunFilter{
 		1: {{From: now}, {From: now, To: now.Add(1000)}, {From: now.Add(-5 * time.Hour), To: now.Add(5 * time.Hour)}, {From: now.Add(-time.Minute), To: now.AddDate(9000, 0, 0)}},
 		0: {{From: now.Add(1000)}, {From: at(4), To: now}, {From: now.Add(5 * time.Hour)}, {To: now.AddDate(-1970, 0, 0)}},

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ func newSession(t *testing.T, db *store.DB, account, user string, change func(*a
 	t.Helper()
 	session := changed(accounts.Session{ID: newID(), Account: account, User: user, Hash: newID(), Client: oddText,
 		CreatedAt: lately(1), LastUsedAt: lately(2), ExpiresAt: lately(3).Add(24 * time.Hour)}, change)
-	do(t, db, account, func(tx *store.Tx) error { return tx.InsertSession(t.Context(), session) })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.InsertSession(ctx, session) })
 	return session
 }
 
@@ -46,7 +47,7 @@ func sessions(t *testing.T, db *store.DB) {
 	t.Run("duplicate hash", func(t *testing.T) {
 		again := personal
 		again.ID = newID()
-		refused(t, db.Write(ctx, account, func(tx *store.Tx) error { return tx.InsertSession(ctx, again) }), fault.AlreadyExists)
+		refused(t, db.Write(ctx, account, func(ctx context.Context, tx *store.Tx) error { return tx.InsertSession(ctx, again) }), fault.AlreadyExists)
 	})
 	t.Run("gone with its user or key", func(t *testing.T) {
 		for _, orphan := range []accounts.Session{newSession(t, db, account, newID(), nil), newSession(t, db, account, user.ID, func(s *accounts.Session) { s.Key = new(newID()) })} {
@@ -57,10 +58,12 @@ func sessions(t *testing.T, db *store.DB) {
 	})
 	t.Run("deletion of several of an account", func(t *testing.T) {
 		first, second, kept := newSession(t, db, account, user.ID, nil), newSession(t, db, account, user.ID, nil), newSession(t, db, account, user.ID, nil)
-		do(t, db, other, func(tx *store.Tx) error { return tx.DeleteSessions(ctx, other, first.ID) })
+		do(t, db, other, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteSessions(ctx, other, first.ID) })
 		find(t, db, (*store.ReadTx).Session, account, first.ID)
-		do(t, db, account, func(tx *store.Tx) error { return tx.DeleteSessions(ctx, account, first.ID, second.ID) })
-		do(t, db, account, func(tx *store.Tx) error { return tx.DeleteSessions(ctx, account) })
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
+			return tx.DeleteSessions(ctx, account, first.ID, second.ID)
+		})
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteSessions(ctx, account) })
 		lacks(t, db, (*store.ReadTx).Session, account, first.ID)
 		lacks(t, db, (*store.ReadTx).Session, account, second.ID)
 		find(t, db, (*store.ReadTx).Session, account, kept.ID)

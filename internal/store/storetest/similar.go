@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/environments"
@@ -11,8 +12,8 @@ import (
 func similarKeys(t *testing.T, db *store.DB) {
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	for _, key := range []string{"Check-Out.v2", "plain"} {
-		do(t, db, account, func(tx *store.Tx) error {
-			return tx.InsertEnvironments(t.Context(), environments.Environment{Account: account, Key: key, Name: key, Classification: environments.Standard})
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
+			return tx.InsertEnvironments(ctx, environments.Environment{Account: account, Key: key, Name: key, Classification: environments.Standard})
 		})
 	}
 	for key, want := range map[string]string{
@@ -28,7 +29,9 @@ func similarKeys(t *testing.T, db *store.DB) {
 	for _, kind := range []string{"flag", "logger", "log_group", "config", "job", "service", "context_type"} {
 		list(t, db, (*store.ReadTx).SimilarKey, account, kind, "a")
 	}
-	if _, err := tryGet(t, db, func(tx *store.ReadTx) (string, error) { return tx.SimilarKey(t.Context(), account, "run", "a") }); err == nil {
+	if _, err := tryGet(t, db, func(ctx context.Context, tx *store.ReadTx) (string, error) {
+		return tx.SimilarKey(ctx, account, "run", "a")
+	}); err == nil {
 		t.Error("runs have no keys")
 	}
 }

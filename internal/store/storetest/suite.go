@@ -93,17 +93,17 @@ func must(t testing.TB, err error) {
 }
 
 // get reads something that must be there.
-func get[T any](t testing.TB, db *store.DB, read func(*store.ReadTx) (T, error)) T {
+func get[T any](t testing.TB, db *store.DB, read func(context.Context, *store.ReadTx) (T, error)) T {
 	t.Helper()
 	found, err := tryGet(t, db, read)
 	must(t, err)
 	return found
 }
 
-func tryGet[T any](t testing.TB, db *store.DB, read func(*store.ReadTx) (T, error)) (found T, err error) {
+func tryGet[T any](t testing.TB, db *store.DB, read func(context.Context, *store.ReadTx) (T, error)) (found T, err error) {
 	t.Helper()
-	err = db.Read(t.Context(), func(tx *store.ReadTx) error {
-		found, err = read(tx)
+	err = db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) error {
+		found, err = read(ctx, tx)
 		return err
 	})
 	return found, err
@@ -112,23 +112,23 @@ func tryGet[T any](t testing.TB, db *store.DB, read func(*store.ReadTx) (T, erro
 // of reads what belongs to one thing, such as the number of an account's flags.
 func of[A, T any](t testing.TB, db *store.DB, read func(*store.ReadTx, context.Context, A) (T, error), owner A) T {
 	t.Helper()
-	return get(t, db, func(tx *store.ReadTx) (T, error) { return read(tx, t.Context(), owner) })
+	return get(t, db, func(ctx context.Context, tx *store.ReadTx) (T, error) { return read(tx, ctx, owner) })
 }
 
 // find reads what an account has by a key, or by several.
 func find[A, B, T any](t testing.TB, db *store.DB, read func(*store.ReadTx, context.Context, A, B) (T, error), account A, key B) T {
 	t.Helper()
-	return get(t, db, func(tx *store.ReadTx) (T, error) { return read(tx, t.Context(), account, key) })
+	return get(t, db, func(ctx context.Context, tx *store.ReadTx) (T, error) { return read(tx, ctx, account, key) })
 }
 
 // list reads what a filter and a page select of an account.
 func list[A, B, C, T any](t testing.TB, db *store.DB, read func(*store.ReadTx, context.Context, A, B, C) (T, error), account A, filter B, request C) T {
 	t.Helper()
-	return get(t, db, func(tx *store.ReadTx) (T, error) { return read(tx, t.Context(), account, filter, request) })
+	return get(t, db, func(ctx context.Context, tx *store.ReadTx) (T, error) { return read(tx, ctx, account, filter, request) })
 }
 
 // do writes something that must work.
-func do(t testing.TB, db *store.DB, account string, write func(*store.Tx) error) {
+func do(t testing.TB, db *store.DB, account string, write func(context.Context, *store.Tx) error) {
 	t.Helper()
 	must(t, db.Write(t.Context(), account, write))
 }
@@ -151,7 +151,7 @@ func refused(t *testing.T, err error, code fault.Code) {
 }
 
 // missing checks that a read finds nothing.
-func missing[T any](t *testing.T, db *store.DB, read func(*store.ReadTx) (T, error)) {
+func missing[T any](t *testing.T, db *store.DB, read func(context.Context, *store.ReadTx) (T, error)) {
 	t.Helper()
 	_, err := tryGet(t, db, read)
 	refused(t, err, fault.NotFound)
@@ -160,5 +160,5 @@ func missing[T any](t *testing.T, db *store.DB, read func(*store.ReadTx) (T, err
 // lacks checks that an account has nothing with a key.
 func lacks[K, T any](t *testing.T, db *store.DB, read func(*store.ReadTx, context.Context, string, K) (T, error), account string, key K) {
 	t.Helper()
-	missing(t, db, func(tx *store.ReadTx) (T, error) { return read(tx, t.Context(), account, key) })
+	missing(t, db, func(ctx context.Context, tx *store.ReadTx) (T, error) { return read(tx, ctx, account, key) })
 }

@@ -28,12 +28,12 @@ func NewTenant(t testing.TB, db *store.DB, plan string) Tenant {
 	held, err := plans.BuiltIn().Held(plan)
 	must(t, err)
 	var tenant Tenant
-	do(t, db, "", func(tx *store.Tx) error {
-		tenant.Account, tenant.Key, err = accounts.Found(t.Context(), tx, "Tenant "+uuid.NewString(), held, accounts.NewSecret())
+	do(t, db, "", func(ctx context.Context, tx *store.Tx) error {
+		tenant.Account, tenant.Key, err = accounts.Found(ctx, tx, "Tenant "+uuid.NewString(), held, accounts.NewSecret())
 		if err != nil {
 			return err
 		}
-		return environments.Found(t.Context(), tx, tenant.Account.ID)
+		return environments.Found(ctx, tx, tenant.Account.ID)
 	})
 	tenant.Owner = tenant.Key.Caller()
 	return tenant

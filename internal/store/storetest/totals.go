@@ -58,11 +58,11 @@ func totals(t *testing.T, shared *store.DB) {
 		migratedTotals(t, database, db)
 	})
 	t.Run("reported things are counted", func(t *testing.T) {
-		ctx, account := t.Context(), newAccount(t, shared).ID
+		account := newAccount(t, shared).ID
 		newContextType(t, shared, account, "a", nil)
 		newContextType(t, shared, account, "a", nil)
 		upsert(t, shared, newContext(account, "a", "1"), newContext(account, "a", "2"), newContext(account, "b", "1"))
-		do(t, shared, account, func(tx *store.Tx) error {
+		do(t, shared, account, func(ctx context.Context, tx *store.Tx) error {
 			return tx.InsertServices(ctx, observations.ReportingService{Account: account, Key: "s", Name: "s"})
 		})
 		same(t, of(t, shared, (*store.ReadTx).CountContextTypes, account), 1)
@@ -103,9 +103,9 @@ func randomWrite(t *testing.T, db *store.DB, account string, random *rand.Rand) 
 	writes := randomWrites(t.Context(), account, random)
 	first, second, undone := random.IntN(len(writes)), random.IntN(len(writes)), random.IntN(5) == 0
 	givenUp := errors.New("given up")
-	err := db.Write(t.Context(), account, func(tx *store.Tx) error {
+	err := db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
 		for _, write := range []int{first, second} {
-			if err := writes[write](tx); err != nil {
+			if err := writes[write](ctx, tx); err != nil {
 				return err
 			}
 		}
@@ -120,7 +120,7 @@ func randomWrite(t *testing.T, db *store.DB, account string, random *rand.Rand) 
 }
 
 // randomWrites are writes of every kind of row that counts, of few keys.
-func randomWrites(ctx context.Context, account string, random *rand.Rand) []func(*store.Tx) error {
+func randomWrites(ctx context.Context, account string, random *rand.Rand) []func(context.Context, *store.Tx) error {
 	key := func() string { return "k" + strconv.Itoa(random.IntN(6)) }
 	wide := strings.Repeat("w", random.IntN(2)*9_000)
 	flag, logger, group := bareFlag(account, key()), bareLogger(account, key()), newGroup(account, "g"+key())
@@ -132,40 +132,46 @@ func randomWrites(ctx context.Context, account string, random *rand.Rand) []func
 	one, two, gone := newContext(account, "t"+key(), key()), newContext(account, "t"+key(), key()), key()
 	two.Attributes = nil
 	job := NewJob(account, newID(), "http://a/"+wide)
-	return []func(*store.Tx) error{
-		func(tx *store.Tx) error { return tx.SaveFlags(ctx, []flags.Flag{flag, bareFlag(account, "other")}) },
-		func(tx *store.Tx) error { return tx.DeleteFlag(ctx, account, gone) },
-		func(tx *store.Tx) error {
+	return []func(context.Context, *store.Tx) error{
+		func(ctx context.Context, tx *store.Tx) error {
+			return tx.SaveFlags(ctx, []flags.Flag{flag, bareFlag(account, "other")})
+		},
+		func(ctx context.Context, tx *store.Tx) error { return tx.DeleteFlag(ctx, account, gone) },
+		func(ctx context.Context, tx *store.Tx) error {
 			return errors.Join(tx.DeleteFlag(ctx, account, flag.Key), tx.CreateFlags(ctx, []flags.Flag{flag}))
 		},
-		func(tx *store.Tx) error {
+		func(ctx context.Context, tx *store.Tx) error {
 			return tx.SaveFlagSources(ctx, []flags.Source{newSource(account, flag.Key, key(), "e"), newSource(account, flag.Key, "other", "e")})
 		},
-		func(tx *store.Tx) error { return tx.SaveLoggers(ctx, []logging.Logger{logger}) },
-		func(tx *store.Tx) error { return tx.DeleteLogger(ctx, account, gone, at(1)) },
-		func(tx *store.Tx) error {
+		func(ctx context.Context, tx *store.Tx) error { return tx.SaveLoggers(ctx, []logging.Logger{logger}) },
+		func(ctx context.Context, tx *store.Tx) error { return tx.DeleteLogger(ctx, account, gone, at(1)) },
+		func(ctx context.Context, tx *store.Tx) error {
 			return errors.Join(tx.DeleteLogger(ctx, account, logger.Key, at(1)), tx.CreateLoggers(ctx, []logging.Logger{logger}))
 		},
-		func(tx *store.Tx) error { return tx.SaveLogGroups(ctx, []logging.Group{group}) },
-		func(tx *store.Tx) error { return tx.DeleteLogGroup(ctx, account, group.Key, at(1)) },
-		func(tx *store.Tx) error {
+		func(ctx context.Context, tx *store.Tx) error { return tx.SaveLogGroups(ctx, []logging.Group{group}) },
+		func(ctx context.Context, tx *store.Tx) error {
+			return tx.DeleteLogGroup(ctx, account, group.Key, at(1))
+		},
+		func(ctx context.Context, tx *store.Tx) error {
 			return tx.SaveLoggerSources(ctx, []logging.Source{seenBy(account, logger.Key, key(), "e"), seenBy(account, logger.Key, "other", "e")})
 		},
-		func(tx *store.Tx) error { return tx.SaveConfigs(ctx, config) },
-		func(tx *store.Tx) error { return tx.DeleteConfig(ctx, account, gone) },
-		func(tx *store.Tx) error {
+		func(ctx context.Context, tx *store.Tx) error { return tx.SaveConfigs(ctx, config) },
+		func(ctx context.Context, tx *store.Tx) error { return tx.DeleteConfig(ctx, account, gone) },
+		func(ctx context.Context, tx *store.Tx) error {
 			return tx.InsertServices(ctx, observations.ReportingService{Account: account, Key: key(), Name: "n"})
 		},
-		func(tx *store.Tx) error { return tx.DeleteService(ctx, account, gone) },
-		func(tx *store.Tx) error {
+		func(ctx context.Context, tx *store.Tx) error { return tx.DeleteService(ctx, account, gone) },
+		func(ctx context.Context, tx *store.Tx) error {
 			return tx.SaveContextTypes(ctx, observations.ContextType{Account: account, Key: one.Type, Name: "n", Attributes: json.RawMessage(`{}`)})
 		},
-		func(tx *store.Tx) error { return tx.DeleteContextType(ctx, account, one.Type) },
-		func(tx *store.Tx) error {
+		func(ctx context.Context, tx *store.Tx) error { return tx.DeleteContextType(ctx, account, one.Type) },
+		func(ctx context.Context, tx *store.Tx) error {
 			return tx.UpsertContexts(ctx, []observations.Context{one, two, newContext(account, "other", "other")})
 		},
-		func(tx *store.Tx) error { return tx.DeleteContext(ctx, account, one.Type, one.Key) },
-		func(tx *store.Tx) error {
+		func(ctx context.Context, tx *store.Tx) error {
+			return tx.DeleteContext(ctx, account, one.Type, one.Key)
+		},
+		func(ctx context.Context, tx *store.Tx) error {
 			if err := tx.InsertJob(ctx, job); err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ func transactions(t *testing.T, db *store.DB) {
 	t.Run("its pools are named after it", func(t *testing.T) { pools(t, db) })
 	t.Run("a transaction has one now, in microseconds", func(t *testing.T) {
 		before := time.Now().Truncate(time.Microsecond)
-		do(t, db, "", func(tx *store.Tx) error {
+		do(t, db, "", func(ctx context.Context, tx *store.Tx) error {
 			now := tx.Now()
 			if now != tx.Now() || now.Location() != time.UTC || now != now.Truncate(time.Microsecond) || now.Before(before) {
 				t.Errorf("now is %v, then %v, and the clock said %v", now, tx.Now(), before)
@@ -41,9 +42,10 @@ func transactions(t *testing.T, db *store.DB) {
 		})
 	})
 	t.Run("an error takes everything back and comes back itself", func(t *testing.T) { takenBack(t, db) })
+	t.Run("a context that ends inside refuses the next statement", func(t *testing.T) { endedContext(t, db) })
 	t.Run("a transaction sees its own writes, and readers only what is committed", func(t *testing.T) {
 		account := newAccount(t, db).ID
-		do(t, db, account, func(tx *store.Tx) error {
+		do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
 			if err := tx.InsertEnvironments(ctx, environments.Environment{Account: account, Key: "e"}); err != nil {
 				return err
 			}
@@ -54,7 +56,9 @@ func transactions(t *testing.T, db *store.DB) {
 		find(t, db, (*store.ReadTx).Environment, account, "e")
 	})
 	t.Run("what references no account is refused", func(t *testing.T) {
-		err := db.Write(ctx, "", func(tx *store.Tx) error { return tx.InsertUser(ctx, accounts.User{ID: newID(), Account: "nobody"}) })
+		err := db.Write(ctx, "", func(ctx context.Context, tx *store.Tx) error {
+			return tx.InsertUser(ctx, accounts.User{ID: newID(), Account: "nobody"})
+		})
 		if err == nil {
 			t.Error("a user without an account was written")
 		}
@@ -65,10 +69,10 @@ func transactions(t *testing.T, db *store.DB) {
 func domainTransactions(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account := newAccount(t, db)
-	must(t, Environments(db).Write(ctx, account.ID, func(tx environments.Tx) error {
+	must(t, Environments(db).Write(ctx, account.ID, func(ctx context.Context, tx environments.Tx) error {
 		return tx.InsertEnvironments(ctx, environments.Environment{Account: account.ID, Key: "e"})
 	}))
-	must(t, db.Accounts().Read(ctx, func(tx accounts.ReadTx) error {
+	must(t, db.Accounts().Read(ctx, func(ctx context.Context, tx accounts.ReadTx) error {
 		known, err := tx.ManagedEnvironments(ctx, account.ID)
 		same(t, known, map[string]bool{"e": false})
 		return err
@@ -78,7 +82,7 @@ func domainTransactions(t *testing.T, db *store.DB) {
 func takenBack(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, wrong := newAccount(t, db).ID, errors.New("no")
-	err := db.Write(ctx, account, func(tx *store.Tx) error {
+	err := db.Write(ctx, account, func(ctx context.Context, tx *store.Tx) error {
 		if err := tx.InsertEnvironments(ctx, environments.Environment{Account: account, Key: "e"}); err != nil {
 			return err
 		}
@@ -93,4 +97,28 @@ func takenBack(t *testing.T, db *store.DB) {
 	lacks(t, db, (*store.ReadTx).Environment, account, "e")
 	lacks(t, db, (*store.ReadTx).Change, account, 1)
 	same(t, record(t, db, account, changes.Change{}).Seq, int64(1))
+}
+
+// endedContext ends a context inside a transaction: its next statement is refused.
+func endedContext(t *testing.T, db *store.DB) {
+	t.Helper()
+	account := newAccount(t, db).ID
+	err := db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
+		short, cancel := context.WithCancel(ctx)
+		cancel()
+		return tx.InsertEnvironments(short, environments.Environment{Account: account, Key: "e"})
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("a write with a context that has ended: %v", err)
+	}
+	lacks(t, db, (*store.ReadTx).Environment, account, "e")
+	err = db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) error {
+		short, cancel := context.WithCancel(ctx)
+		cancel()
+		_, err := tx.Environment(short, account, "e")
+		return err
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("a read with a context that has ended: %v", err)
+	}
 }

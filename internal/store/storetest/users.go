@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 func newUser(t *testing.T, db *store.DB, account, email string, change func(*accounts.User)) accounts.User {
 	t.Helper()
 	user := changed(accounts.User{ID: newID(), Account: account, Email: email, Name: oddText, Role: accounts.Owner, CreatedAt: at(3), UpdatedAt: at(4)}, change)
-	do(t, db, account, func(tx *store.Tx) error { return tx.InsertUser(t.Context(), user) })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.InsertUser(ctx, user) })
 	return user
 }
 
@@ -25,8 +26,10 @@ func users(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	user := newUser(t, db, account, "zoë@example.com", nil)
-	byAddress := func(address string) func(*store.ReadTx) (accounts.User, error) {
-		return func(tx *store.ReadTx) (accounts.User, error) { return tx.UserByAddress(ctx, address) }
+	byAddress := func(address string) func(context.Context, *store.ReadTx) (accounts.User, error) {
+		return func(ctx context.Context, tx *store.ReadTx) (accounts.User, error) {
+			return tx.UserByAddress(ctx, address)
+		}
 	}
 	t.Run("find by id and address", func(t *testing.T) {
 		same(t, find(t, db, (*store.ReadTx).User, account, user.ID), user)
@@ -38,8 +41,10 @@ func users(t *testing.T, db *store.DB) {
 		missing(t, db, byAddress(signs.Email))
 	})
 	t.Run("find by identity", func(t *testing.T) {
-		byIdentity := func(identity string) func(*store.ReadTx) (accounts.User, error) {
-			return func(tx *store.ReadTx) (accounts.User, error) { return tx.UserByIdentity(ctx, identity) }
+		byIdentity := func(identity string) func(context.Context, *store.ReadTx) (accounts.User, error) {
+			return func(ctx context.Context, tx *store.ReadTx) (accounts.User, error) {
+				return tx.UserByIdentity(ctx, identity)
+			}
 		}
 		missing(t, db, byIdentity(""))
 		identified := func(user *accounts.User) {
@@ -50,22 +55,22 @@ func users(t *testing.T, db *store.DB) {
 		missing(t, db, byIdentity(one.Identity+"x"))
 		stolen := two
 		stolen.Identity = one.Identity
-		refused(t, db.Write(ctx, other, func(tx *store.Tx) error { return tx.UpdateUser(ctx, stolen) }), fault.AlreadyExists)
+		refused(t, db.Write(ctx, other, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateUser(ctx, stolen) }), fault.AlreadyExists)
 		two.Identity = ""
 		two.CanSignIn = false
-		do(t, db, other, func(tx *store.Tx) error { return tx.UpdateUser(ctx, two) })
+		do(t, db, other, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateUser(ctx, two) })
 		same(t, find(t, db, (*store.ReadTx).User, other, two.ID), two)
 	})
 	t.Run("duplicate id, e-mail or address", func(t *testing.T) {
 		signs := newUser(t, db, other, newID()+"@example.com", signingIn)
 		for _, duplicate := range []accounts.User{{ID: user.ID, Account: account, Email: "x"}, {ID: newID(), Account: account, Email: user.Email},
 			{ID: newID(), Account: account, Email: "y", Address: signs.Address}} {
-			err := db.Write(ctx, account, func(tx *store.Tx) error { return tx.InsertUser(ctx, duplicate) })
+			err := db.Write(ctx, account, func(ctx context.Context, tx *store.Tx) error { return tx.InsertUser(ctx, duplicate) })
 			refused(t, err, fault.AlreadyExists)
 		}
 		taken := user
 		taken.Address = signs.Address
-		refused(t, db.Write(ctx, account, func(tx *store.Tx) error { return tx.UpdateUser(ctx, taken) }), fault.AlreadyExists)
+		refused(t, db.Write(ctx, account, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateUser(ctx, taken) }), fault.AlreadyExists)
 		newUser(t, db, other, user.Email, nil) // no address: it cannot be confused
 	})
 	t.Run("owners, oldest first", func(t *testing.T) {
@@ -82,25 +87,26 @@ func users(t *testing.T, db *store.DB) {
 }
 
 func userWrites(t *testing.T, db *store.DB, account, other string) {
-	ctx := t.Context()
 	before := newUser(t, db, account, "before-"+newID(), signingIn)
 	chosen := accounts.Settings{Order: []string{"b"}, Other: []byte(oddJSON)}
-	do(t, db, account, func(tx *store.Tx) error { return tx.SetUserSettings(ctx, account, before.ID, chosen) })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
+		return tx.SetUserSettings(ctx, account, before.ID, chosen)
+	})
 	after := before
 	after.Email, after.Address, after.PasswordHash, after.CanSignIn = "after-"+newID(), "", "", false
 	after.Name, after.Role, after.UpdatedAt = "renamed", accounts.Viewer, at(99)
 	foreign := after
 	foreign.Account = other
-	do(t, db, other, func(tx *store.Tx) error { return tx.UpdateUser(ctx, foreign) })
+	do(t, db, other, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateUser(ctx, foreign) })
 	same(t, find(t, db, (*store.ReadTx).User, account, before.ID), before)
 	sent := after
 	sent.CreatedAt = at(1000)
-	do(t, db, account, func(tx *store.Tx) error { return tx.UpdateUser(ctx, sent) })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateUser(ctx, sent) })
 	same(t, find(t, db, (*store.ReadTx).User, account, before.ID), after)
 	same(t, find(t, db, (*store.ReadTx).UserSettings, account, before.ID), chosen)
-	do(t, db, other, func(tx *store.Tx) error { return tx.DeleteUser(ctx, other, before.ID) })
+	do(t, db, other, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteUser(ctx, other, before.ID) })
 	same(t, find(t, db, (*store.ReadTx).User, account, before.ID), after)
-	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteUser(ctx, account, before.ID) })
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteUser(ctx, account, before.ID) })
 	lacks(t, db, (*store.ReadTx).User, account, before.ID)
 }
 
