@@ -11,7 +11,7 @@ import (
 const maxStatements = 500
 
 // prepared is a connection that prepares every statement once. No context ends its statements: the writer's would take its
-// whole group with them, and those of readers end by interruptWith.
+// whole group with them, and those of readers are interrupted.
 type prepared struct {
 	conn       *sql.Conn
 	statements map[string]*sql.Stmt

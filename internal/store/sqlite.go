@@ -75,9 +75,7 @@ func (e *sqliteEngine) connect(ctx context.Context, file string, unsynced bool) 
 	if e.writer, err = newPrepared(ctx, e.writing); err != nil {
 		return err
 	}
-	if e.reading, err = sql.Open("sqlite", e.dsn(file, "query_only(1)")); err != nil {
-		return err
-	}
+	e.reading = sql.OpenDB(readConnector{e.dsn(file, "query_only(1)")})
 	if e.watch.conn, err = newPrepared(ctx, e.reading); err != nil {
 		return err
 	}
