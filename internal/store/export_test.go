@@ -21,6 +21,11 @@ func (tx *ReadTx) Ask(ctx context.Context, query string) (int, error) {
 	return scalar(ctx, tx.conn, scanInt, query)
 }
 
+// AskAnyway is Ask on SQLite, also when the context of the read has ended.
+func (tx *ReadTx) AskAnyway(query string) (int, error) {
+	return scalar(context.Background(), tx.conn.(*readConn).prepared, scanInt, query)
+}
+
 // The queries of what jobs show of their runs.
 const (
 	LastRunsQuery     = lastRunsQuery

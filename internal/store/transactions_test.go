@@ -238,20 +238,77 @@ func TestRead_EndsWithContext(t *testing.T) {
 	})
 }
 
-// A context that ends just before a statement begins ends it too. SQLite forgets an interrupt that comes so early.
+// A statement ends with its context also on the way to a later row.
+func TestRead_EndsAfterItsFirstRow(t *testing.T) {
+	t.Parallel()
+	const numbers = `WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 2000000000) `
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := database.Open(t)
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+		defer cancel()
+		began := time.Now()
+		err := db.Read(ctx, func(ctx context.Context, tx *store.ReadTx) error {
+			_, err := tx.Ask(ctx, numbers+`SELECT x FROM n WHERE x = 1 OR x = 2000000000`)
+			return err
+		})
+		if took := time.Since(began); err == nil || took > soon {
+			t.Errorf("it took %s: %v", took, err)
+		}
+	})
+}
+
+// A context that ends just before a statement begins ends it too.
 func TestRead_EndsWhateverTheMoment(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "sqlite").Open(t)
-	for moment := range 300 {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(moment)*time.Microsecond/2)
-		began := time.Now()
-		err := db.Read(ctx, func(ctx context.Context, tx *store.ReadTx) error {
-			_, err := tx.Ask(ctx, endless)
+	for name, leave := range map[string]func(moment int) (context.Context, context.CancelFunc){
+		"at a deadline": func(moment int) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(t.Context(), time.Duration(moment)*time.Microsecond/2)
+		},
+		"by itself": func(int) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(t.Context())
+			go cancel()
+			return ctx, cancel
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for moment := range 300 {
+				ctx, cancel := leave(moment)
+				began := time.Now()
+				err := db.Read(ctx, func(ctx context.Context, tx *store.ReadTx) error {
+					_, err := tx.Ask(ctx, endless)
+					return err
+				})
+				cancel()
+				if took := time.Since(began); err == nil || took > soon {
+					t.Fatalf("%d: it took %s: %v", moment, took, err)
+				}
+			}
+		})
+	}
+}
+
+// SQLite forgets an interrupt once no statement runs. One that ends a read lasts as long as the read, and no longer.
+func TestRead_InterruptedUntilItsEnd(t *testing.T) {
+	t.Parallel()
+	db := storetest.New(t, "sqlite").Open(t)
+	for range 100 {
+		ctx, cancel := context.WithCancel(t.Context())
+		err := db.Read(ctx, func(_ context.Context, tx *store.ReadTx) error {
+			cancel()
+			_, err := tx.AskAnyway(endless)
+			for range 10 {
+				if answer, again := tx.AskAnyway("SELECT 1"); again == nil {
+					t.Fatalf("after %v a statement answered %d", err, answer)
+				}
+			}
 			return err
 		})
-		cancel()
-		if took := time.Since(began); err == nil || took > soon {
-			t.Fatalf("%d µs: it took %s: %v", moment/2, took, err)
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		if err := db.Ping(t.Context()); err != nil {
+			t.Errorf("the next read: %v", err)
 		}
 	}
 }
