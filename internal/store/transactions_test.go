@@ -348,3 +348,22 @@ func TestSnapshot_OneState(t *testing.T) {
 		}
 	})
 }
+
+// The statement that is parked on every reading connection holds no snapshot: SQLite can still empty its log of writes.
+func TestRead_LetsTheLogBeEmptied(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "sqlite")
+	db := database.Open(t)
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	if !holds(t, db, account, "production") { // now a connection has read, and its statement is parked
+		t.Fatal("a new account lacks production")
+	}
+	if err := db.Write(t.Context(), account, insert(t, account, "e")); err != nil {
+		t.Fatal(err)
+	}
+	var busy, pages, copied int
+	err := database.Raw(t).QueryRowContext(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &copied)
+	if err != nil || busy != 0 || pages != 0 {
+		t.Errorf("the checkpoint was blocked: busy %d, %d pages left, %v", busy, pages, err)
+	}
+}
