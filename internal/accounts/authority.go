@@ -52,14 +52,17 @@ func Write[Tx AuthorityTx, T any](ctx context.Context, store transaction.Writer[
 	return made, err
 }
 
-// Do is Write for a function without a result.
+// Do is Write for a function without a result. In a dry run the transaction is rolled back.
 func Do[Tx AuthorityTx](ctx context.Context, store transaction.Writer[Tx], caller Caller, fn func(context.Context, Tx, Caller) error) error {
 	return store.Write(ctx, caller.Account, func(ctx context.Context, tx Tx) error {
 		confirmed, err := caller.Confirm(ctx, tx)
-		if err != nil {
-			return err
+		if err == nil {
+			err = fn(ctx, tx, confirmed)
 		}
-		return fn(ctx, tx, confirmed)
+		if err == nil && caller.DryRun {
+			err = transaction.ErrDryRun
+		}
+		return err
 	})
 }
 
@@ -102,7 +105,7 @@ func (c Caller) reload(ctx context.Context, tx AuthorityTx, current int64) (Call
 		return Caller{}, err
 	}
 	fresh = fresh.readAt(current)
-	fresh.Version, fresh.Needs, fresh.Revert = c.Version, c.Needs, c.Revert
+	fresh.Version, fresh.Needs, fresh.DryRun, fresh.Revert = c.Version, c.Needs, c.DryRun, c.Revert
 	return fresh, c.Needs.Permit(fresh)
 }
 

@@ -39,6 +39,8 @@ type Caller struct {
 	Version int64
 	// Needs is what the operation asks of the caller, for Confirm.
 	Needs Needs
+	// DryRun says that what the caller writes is rolled back in the end; see Do.
+	DryRun bool
 	// Revert is the change that the caller is undoing; nil for none.
 	Revert *changes.Revert
 

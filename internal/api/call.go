@@ -26,7 +26,6 @@ type call struct {
 	id      string          // {id} of the path, decoded and valid
 	body    *jsonapi.Object // that was read; nil if there was none
 	bare    bool            // the body has no envelope, so pointers into it have none
-	dryRun  bool
 
 	restores bool // the body is an earlier state of the resource, from the history
 	stale    bool // the database is away, and the caller is known from memory

@@ -25,8 +25,8 @@ func writes() []access {
 	})
 }
 
-// rehearsed reports whether a route has dry runs, as the interface says.
-func rehearsed(route string) bool {
+// hasDryRun reports whether a route has dry runs, as the interface says.
+func hasDryRun(route string) bool {
 	return route == "DELETE /api/v1/sessions/{id}" || !strings.HasSuffix(route, "/bulk") && !signsIn(route) && (!strings.Contains(route, "/actions/") || strings.HasSuffix(route, "/actions/revert"))
 }
 
@@ -38,7 +38,7 @@ func eachDryRun(t *testing.T, send func(t *testing.T, owner client, method, path
 		owner := speakTo(t, apptest.Still(t, database)).account("pro")
 		raw := database.Raw(t)
 		for _, row := range writes() {
-			if !rehearsed(row.route) {
+			if !hasDryRun(row.route) {
 				continue
 			}
 			t.Run(row.route, func(t *testing.T) {
@@ -62,19 +62,19 @@ func TestDryRun_EveryRoute(t *testing.T) {
 	t.Parallel()
 	eachDryRun(t, func(t *testing.T, owner client, method, path, body string) func() {
 		t.Helper()
-		rehearsal := owner.send(method, path+"?dry_run=true", body)
+		dryRun := owner.send(method, path+"?dry_run=true", body)
 		return func() {
 			performed := owner.send(method, path, body)
-			if rehearsal.status != performed.status || performed.status >= 300 {
-				t.Errorf("the dry run is a %d, the write a %d: %s", rehearsal.status, performed.status, performed.body)
+			if dryRun.status != performed.status || performed.status >= 300 {
+				t.Errorf("the dry run is a %d, the write a %d: %s", dryRun.status, performed.status, performed.body)
 			}
 			if method == http.MethodDelete {
 				return
 			}
-			if !rehearsal.contains(`"meta":{"dry_run":true}`) || performed.contains("dry_run") {
-				t.Errorf("got %s, then %s", rehearsal.body, performed.body)
+			if !dryRun.contains(`"meta":{"dry_run":true}`) || performed.contains("dry_run") {
+				t.Errorf("got %s, then %s", dryRun.body, performed.body)
 			}
-			answered := strings.Replace(string(rehearsal.body), `,"meta":{"dry_run":true}`, "", 1)
+			answered := strings.Replace(string(dryRun.body), `,"meta":{"dry_run":true}`, "", 1)
 			if difference := cmp.Diff(timeless(string(performed.body)), timeless(answered)); difference != "" {
 				t.Errorf("the dry run answers something else (-write +dry run):\n%s", difference)
 			}
@@ -145,7 +145,7 @@ func TestDryRun_OtherRoutes(t *testing.T) {
 	count := 0
 	for _, route := range api.RoutePatterns() {
 		method, path, _ := strings.Cut(route, " ")
-		if method != http.MethodPost || !strings.HasPrefix(path, "/api/v1/") || rehearsed(route) {
+		if method != http.MethodPost || !strings.HasPrefix(path, "/api/v1/") || hasDryRun(route) {
 			continue
 		}
 		count++
@@ -160,15 +160,15 @@ func TestDryRun_OtherRoutes(t *testing.T) {
 func TestDryRun_Values(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
-	flag := envelope("flag", "rehearsed", boolean(false, nil))
+	flag := envelope("flag", "tried", boolean(false, nil))
 	for _, value := range []string{"", "1", "yes", "nope"} {
 		owner.post(flagsPath+"?dry_run="+value, flag).refused(400, wrongParameter("dry_run"))
 	}
 	owner.post(flagsPath+"?dry_run=true", flag).want(201)
-	owner.get(flagsPath + "/rehearsed").want(404)
+	owner.get(flagsPath + "/tried").want(404)
 	owner.post(flagsPath+"?dry_run=false", flag).want(201)
 	owner.post(flagsPath+"?dry_run=true", flag).refused(409, problem{code: "already_exists", source: "pointer /data/id"})
-	owner.get(flagsPath+"/rehearsed?dry_run=true", offContract).want(200)
+	owner.get(flagsPath+"/tried?dry_run=true", offContract).want(200)
 }
 
 // TestDryRun_Limits: what a plan does not allow is refused in a dry run too, and

@@ -266,7 +266,7 @@ func run(route *route, c *call) (reply, error) {
 	if !utf8.ValidString(c.id) || strings.ContainsRune(c.id, 0) { // no resource has such an id
 		return reply{}, fault.New(fault.NotFound, "There is no resource with this id.")
 	}
-	if err := c.rehearse(route); err != nil {
+	if err := c.readDryRun(route); err != nil {
 		return reply{}, err
 	}
 	result, err := route.handle(c)
@@ -280,7 +280,7 @@ func run(route *route, c *call) (reply, error) {
 		return reply{}, err
 	}
 	if single, isSingle := result.document.(jsonapi.Single); isSingle {
-		single.Meta = jsonapi.NewMeta(c.body, c.dryRun)
+		single.Meta = jsonapi.NewMeta(c.body, c.caller.DryRun)
 		result.document = single
 	}
 	return result.encode()

@@ -10,6 +10,7 @@ type access struct {
 	needs     accounts.Needs // what it asks of the caller
 	outlives  bool           // it is answered from memory while the database is away
 	cached    bool           // only recorded changes can alter the response
+	dryRun    bool           // its writes can be rolled back in the end
 	quiet     bool           // success is logged for debugging only
 }
 
@@ -29,6 +30,15 @@ func personal() access     { return access{needs: accounts.Needs{Role: accounts.
 func configures() access   { return access{needs: accounts.Needs{Role: accounts.Member}} }
 func writesValues() access { return access{needs: accounts.Needs{Role: accounts.Member, Scoped: true}} }
 func manages() access      { return access{needs: accounts.Needs{Role: accounts.Admin}} }
+
+// orDryRun says that all a route does is written in one transaction, and so can be
+// rolled back. Reports are merged with those of others, and actions start something
+// at once. Nobody signs in or out in a dry run: an answer has a cookie, and attempts
+// are counted.
+func (a access) orDryRun() access {
+	a.dryRun = true
+	return a
+}
 
 // anyone is every caller but a key that only evaluates.
 func anyone() accounts.Needs { return accounts.Needs{Role: accounts.Viewer, Scoped: true} }
@@ -62,27 +72,27 @@ func (a *API) routes() []route {
 		{"GET /auth/oidc/callback", open(), a.finishOpenID},
 
 		{"GET /api/v1/accounts/current", reads(), a.account},
-		{"PUT /api/v1/accounts/current", manages(), a.replaceAccount},
+		{"PUT /api/v1/accounts/current", manages().orDryRun(), a.replaceAccount},
 		{"GET /api/v1/accounts/current/settings", reads(), settings(accounts.KindAccountSettings, a.Accounts.AccountSettings)},
-		{"PUT /api/v1/accounts/current/settings", manages(), replaceSettings(accounts.KindAccountSettings, a.Accounts.ReplaceAccountSettings)},
+		{"PUT /api/v1/accounts/current/settings", manages().orDryRun(), replaceSettings(accounts.KindAccountSettings, a.Accounts.ReplaceAccountSettings)},
 		{"GET /api/v1/users/current", reads(), a.user},
 		{"GET /api/v1/users/current/settings", reads(), settings(accounts.KindUserSettings, a.Accounts.UserSettings)},
-		{"PUT /api/v1/users/current/settings", personal(), replaceSettings(accounts.KindUserSettings, a.Accounts.ReplaceUserSettings)},
+		{"PUT /api/v1/users/current/settings", personal().orDryRun(), replaceSettings(accounts.KindUserSettings, a.Accounts.ReplaceUserSettings)},
 
 		{"PUT /api/v1/users/current/password", reads(), a.changePassword},
 		{"GET /api/v1/users", manages(), user.list(a.Accounts.Users)},
 		{"GET /api/v1/users/{id}", manages(), user.get(a.Accounts.User)},
-		{"PUT /api/v1/users/{id}", manages(), user.replace(a.Accounts.ReplaceUser)},
-		{"DELETE /api/v1/users/{id}", manages(), user.remove(a.Accounts.DeleteUser)},
+		{"PUT /api/v1/users/{id}", manages().orDryRun(), user.replace(a.Accounts.ReplaceUser)},
+		{"DELETE /api/v1/users/{id}", manages().orDryRun(), user.remove(a.Accounts.DeleteUser)},
 		{"POST /api/v1/users/{id}/actions/reset_password", manages(), a.resetPassword},
 
 		{"GET /api/v1/invitations", manages(), invitation.list(a.Accounts.Invitations)},
-		{"POST /api/v1/invitations", manages(), a.invite},
+		{"POST /api/v1/invitations", manages().orDryRun(), a.invite},
 		{"GET /api/v1/invitations/{id}", manages(), invitation.get(a.Accounts.Invitation)},
-		{"DELETE /api/v1/invitations/{id}", manages(), invitation.remove(a.Accounts.DeleteInvitation)},
+		{"DELETE /api/v1/invitations/{id}", manages().orDryRun(), invitation.remove(a.Accounts.DeleteInvitation)},
 		{"GET /api/v1/links", manages(), link.list(a.Accounts.Links)},
 		{"GET /api/v1/links/{id}", manages(), link.get(a.Accounts.Link)},
-		{"DELETE /api/v1/links/{id}", manages(), link.remove(a.Accounts.WithdrawLink)},
+		{"DELETE /api/v1/links/{id}", manages().orDryRun(), link.remove(a.Accounts.WithdrawLink)},
 		{"POST /api/v1/links/redeem", open(), a.redeem},
 
 		{"GET /api/v1/sessions", reads(), session.list(a.Accounts.Sessions)},
@@ -90,49 +100,49 @@ func (a *API) routes() []route {
 		{"GET /api/v1/sessions/current", reads(), a.currentSession},
 		{"DELETE /api/v1/sessions/current", reads(), a.signOut},
 		{"POST /api/v1/sessions/current/codes", reads(), a.makeCode},
-		{"DELETE /api/v1/sessions/{id}", reads(), session.remove(a.Accounts.EndSession)},
+		{"DELETE /api/v1/sessions/{id}", reads().orDryRun(), session.remove(a.Accounts.EndSession)},
 
 		{"GET /api/v1/api_keys", reads(), key.list(a.Accounts.Keys)},
-		{"POST /api/v1/api_keys", manages(), key.create(a.createKey)},
+		{"POST /api/v1/api_keys", manages().orDryRun(), key.create(a.createKey)},
 		{"GET /api/v1/api_keys/{id}", reads(), key.get(a.Accounts.Key)},
-		{"PUT /api/v1/api_keys/{id}", manages(), key.replace(a.replaceKey)},
-		{"DELETE /api/v1/api_keys/{id}", manages(), key.remove(a.deleteKey)},
+		{"PUT /api/v1/api_keys/{id}", manages().orDryRun(), key.replace(a.replaceKey)},
+		{"DELETE /api/v1/api_keys/{id}", manages().orDryRun(), key.remove(a.deleteKey)},
 		{"POST /api/v1/api_keys/{id}/actions/revoke", manages(), key.action(a.revokeKey)},
 
 		{"GET /api/v1/environments", cachedReads(), environment.list(a.Environments.Environments)},
-		{"POST /api/v1/environments", manages(), environment.create(a.Environments.Create)},
+		{"POST /api/v1/environments", manages().orDryRun(), environment.create(a.Environments.Create)},
 		{"GET /api/v1/environments/{id}", cachedReads(), environment.get(a.Environments.Environment)},
-		{"PUT /api/v1/environments/{id}", manages(), environment.replace(a.Environments.Replace)},
-		{"DELETE /api/v1/environments/{id}", manages(), a.deleteEnvironment},
+		{"PUT /api/v1/environments/{id}", manages().orDryRun(), environment.replace(a.Environments.Replace)},
+		{"DELETE /api/v1/environments/{id}", manages().orDryRun(), a.deleteEnvironment},
 		{"GET /api/v1/environments/{id}/usage", reads(), a.environmentUsage},
 
 		{"GET /api/v1/services", cachedReads(), service.list(a.Observations.Services)},
-		{"POST /api/v1/services", configures(), service.create(a.Observations.CreateService)},
+		{"POST /api/v1/services", configures().orDryRun(), service.create(a.Observations.CreateService)},
 		{"GET /api/v1/services/{id}", cachedReads(), service.get(a.Observations.Service)},
-		{"PUT /api/v1/services/{id}", configures(), service.replace(a.Observations.ReplaceService)},
-		{"DELETE /api/v1/services/{id}", configures(), service.remove(a.Observations.DeleteService)},
+		{"PUT /api/v1/services/{id}", configures().orDryRun(), service.replace(a.Observations.ReplaceService)},
+		{"DELETE /api/v1/services/{id}", configures().orDryRun(), service.remove(a.Observations.DeleteService)},
 
 		{"GET /api/v1/context_types", cachedReads(), contextType.list(a.Observations.ContextTypes)},
-		{"POST /api/v1/context_types", configures(), contextType.create(a.Observations.CreateContextType)},
+		{"POST /api/v1/context_types", configures().orDryRun(), contextType.create(a.Observations.CreateContextType)},
 		{"GET /api/v1/context_types/{id}", cachedReads(), contextType.get(a.Observations.ContextType)},
-		{"PUT /api/v1/context_types/{id}", configures(), contextType.replace(a.Observations.ReplaceContextType)},
-		{"DELETE /api/v1/context_types/{id}", configures(), contextType.remove(a.Observations.DeleteContextType)},
+		{"PUT /api/v1/context_types/{id}", configures().orDryRun(), contextType.replace(a.Observations.ReplaceContextType)},
+		{"DELETE /api/v1/context_types/{id}", configures().orDryRun(), contextType.remove(a.Observations.DeleteContextType)},
 
 		{"POST /api/v1/contexts/bulk", reports(), report(a, "contexts", reportedContext, a.Observations.Report)},
 		{"GET /api/v1/contexts", reads(), context.list(a.Observations.Contexts)},
 		{"GET /api/v1/contexts/{id}", reads(), context.get(a.Observations.Context)},
-		{"PUT /api/v1/contexts/{id}", configures(), context.replace(a.Observations.RenameContext)},
-		{"DELETE /api/v1/contexts/{id}", configures(), context.remove(a.Observations.DeleteContext)},
+		{"PUT /api/v1/contexts/{id}", configures().orDryRun(), context.replace(a.Observations.RenameContext)},
+		{"DELETE /api/v1/contexts/{id}", configures().orDryRun(), context.remove(a.Observations.DeleteContext)},
 
 		{"POST /api/v1/metrics/bulk", reports(), a.reportMetrics},
 		{"GET /api/v1/metrics", reads(), a.metricSeries},
 
 		{"GET /api/v1/flags", reads(), flag.list(a.Flags.Flags)},
-		{"POST /api/v1/flags", configures(), flag.create(a.Flags.Create)},
+		{"POST /api/v1/flags", configures().orDryRun(), flag.create(a.Flags.Create)},
 		{"POST /api/v1/flags/bulk", reports(), report(a, "flags", flagDeclaration, a.Flags.Report)},
 		{"GET /api/v1/flags/{id}", reads(), flag.get(a.Flags.Flag)},
-		{"PUT /api/v1/flags/{id}", writesValues(), flag.replace(a.Flags.Replace)},
-		{"DELETE /api/v1/flags/{id}", configures(), flag.remove(a.Flags.Delete)},
+		{"PUT /api/v1/flags/{id}", writesValues().orDryRun(), flag.replace(a.Flags.Replace)},
+		{"DELETE /api/v1/flags/{id}", configures().orDryRun(), flag.remove(a.Flags.Delete)},
 		{"GET /api/v1/flags/{id}/sources", reads(), flagSource.list(a.Flags.Sources)},
 		{"POST /api/v1/flags/{id}/actions/evaluate", reads(), a.evaluateFlag},
 		{"GET /api/v1/flag_sources", reads(), flagSource.list(a.Flags.Sources)},
@@ -140,22 +150,22 @@ func (a *API) routes() []route {
 		{"GET /api/v1/loggers", reads(), logger.list(a.Logging.Loggers)},
 		{"POST /api/v1/loggers/bulk", reports(), report(a, "loggers", loggerObservation, a.Logging.Report)},
 		{"GET /api/v1/loggers/{id}", reads(), logger.get(a.Logging.Logger)},
-		{"PUT /api/v1/loggers/{id}", writesValues(), logger.replace(a.Logging.Replace)},
-		{"DELETE /api/v1/loggers/{id}", configures(), logger.remove(a.Logging.Delete)},
+		{"PUT /api/v1/loggers/{id}", writesValues().orDryRun(), logger.replace(a.Logging.Replace)},
+		{"DELETE /api/v1/loggers/{id}", configures().orDryRun(), logger.remove(a.Logging.Delete)},
 		{"GET /api/v1/loggers/{id}/sources", reads(), loggerSource.list(a.Logging.Sources)},
 		{"GET /api/v1/logger_sources", reads(), loggerSource.list(a.Logging.Sources)},
 
 		{"GET /api/v1/log_groups", cachedReads(), logGroup.list(a.Logging.Groups)},
-		{"POST /api/v1/log_groups", configures(), logGroup.create(a.Logging.CreateGroup)},
+		{"POST /api/v1/log_groups", configures().orDryRun(), logGroup.create(a.Logging.CreateGroup)},
 		{"GET /api/v1/log_groups/{id}", cachedReads(), logGroup.get(a.Logging.Group)},
-		{"PUT /api/v1/log_groups/{id}", writesValues(), logGroup.replace(a.Logging.ReplaceGroup)},
-		{"DELETE /api/v1/log_groups/{id}", configures(), logGroup.remove(a.Logging.DeleteGroup)},
+		{"PUT /api/v1/log_groups/{id}", writesValues().orDryRun(), logGroup.replace(a.Logging.ReplaceGroup)},
+		{"DELETE /api/v1/log_groups/{id}", configures().orDryRun(), logGroup.remove(a.Logging.DeleteGroup)},
 
 		{"GET /api/v1/configs", cachedReads(), config.list(a.Configs.Configs)},
-		{"POST /api/v1/configs", configures(), config.create(a.Configs.Create)},
+		{"POST /api/v1/configs", configures().orDryRun(), config.create(a.Configs.Create)},
 		{"GET /api/v1/configs/{id}", cachedReads(), config.get(a.Configs.Config)},
-		{"PUT /api/v1/configs/{id}", writesValues(), config.replace(a.Configs.Replace)},
-		{"DELETE /api/v1/configs/{id}", configures(), config.remove(a.Configs.Delete)},
+		{"PUT /api/v1/configs/{id}", writesValues().orDryRun(), config.replace(a.Configs.Replace)},
+		{"DELETE /api/v1/configs/{id}", configures().orDryRun(), config.remove(a.Configs.Delete)},
 		{"GET /api/v1/configs/{id}/resolved", cachedReads(), a.resolvedConfig},
 
 		{"GET /api/v1/snapshots/{environment}", loads(), a.snapshot},
@@ -166,10 +176,10 @@ func (a *API) routes() []route {
 		{"OPTIONS /ofrep/v1/evaluate/flags/{key}", open(), a.ofrepPreflight},
 
 		{"GET /api/v1/jobs", reads(), job.list(a.Jobs.Jobs)},
-		{"POST /api/v1/jobs", configures(), job.create(a.Jobs.Create)},
+		{"POST /api/v1/jobs", configures().orDryRun(), job.create(a.Jobs.Create)},
 		{"GET /api/v1/jobs/{id}", reads(), job.get(a.Jobs.Job)},
-		{"PUT /api/v1/jobs/{id}", configures(), job.replace(a.Jobs.Replace)},
-		{"DELETE /api/v1/jobs/{id}", configures(), job.remove(a.Jobs.Delete)},
+		{"PUT /api/v1/jobs/{id}", configures().orDryRun(), job.replace(a.Jobs.Replace)},
+		{"DELETE /api/v1/jobs/{id}", configures().orDryRun(), job.remove(a.Jobs.Delete)},
 		{"POST /api/v1/jobs/{id}/actions/run", configures(), run.action(a.Jobs.RunNow)},
 		{"GET /api/v1/jobs/{id}/stats", reads(), a.jobStats},
 		{"GET /api/v1/schedules/preview", reads(), a.previewSchedule},
@@ -181,7 +191,7 @@ func (a *API) routes() []route {
 
 		{"GET /api/v1/changes", reads(), change.stream(a, "-created_at", isSequence, a.changes)},
 		{"GET /api/v1/changes/{seq}", reads(), a.change},
-		{"POST /api/v1/changes/{seq}/actions/revert", writesValues(), a.revert},
+		{"POST /api/v1/changes/{seq}/actions/revert", writesValues().orDryRun(), a.revert},
 		{"GET /api/ws/v1/events", listens(), a.events},
 		{"GET /api/v1/connections", reads(), connection.stream(a, "-connected_at", isUUID, a.connections)},
 	}

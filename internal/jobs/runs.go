@@ -77,11 +77,10 @@ func (s *Service) queue(ctx context.Context, caller accounts.Caller, newRun func
 		if err != nil {
 			return Run{}, err
 		}
+		tx.AfterCommit(s.Queued)
 		return run, tx.InsertRuns(ctx, []Run{run})
 	})
-	if admission.Settle(err == nil); err == nil {
-		s.Queued()
-	}
+	admission.Settle(err == nil)
 	return queued, err
 }
 
@@ -105,7 +104,7 @@ func (s *Service) Cancel(ctx context.Context, caller accounts.Caller, id string)
 	if err != nil {
 		return Run{}, err
 	}
-	run, err := transaction.Write(ctx, s.Store, "", func(ctx context.Context, tx Tx) (Run, error) {
+	return transaction.Write(ctx, s.Store, "", func(ctx context.Context, tx Tx) (Run, error) {
 		if _, err := caller.Confirm(ctx, tx); err != nil {
 			return Run{}, err
 		}
@@ -117,13 +116,12 @@ func (s *Service) Cancel(ctx context.Context, caller accounts.Caller, id string)
 		if err == nil && !ended {
 			err = fault.New(fault.RunFinished, "The run has ended already: it is %s.", run.Status)
 		}
+		tx.AfterCommit(func() {
+			s.Aborted(id)
+			s.Canceled(1)
+		})
 		return run, err
 	})
-	if err == nil {
-		s.Aborted(id)
-		s.Canceled(1)
-	}
-	return run, err
 }
 
 var periodPattern = regexp.MustCompile(`^[0-9]{4}-(0[1-9]|1[0-2])$`)

@@ -62,6 +62,7 @@ type ReadTx interface {
 type Tx interface {
 	ReadTx
 	changes.Recorder
+	AfterCommit(fn func())
 	// JobToChange returns a job and keeps others from changing or firing it.
 	JobToChange(ctx context.Context, account, key string) (Job, error)
 	// JobToRun returns what a run needs of a job and keeps others from deleting it.
@@ -131,7 +132,7 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 	if draft.Problems.Err() != nil {
 		return s.refused(ctx, &draft, wanted, times)
 	}
-	made, err := accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (Job, error) {
+	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (Job, error) {
 		job := wanted
 		job.CreatedAt, job.UpdatedAt = tx.Now(), tx.Now()
 		if err := s.checkNew(ctx, tx, &draft, &job, times); err != nil {
@@ -143,10 +144,9 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 		if err := storeRequest(ctx, tx, job); err != nil {
 			return Job{}, err
 		}
+		s.wakeFor(tx, job)
 		return job, changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, job.Key, nil, &job)
 	})
-	s.wake(ctx, made, err)
-	return made, err
 }
 
 // checkNew checks that the key of a new job is free, and sets when it fires.
@@ -199,7 +199,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 		return s.refused(ctx, &draft, wanted, times)
 	}
 	request := newID()
-	changed, err := accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (Job, error) {
+	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (Job, error) {
 		return changes.Replace(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.JobToChange), func(before Job) (Job, error) {
 			after := wanted
 			after.UID, after.RequestID, after.CreatedAt = before.UID, before.RequestID, before.CreatedAt
@@ -211,8 +211,6 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 			return after, s.settle(ctx, tx, &draft, before, &after, times)
 		}, func(before, after Job) error { return s.store(ctx, tx, before, after) })
 	})
-	s.wake(ctx, changed, err)
-	return changed, err
 }
 
 // settle checks a changed job and sets when it fires next.
@@ -239,6 +237,7 @@ func (s *Service) store(ctx context.Context, tx Tx, before, after Job) error {
 			return err
 		}
 	}
+	s.wakeFor(tx, after)
 	return tx.UpdateJob(ctx, after)
 }
 
@@ -274,28 +273,24 @@ func (s *Service) countEnabled(ctx context.Context, tx Tx, before, after Job) er
 // Delete removes a job and cancels its pending runs; those that are running
 // finish. MEMBER or higher; a key that is restricted to environments may not.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Job]) error {
-	canceled := 0
-	err := accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
-		return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.JobToChange), func(job Job) (err error) {
+	return accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
+		return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.JobToChange), func(job Job) error {
 			if job.Enabled {
 				if err := tx.AddActiveJobs(ctx, job.Account, -1); err != nil {
 					return err
 				}
 			}
-			canceled, err = tx.DeleteJob(ctx, job, tx.Now())
+			canceled, err := tx.DeleteJob(ctx, job, tx.Now())
+			tx.AfterCommit(func() { s.Canceled(canceled) })
 			return err
 		})
 	})
-	if transaction.Kept(ctx, err) {
-		s.Canceled(canceled)
-	}
-	return err
 }
 
-// wake wakes the scheduler for a job that may be due soon.
-func (s *Service) wake(ctx context.Context, job Job, err error) {
-	if transaction.Kept(ctx, err) && job.NextRunAt != nil {
-		s.Due()
+// wakeFor wakes the scheduler for a job that may be due soon.
+func (s *Service) wakeFor(tx Tx, job Job) {
+	if job.NextRunAt != nil {
+		tx.AfterCommit(s.Due)
 	}
 }
 

@@ -166,8 +166,8 @@ func (db *DB) read(ctx context.Context, via priority, read reader, fn func(conte
 	return err
 }
 
-// Write runs fn in one transaction that holds the account's lock, or none for "". In a dry run it is rolled back in the
-// end. See the package documentation.
+// Write runs fn in one transaction that holds the account's lock, or none for "". It is rolled back when fn
+// returns an error; see transaction.ErrDryRun and the package documentation.
 func (db *DB) Write(ctx context.Context, account string, fn func(context.Context, *Tx) error) error {
 	return db.write(ctx, writeOptions{priority: forDecisions, account: account}, fn)
 }
@@ -180,34 +180,38 @@ func (db *DB) write(ctx context.Context, options writeOptions, fn func(context.C
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	ctx, end := db.begin(ctx, "write")
-	changed, wrote, trimmed := false, false, 0
+	var tx *Tx // of the last attempt
 	err := classify(ctx, db.engine.write(ctx, options, func(ctx context.Context, conn querier, access int64) (bool, error) {
 		// The time is read under the lock, so that it does not run against the order of changes.
-		tx := &Tx{ReadTx: ReadTx{conn: conn, dialect: db.dialect, ring: db.ring.Load(), log: db.options.Log, now: db.now()},
+		tx = &Tx{ReadTx: ReadTx{conn: conn, dialect: db.dialect, ring: db.ring.Load(), log: db.options.Log, now: db.now()},
 			locked: options.account, access: access, historyLimit: db.options.HistoryBytes}
 		err := safely(func() error { return fn(ctx, tx) })
-		if err == nil && transaction.IsDryRun(ctx) {
-			return false, errDryRun
-		}
-		changed, wrote, trimmed = tx.changed, tx.wrote, tx.trimmed
-		return changed, err
+		return tx.changed, err
 	}))
-	if errors.Is(err, errDryRun) {
+	committed := err == nil
+	if errors.Is(err, transaction.ErrDryRun) {
 		err = nil
 	}
 	end(err)
-	db.noteWrite(err, wrote)
-	if tell := db.onTrim.Load(); err == nil && trimmed > 0 && tell != nil {
-		(*tell)(trimmed)
-	}
-	if wake := db.wake.Load(); err == nil && changed && wake != nil {
-		(*wake)(options.account)
+	db.noteWrite(err, committed && tx.wrote)
+	if committed {
+		db.follow(tx)
 	}
 	return err
 }
 
-// errDryRun rolls back a transaction that has worked.
-var errDryRun = errors.New("a dry run is rolled back")
+// follow does what follows the commit of a transaction.
+func (db *DB) follow(tx *Tx) {
+	if tell := db.onTrim.Load(); tx.trimmed > 0 && tell != nil {
+		(*tell)(tx.trimmed)
+	}
+	if wake := db.wake.Load(); tx.changed && wake != nil {
+		(*wake)(tx.locked)
+	}
+	for _, fn := range tx.afterCommit {
+		fn()
+	}
+}
 
 // safely turns a panic into an error: the connection must be returned, and SQLite's writer serves everybody.
 func safely(fn func() error) (err error) {
@@ -257,7 +261,12 @@ type Tx struct {
 	trimmed      int    // of how many changes it removed the documents
 	changed      bool   // it recorded changes
 	wrote        bool   // a statement changed rows
+	afterCommit  []func()
 }
+
+// AfterCommit calls fn when the transaction has been committed, and not after a dry run. What a write has to tell to
+// others in memory, such as waking a loop, belongs there.
+func (tx *Tx) AfterCommit(fn func()) { tx.afterCommit = append(tx.afterCommit, fn) }
 
 // LockSchema waits for other nodes that migrate or make the first account.
 func (tx *Tx) LockSchema(ctx context.Context) error {

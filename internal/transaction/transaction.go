@@ -3,7 +3,10 @@
 // package decides, with its own ReadTx and Tx interfaces, what it can do.
 package transaction
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Reader runs functions in transactions that read.
 type Reader[Tx any] interface {
@@ -40,16 +43,6 @@ func Write[Tx, T any](ctx context.Context, store Writer[Tx], account string, fn 
 	return made, err
 }
 
-// dryRun is the context key of a dry run.
-type dryRun struct{}
-
-// DryRun returns a context whose writes do everything and are then rolled back instead of committed. A write that would
-// have worked returns its result as if it had been.
-func DryRun(ctx context.Context) context.Context { return context.WithValue(ctx, dryRun{}, true) }
-
-// IsDryRun reports whether ctx is that of a dry run.
-func IsDryRun(ctx context.Context) bool { return ctx.Value(dryRun{}) != nil }
-
-// Kept reports whether a write that returned err changed anything. What follows a write in memory, such as waking a loop,
-// must not follow a dry run.
-func Kept(ctx context.Context, err error) bool { return err == nil && !IsDryRun(ctx) }
+// ErrDryRun is returned by a function that has worked and whose writes are to be
+// rolled back. Write then returns no error, and what was to happen AfterCommit does not.
+var ErrDryRun = errors.New("a dry run is rolled back")

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 func pools(t *testing.T, db *store.DB) {
@@ -43,6 +44,7 @@ func transactions(t *testing.T, db *store.DB) {
 	})
 	t.Run("an error takes everything back and comes back itself", func(t *testing.T) { takenBack(t, db) })
 	t.Run("a context that ends inside refuses the next statement", func(t *testing.T) { endedContext(t, db) })
+	t.Run("what follows a commit follows nothing else", func(t *testing.T) { afterCommit(t, db) })
 	t.Run("a transaction sees its own writes, and readers only what is committed", func(t *testing.T) {
 		account := newAccount(t, db).ID
 		do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
@@ -120,5 +122,26 @@ func endedContext(t *testing.T, db *store.DB) {
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("a read with a context that has ended: %v", err)
+	}
+}
+
+// afterCommit calls what follows a commit, and only then.
+func afterCommit(t *testing.T, db *store.DB) {
+	t.Helper()
+	for _, test := range []struct {
+		name     string
+		returned error
+		want     int
+	}{{"committed", nil, 1}, {"failed", errors.New("no"), 0}, {"dry run", transaction.ErrDryRun, 0}} {
+		t.Run(test.name, func(t *testing.T) {
+			calls := 0
+			err := db.Write(t.Context(), "", func(_ context.Context, tx *store.Tx) error {
+				tx.AfterCommit(func() { calls++ })
+				return test.returned
+			})
+			if wantErr := test.name == "failed"; calls != test.want || (err != nil) != wantErr {
+				t.Errorf("called %d times after %v", calls, err)
+			}
+		})
 	}
 }
