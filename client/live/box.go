@@ -38,7 +38,7 @@ type Box struct {
 	background sync.WaitGroup
 	closing    sync.Once
 
-	world    atomic.Pointer[world] // what is known now
+	contents atomic.Pointer[contents] // what is known now
 	applying sync.Mutex
 	expired  bool // levels may have ended here before the server said so; guarded by applying
 	mu       sync.Mutex
@@ -76,7 +76,7 @@ func Static(snapshot signalbox.Snapshot) (*Box, func(signalbox.Snapshot)) {
 	s := newSettings([]Option{WithEnvironment(snapshot.ID), WithoutCache()})
 	b := newBox(s, nil)
 	set := func(snapshot signalbox.Snapshot) {
-		b.apply(newWorld(s.environment, snapshot), nil)
+		b.apply(newContents(s.environment, snapshot), nil)
 		b.noteState(Live, nil, false)
 	}
 	set(snapshot)
@@ -91,7 +91,7 @@ func newBox(s settings, client *signalbox.Client) *Box {
 		configs: &configTable{problems: found, declared: map[configIdentity]declaredConfig{}},
 		state:   State{Status: Starting, Since: time.Now()},
 	}
-	b.world.Store(&world{environment: s.environment})
+	b.contents.Store(&contents{environment: s.environment})
 	b.reports = newReporter(b, client)
 	return b
 }
@@ -117,7 +117,7 @@ func (b *Box) begin() error {
 }
 
 func (b *Box) beginWith(snapshot signalbox.Snapshot, at time.Time, bootstrap bool) {
-	known := newWorld(b.settings.environment, snapshot)
+	known := newContents(b.settings.environment, snapshot)
 	known.confirmed, known.bootstrap = false, bootstrap
 	b.apply(known, nil)
 	b.mu.Lock()
@@ -154,7 +154,7 @@ func (b *Box) State() State {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	state := b.state
-	state.Seq = b.world.Load().seq
+	state.Seq = b.contents.Load().seq
 	return state
 }
 
@@ -205,13 +205,13 @@ func (b *Box) close(ctx context.Context) {
 	b.noteState(Stale, errClosed, false)
 }
 
-func (b *Box) snapshot() signalbox.Snapshot { return b.world.Load().snapshot() }
+func (b *Box) snapshot() signalbox.Snapshot { return b.contents.Load().snapshot() }
 
-// apply makes a world the current one. changed are the keys of the flags that may differ; nil compares all.
-func (b *Box) apply(next *world, changed []string) {
+// apply makes other contents the current ones. changed are the keys of the flags that may differ; nil compares all.
+func (b *Box) apply(next *contents, changed []string) {
 	b.applying.Lock()
 	defer b.applying.Unlock()
-	before := b.world.Swap(next)
+	before := b.contents.Swap(next)
 	if changed == nil {
 		changed = changedFlags(before.flags, next.flags)
 	}
@@ -229,18 +229,18 @@ func (b *Box) apply(next *world, changed []string) {
 	}
 }
 
-// moveTo notes that the current world is of a later change as well. The cache is not written for it: what changed in between
+// moveTo notes that the current contents are those of a later change as well. The cache is not written for it: what changed in between
 // is nothing that a box has.
 func (b *Box) moveTo(seq int64) {
 	b.applying.Lock()
 	defer b.applying.Unlock()
-	next := *b.world.Load()
+	next := *b.contents.Load()
 	next.seq = seq
-	b.world.Store(&next)
+	b.contents.Store(&next)
 }
 
 // applyLevels sets the levels of all loggers, and has them reported if one changed.
-func (b *Box) applyLevels(of *world) {
+func (b *Box) applyLevels(of *contents) {
 	if b.levels.replace(newTree(of.loggers, of.groups)) {
 		b.reports.levelsChanged()
 	}

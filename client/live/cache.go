@@ -15,7 +15,7 @@ import (
 	signalbox "github.com/signalbox/signalbox/client"
 )
 
-// cache keeps the last known world in a file, so that a service can start while the server is away.
+// cache keeps the last known contents in a file, so that a service can start while the server is away.
 type cache struct {
 	path     string
 	problems *problems

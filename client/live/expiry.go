@@ -46,7 +46,7 @@ func (b *Box) expireLevels(ctx context.Context, confirm func(context.Context)) {
 func (b *Box) expireDue() (pause time.Duration, late bool) {
 	b.applying.Lock()
 	defer b.applying.Unlock()
-	known, now := b.world.Load(), time.Now()
+	known, now := b.contents.Load(), time.Now()
 	if b.State().Status == Live {
 		if b.expired {
 			b.applyLevels(known)
@@ -64,12 +64,12 @@ func (b *Box) expireDue() (pause time.Duration, late bool) {
 }
 
 // overdue returns how long it is until a level should long have ended, or that one should.
-func (w *world) overdue(now time.Time) (time.Duration, bool) {
+func (c *contents) overdue(now time.Time) (time.Duration, bool) {
 	var due deadline // at the beginning of time, when nothing had ended
-	for _, logger := range w.loggers {
+	for _, logger := range c.loggers {
 		due.see(logger.LevelExpiresAt, logger.Environments)
 	}
-	for _, group := range w.groups {
+	for _, group := range c.groups {
 		due.see(group.LevelExpiresAt, group.Environments)
 	}
 	if due.next.IsZero() {
@@ -87,16 +87,16 @@ func (d *deadline) see(expiry *time.Time, overrides map[string]signalbox.LevelOv
 	}
 }
 
-// unexpired returns the world without the levels that have ended at an instant, and when the next one ends; the zero time if
+// unexpired returns the contents without the levels that have ended at an instant, and when the next one ends; the zero time if
 // none does.
-func (w *world) unexpired(at time.Time) (*world, time.Time) {
-	left, due := *w, deadline{at: at}
-	left.loggers = make(map[string]signalbox.Logger, len(w.loggers))
-	for key, logger := range w.loggers {
+func (c *contents) unexpired(at time.Time) (*contents, time.Time) {
+	left, due := *c, deadline{at: at}
+	left.loggers = make(map[string]signalbox.Logger, len(c.loggers))
+	for key, logger := range c.loggers {
 		left.loggers[key] = due.logger(logger)
 	}
-	left.groups = make(map[string]signalbox.LogGroup, len(w.groups))
-	for key, group := range w.groups {
+	left.groups = make(map[string]signalbox.LogGroup, len(c.groups))
+	for key, group := range c.groups {
 		group.Level, group.Environments, _ = due.levels(group.Level, group.LevelExpiresAt, group.Environments)
 		left.groups[key] = group
 	}

@@ -158,7 +158,7 @@ func (t *levelTable) putBack(list []controlled) {
 	}
 }
 
-// newTree returns the tree that resolves the levels of a world.
+// newTree returns the tree that resolves the levels of the contents.
 func newTree(loggers map[string]signalbox.Logger, groups map[string]signalbox.LogGroup) *loglevel.Tree {
 	var nodes []loglevel.Logger
 	for key, each := range loggers {

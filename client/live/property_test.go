@@ -97,8 +97,8 @@ func (m maker) logger() signalbox.LoggerDraft {
 	return draft
 }
 
-// worlds drives a server and a box.
-type worlds struct {
+// twins are a server and a box that must agree.
+type twins struct {
 	*testing.T
 	maker
 	client    *signalbox.Client
@@ -122,7 +122,7 @@ func (r *recorder) OnNew(func(Logger)) {}
 
 func loggerNames() []string { return []string{"a", "a.b", "a.b.c", "d", "d.e"} }
 
-func (w *worlds) must(err error) {
+func (w *twins) must(err error) {
 	w.Helper()
 	if err != nil {
 		w.Fatal(err)
@@ -130,7 +130,7 @@ func (w *worlds) must(err error) {
 }
 
 // write changes a few things, and the marker last.
-func (w *worlds) write(number int) {
+func (w *twins) write(number int) {
 	w.Helper()
 	ctx := w.Context()
 	for key, typ := range w.flags {
@@ -152,7 +152,7 @@ func (w *worlds) write(number int) {
 }
 
 // flagDifferences says what differs between the box and the server, for one context.
-func (w *worlds) flagDifferences(sent map[string]any, contexts []Context) (differences []string) {
+func (w *twins) flagDifferences(sent map[string]any, contexts []Context) (differences []string) {
 	w.Helper()
 	ctx := WithContext(w.Context(), contexts...)
 	for key, typ := range w.flags {
@@ -184,7 +184,7 @@ func detailText[T any](d Detail[T]) (string, flageval.Reason, int) {
 	return canonical(text), d.Reason, d.Rule
 }
 
-func (w *worlds) read(ctx context.Context, key string, typ flageval.Type) (string, flageval.Reason, int) {
+func (w *twins) read(ctx context.Context, key string, typ flageval.Type) (string, flageval.Reason, int) {
 	switch typ {
 	case flageval.Boolean:
 		return detailText(w.box.Bool(key, false).GetDetail(ctx))
@@ -198,7 +198,7 @@ func (w *worlds) read(ctx context.Context, key string, typ flageval.Type) (strin
 }
 
 // levelDifferences says which levels differ between the box and the server.
-func (w *worlds) levelDifferences() (differences []string) {
+func (w *twins) levelDifferences() (differences []string) {
 	w.Helper()
 	controlled := map[string]bool{}
 	for _, name := range loggerNames() { // ancestors first
@@ -222,13 +222,13 @@ func (w *worlds) levelDifferences() (differences []string) {
 
 // agree waits until the box and the server agree. A box that reads a few changes one by one may read the marker as the server
 // has it a moment later than what it has read before.
-func (w *worlds) agree(seed int) {
+func (w *twins) agree(seed int) {
 	w.Helper()
 	sent, contexts := w.contexts()
 	var differences []string
 	defer func() {
 		for _, each := range differences {
-			w.Logf("world %d, %s", seed, each)
+			w.Logf("seed %d, %s", seed, each)
 		}
 	}()
 	testenv.Wait(w, "the box agrees with the server", func() bool {
@@ -242,7 +242,7 @@ func TestBox_AgreesWithServer(t *testing.T) {
 	t.Parallel()
 	servertest.Each(t, func(t *testing.T, start func(...string) *servertest.Server) {
 		server := start("SIGNALBOX_RATE_LIMIT=1000000")
-		w := &worlds{T: t, maker: maker{rand.New(rand.NewPCG(7, 0))}, client: server.Client(), box: readyBox(t, server.URL),
+		w := &twins{T: t, maker: maker{rand.New(rand.NewPCG(7, 0))}, client: server.Client(), box: readyBox(t, server.URL),
 			framework: &recorder{map[string]loglevel.Level{}}, flags: map[string]flageval.Type{}}
 		for _, typ := range []flageval.Type{flageval.Boolean, flageval.String, flageval.Numeric, flageval.JSON} {
 			key := strings.ToLower(string(typ))
@@ -262,7 +262,7 @@ func TestBox_AgreesWithServer(t *testing.T) {
 		w.marker = w.box.Number("marker", -2)
 		for seed := range testenv.Scale(25, 5000) { // on each database
 			w.write(seed)
-			testenv.Wait(t, "the world", func() bool { return w.marker.Get(t.Context()) == float64(seed) })
+			testenv.Wait(t, "the server's contents", func() bool { return w.marker.Get(t.Context()) == float64(seed) })
 			w.agree(seed)
 		}
 	})

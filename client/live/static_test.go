@@ -250,10 +250,10 @@ func TestWorld_DiscoveredFlag(t *testing.T) {
 	flag := func(managed bool) map[string]*signalbox.Flag {
 		return map[string]*signalbox.Flag{"f": {Resource: signalbox.Resource{ID: "f"}, Type: flageval.Boolean, Default: []byte("true"), Managed: managed}}
 	}
-	world := newWorld("production", signalbox.Snapshot{})
+	contents := newContents("production", signalbox.Snapshot{})
 	for _, managed := range []bool{false, true, false} {
-		world = world.withResources(1, flag(managed), nil, nil)
-		if _, served := world.flags["f"]; served != managed {
+		contents = contents.withResources(1, flag(managed), nil, nil)
+		if _, served := contents.flags["f"]; served != managed {
 			t.Errorf("a flag that is managed (%v) is served: %v", managed, served)
 		}
 	}

@@ -267,7 +267,7 @@ func (s *syncer) fetchSnapshot(ctx context.Context, wanted parts) error {
 	switch unmodified := errors.Is(err, signalbox.ErrNotModified); {
 	case err != nil && !unmodified:
 		return err
-	case s.box.world.Load().outranks(snapshot):
+	case s.box.contents.Load().outranks(snapshot):
 		// What is here is newer than what the server had in memory when it lost its database.
 	case unmodified:
 		s.moveOn(snapshot)
@@ -289,7 +289,7 @@ func (s *syncer) applySnapshot(snapshot signalbox.Snapshot, loaded parts) {
 			s.etag = snapshot.ETag
 		}
 	}
-	s.box.apply(s.box.world.Load().with(snapshot, loaded), nil)
+	s.box.apply(s.box.contents.Load().with(snapshot, loaded), nil)
 }
 
 // moveOn notes how far the account is although nothing here has changed.
@@ -339,7 +339,7 @@ func (s *syncer) fetchSingle(ctx context.Context, wanted work) error {
 		return err
 	}
 	keys := slices.AppendSeq([]string{}, maps.Keys(flags)) // not nil, which would compare all
-	s.box.apply(s.box.world.Load().withResources(wanted.seq, flags, loggers, groups), keys)
+	s.box.apply(s.box.contents.Load().withResources(wanted.seq, flags, loggers, groups), keys)
 	return nil
 }
 

@@ -71,14 +71,14 @@ func TestNormalize(t *testing.T) {
 	})
 }
 
-// world is the input of the naive implementation.
-type world struct {
+// sample is the input of the naive implementation.
+type sample struct {
 	loggers map[string]loglevel.Logger
 	groups  map[string]loglevel.Group
 }
 
 // naive resolves step by step, as the specification describes it.
-func (w world) naive(name, environment string) loglevel.Resolution {
+func (w sample) naive(name, environment string) loglevel.Resolution {
 	// 1. L.environments[E].level.
 	if level := w.loggers[name].Environments[environment]; level != loglevel.None {
 		return loglevel.Resolution{Level: level, Origin: loglevel.FromEnvironment, Of: name}
@@ -114,7 +114,7 @@ func (w world) naive(name, environment string) loglevel.Resolution {
 	return loglevel.Resolution{Level: loglevel.Info, Origin: loglevel.FromDefault}
 }
 
-func (w world) naiveGroup(name, environment string) (loglevel.Level, string) {
+func (w sample) naiveGroup(name, environment string) (loglevel.Level, string) {
 	group, exists := w.groups[w.loggers[name].Group]
 	if !exists {
 		return loglevel.None, ""
@@ -126,7 +126,7 @@ func (w world) naiveGroup(name, environment string) (loglevel.Level, string) {
 }
 
 // naiveControls: managed loggers and their descendants.
-func (w world) naiveControls(name string) bool {
+func (w sample) naiveControls(name string) bool {
 	for key, logger := range w.loggers {
 		if logger.Managed && (key == name || strings.HasPrefix(name, key+".")) {
 			return true
@@ -183,8 +183,8 @@ func (g generator) name() string {
 	return name
 }
 
-func (g generator) world() world {
-	w := world{loggers: map[string]loglevel.Logger{}, groups: map[string]loglevel.Group{}}
+func (g generator) sample() sample {
+	w := sample{loggers: map[string]loglevel.Logger{}, groups: map[string]loglevel.Group{}}
 	for _, key := range []string{"sql", "http", "a"} {
 		if g.IntN(2) == 0 {
 			w.groups[key] = loglevel.Group{Key: key, Level: g.level(), Environments: g.overrides()}
@@ -199,14 +199,14 @@ func (g generator) world() world {
 }
 
 // tree has the loggers in any order.
-func (w world) tree() *loglevel.Tree {
+func (w sample) tree() *loglevel.Tree {
 	return loglevel.NewTree(slices.Collect(maps.Values(w.loggers)), slices.Collect(maps.Values(w.groups)))
 }
 
 func TestTree_Resolve_MatchesSpecification(t *testing.T) {
 	t.Parallel()
 	tryMany(t, func(t *testing.T, g generator) {
-		w := g.world()
+		w := g.sample()
 		tree := w.tree()
 		for _, environment := range environments {
 			got := maps.Collect(tree.All(environment))

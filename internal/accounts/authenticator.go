@@ -60,25 +60,25 @@ type Authenticator struct {
 	SessionUsed func(account, sessionID string, at time.Time)
 
 	mu         sync.RWMutex
-	byDigest   map[digest]*session
-	byKey      map[string]*session
+	byDigest   map[digest]*rememberedKey
+	byKey      map[string]*rememberedKey
 	generation uint64
 	refusals   refusals
 	seen       sessionMemory
 }
 
-// session is a key that has been seen. It is as the database has it while the
+// rememberedKey is a key that has been seen. It is as the database has it while the
 // account's access version is what it was.
-type session struct {
+type rememberedKey struct {
 	digest digest
 	key    Key
 	caller Caller
 	noted  atomic.Int64 // when Used was told last, in microseconds
 }
 
-// newSession returns a key that was read at an access version of its account.
-func newSession(hash digest, key Key, access int64) *session {
-	return &session{digest: hash, key: key, caller: key.Caller().readAt(access)}
+// newRememberedKey returns a key that was read at an access version of its account.
+func newRememberedKey(hash digest, key Key, access int64) *rememberedKey {
+	return &rememberedKey{digest: hash, key: key, caller: key.Caller().readAt(access)}
 }
 
 // Authenticate returns the caller behind a token, or an Unauthorized refusal. The
@@ -104,15 +104,15 @@ func (a *Authenticator) Authenticate(ctx context.Context, token, peer string) (C
 }
 
 // noteUse tells Used about a use, unless it heard of one shortly before.
-func (a *Authenticator) noteUse(known *session, now time.Time) {
+func (a *Authenticator) noteUse(known *rememberedKey, now time.Time) {
 	noted, at := known.noted.Load(), now.UnixMicro()
 	if at-noted >= usePrecision.Microseconds() && known.noted.CompareAndSwap(noted, at) {
 		a.Used(known.key.Account, known.key.ID, now)
 	}
 }
 
-// find returns the session of a key and the account's version.
-func (a *Authenticator) find(ctx context.Context, secret Secret, peer string) (known *session, version int64, result string, err error) {
+// find returns what is known of a key, and the account's version.
+func (a *Authenticator) find(ctx context.Context, secret Secret, peer string) (known *rememberedKey, version int64, result string, err error) {
 	hash := secret.digest()
 	known, generation := a.remembered(hash)
 	if known != nil {
@@ -171,8 +171,8 @@ func (a *Authenticator) Forget(keyID string) {
 	a.drop(a.byKey[keyID])
 }
 
-// forget drops a session, unless another took its place.
-func (a *Authenticator) forget(known *session) {
+// forget drops a remembered key, unless another took its place.
+func (a *Authenticator) forget(known *rememberedKey) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.byDigest[known.digest] == known {
@@ -180,21 +180,21 @@ func (a *Authenticator) forget(known *session) {
 	}
 }
 
-// drop removes a session, if there is one; the lock is held.
-func (a *Authenticator) drop(known *session) {
+// drop removes a remembered key, if there is one; the lock is held.
+func (a *Authenticator) drop(known *rememberedKey) {
 	if known != nil {
 		delete(a.byKey, known.key.ID)
 		delete(a.byDigest, known.digest)
 	}
 }
 
-func (a *Authenticator) remembered(hash digest) (*session, uint64) {
+func (a *Authenticator) remembered(hash digest) (*rememberedKey, uint64) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	return a.byDigest[hash], a.generation
 }
 
-func (a *Authenticator) lookUp(ctx context.Context, secret Secret, generation uint64) (*session, int64, error) {
+func (a *Authenticator) lookUp(ctx context.Context, secret Secret, generation uint64) (*rememberedKey, int64, error) {
 	key, versions, err := a.Directory.KeyByHash(ctx, secret.Hash())
 	if fault.Is(err, fault.NotFound) {
 		return nil, 0, errUnknownKey()
@@ -202,16 +202,16 @@ func (a *Authenticator) lookUp(ctx context.Context, secret Secret, generation ui
 	if err != nil {
 		return nil, 0, err
 	}
-	return a.remember(newSession(secret.digest(), key, versions.Access), generation), versions.Changes, nil
+	return a.remember(newRememberedKey(secret.digest(), key, versions.Access), generation), versions.Changes, nil
 }
 
-// remember keeps a session, unless a change arrived while it was looked up or a
+// remember keeps a key, unless a change arrived while it was looked up or a
 // newer one is kept, which it returns.
-func (a *Authenticator) remember(seen *session, generation uint64) *session {
+func (a *Authenticator) remember(seen *rememberedKey, generation uint64) *rememberedKey {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.byDigest == nil || len(a.byDigest) >= maxRemembered {
-		a.byDigest, a.byKey = map[digest]*session{}, map[string]*session{}
+		a.byDigest, a.byKey = map[digest]*rememberedKey{}, map[string]*rememberedKey{}
 	}
 	if a.generation != generation {
 		return seen

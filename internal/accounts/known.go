@@ -62,8 +62,8 @@ func (a *Authenticator) Known(ctx context.Context, since time.Time, limit int) (
 }
 
 // usedSince returns the keys that were used since an instant, the last used ones first.
-func (a *Authenticator) usedSince(since time.Time) []*session {
-	var found []*session
+func (a *Authenticator) usedSince(since time.Time) []*rememberedKey {
+	var found []*rememberedKey
 	a.mu.RLock()
 	for _, seen := range a.byDigest {
 		if seen.noted.Load() >= since.UnixMicro() {
@@ -71,13 +71,13 @@ func (a *Authenticator) usedSince(since time.Time) []*session {
 		}
 	}
 	a.mu.RUnlock()
-	slices.SortFunc(found, func(a, b *session) int { return cmp.Compare(b.noted.Load(), a.noted.Load()) })
+	slices.SortFunc(found, func(a, b *rememberedKey) int { return cmp.Compare(b.noted.Load(), a.noted.Load()) })
 	return found
 }
 
 // lookUpAgain reads a remembered key again. It returns nil, and forgets the key, if there is
 // none any more.
-func (a *Authenticator) lookUpAgain(ctx context.Context, seen *session) (*session, error) {
+func (a *Authenticator) lookUpAgain(ctx context.Context, seen *rememberedKey) (*rememberedKey, error) {
 	_, generation := a.remembered(seen.digest)
 	key, versions, err := a.Directory.KeyByHash(ctx, hex.EncodeToString(seen.digest[:]))
 	if fault.Is(err, fault.NotFound) {
@@ -87,15 +87,15 @@ func (a *Authenticator) lookUpAgain(ctx context.Context, seen *session) (*sessio
 	if err != nil {
 		return nil, err
 	}
-	current := newSession(seen.digest, key, versions.Access)
+	current := newRememberedKey(seen.digest, key, versions.Access)
 	current.noted.Store(seen.noted.Load())
 	return a.remember(current, generation), nil
 }
 
-func (s *session) known() KnownKey {
-	return KnownKey{Hash: hex.EncodeToString(s.digest[:]), ID: s.key.ID, Account: s.key.Account, Name: s.key.Name, CreatedBy: s.key.CreatedBy,
-		Role: s.key.Role, Access: s.key.Access, Environments: s.key.Scopes.Environments, Origins: s.key.Scopes.Origins,
-		ExpiresAt: s.key.ExpiresAt, UsedAt: time.UnixMicro(s.noted.Load()).UTC()}
+func (r *rememberedKey) known() KnownKey {
+	return KnownKey{Hash: hex.EncodeToString(r.digest[:]), ID: r.key.ID, Account: r.key.Account, Name: r.key.Name, CreatedBy: r.key.CreatedBy,
+		Role: r.key.Role, Access: r.key.Access, Environments: r.key.Scopes.Environments, Origins: r.key.Scopes.Origins,
+		ExpiresAt: r.key.ExpiresAt, UsedAt: time.UnixMicro(r.noted.Load()).UTC()}
 }
 
 // Remember takes over the keys that were known before a restart, for Recall. While the
@@ -108,7 +108,7 @@ func (a *Authenticator) Remember(keys []KnownKey) {
 		}
 		key := Key{ID: kept.ID, Account: kept.Account, Hash: kept.Hash, Name: kept.Name, CreatedBy: kept.CreatedBy, Role: kept.Role, Access: kept.Access, Status: Active,
 			Scopes: Scopes{Environments: kept.Environments, Origins: kept.Origins}, ExpiresAt: kept.ExpiresAt}
-		seen := newSession(hash, key, unconfirmed)
+		seen := newRememberedKey(hash, key, unconfirmed)
 		seen.noted.Store(kept.UsedAt.UnixMicro())
 		_, generation := a.remembered(hash)
 		a.remember(seen, generation)

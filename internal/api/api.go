@@ -90,7 +90,7 @@ type Services struct {
 	Flags         *flags.Service
 	FlagSnapshots *flags.Snapshots // compiled flags, for evaluation
 	Evaluations   *observations.Evaluations
-	Turns         observations.Turns // of large reports
+	Slots         observations.Slots // of large reports
 	Logging       *logging.Service
 	Configs       *configs.Service
 	Jobs          *jobs.Service

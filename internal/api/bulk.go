@@ -45,7 +45,7 @@ func report[T any](a *API, array string, read func(*jsonapi.Object) T, keep func
 		var items []T
 		var places []int
 		var rejected []rejectedItem
-		err = a.Turns.Take(c.ctx(), len(texts), func() error {
+		err = a.Slots.Take(c.ctx(), len(texts), func() error {
 			items, places, rejected = readItems(texts, read, c.writer.strict)
 			return nil
 		})

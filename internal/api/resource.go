@@ -180,9 +180,9 @@ func (r resource[T, D, F]) id(sent string) string {
 	return r.normalizeID(sent)
 }
 
-// stream serves a page of a list that has one order and continues after a cursor,
+// tail serves a page of a list that has one order and continues after a cursor,
 // with the link to the page after it.
-func (r resource[T, D, F]) stream(
+func (r resource[T, D, F]) tail(
 	a *API, order string, isID func(string) bool, find func(context.Context, accounts.Caller, F, page.Cursor) (page.Tail[T], error),
 ) handler {
 	return func(c *call) (reply, error) {
@@ -194,16 +194,16 @@ func (r resource[T, D, F]) stream(
 			return reply{}, err
 		}
 		cursor.After = strings.ToLower(cursor.After) // as ids are stored
-		tail, err := find(c.ctx(), c.caller, filter, cursor)
+		found, err := find(c.ctx(), c.caller, filter, cursor)
 		if err != nil {
 			return reply{}, err
 		}
 		var next *string
-		if tail.More {
-			last, _ := r.render(tail.Items[len(tail.Items)-1])
+		if found.More {
+			last, _ := r.render(found.Items[len(found.Items)-1])
 			next = new(a.nextPage(c, last, cursor.Size))
 		}
-		return ok(jsonapi.NewStream(tail.Items, cursor.Size, next, r.document))
+		return ok(jsonapi.NewTail(found.Items, cursor.Size, next, r.document))
 	}
 }
 

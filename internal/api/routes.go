@@ -183,17 +183,17 @@ func (a *API) routes() []route {
 		{"POST /api/v1/jobs/{id}/actions/run", configures(), run.action(a.Jobs.RunNow)},
 		{"GET /api/v1/jobs/{id}/stats", reads(), a.jobStats},
 		{"GET /api/v1/schedules/preview", reads(), a.previewSchedule},
-		{"GET /api/v1/runs", reads(), run.stream(a, "-created_at", isUUID, a.Jobs.Runs)},
+		{"GET /api/v1/runs", reads(), run.tail(a, "-created_at", isUUID, a.Jobs.Runs)},
 		{"GET /api/v1/runs/{id}", reads(), run.get(a.Jobs.Run)},
 		{"POST /api/v1/runs/{id}/actions/cancel", configures(), run.action(a.Jobs.Cancel)},
 		{"POST /api/v1/runs/{id}/actions/rerun", configures(), run.action(a.Jobs.Rerun)},
 		{"GET /api/v1/usage", reads(), a.usage},
 
-		{"GET /api/v1/changes", reads(), change.stream(a, "-created_at", isSequence, a.changes)},
+		{"GET /api/v1/changes", reads(), change.tail(a, "-created_at", isSequence, a.changes)},
 		{"GET /api/v1/changes/{seq}", reads(), a.change},
 		{"POST /api/v1/changes/{seq}/actions/revert", writesValues().orDryRun(), a.revert},
 		{"GET /api/ws/v1/events", listens(), a.events},
-		{"GET /api/v1/connections", reads(), connection.stream(a, "-connected_at", isUUID, a.connections)},
+		{"GET /api/v1/connections", reads(), connection.tail(a, "-connected_at", isUUID, a.connections)},
 	}
 	if a.options.ServeMetrics {
 		routes = append(routes, route{"GET /metrics", probes(), a.metrics})

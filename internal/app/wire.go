@@ -81,7 +81,7 @@ func (a *App) wireFeed() {
 func (a *App) wireLoops() {
 	a.refreshes = &observations.Refreshes{Store: a.db.Refreshes(), Interval: a.options.RefreshInterval, Log: a.log}
 	observed := observationTransactions(a.db)
-	a.observations = &observations.Service{Store: observed, Reports: observed.ForObservations(), Series: observations.NewTurns(),
+	a.observations = &observations.Service{Store: observed, Reports: observed.ForObservations(), Series: observations.NewSlots(),
 		Discoverable: environments.Discoverable, Measured: a.measured, Dropped: a.metrics.CountDroppedReports}
 	a.evaluations = &observations.Evaluations{Metrics: a.observations, Interval: a.options.RefreshInterval, Log: a.log}
 	a.expirer = logging.NewExpirer(a.db.Logging().ForLoops(), a.log)
@@ -104,16 +104,16 @@ func (a *App) wireLoops() {
 
 // services are what the API calls.
 func (a *App) services() api.Services {
-	turns := observations.NewTurns()
+	slots := observations.NewSlots()
 	return api.Services{
 		Accounts: &accounts.Service{Store: a.db.Accounts(), Passwords: accounts.NewPasswords(a.options.PasswordCost), Now: a.options.Now,
 			Identities: identityRules(a.settings)},
 		Plans:         a.plans,
 		Environments:  &environments.Service{Store: environmentTransactions(a.db), Plans: a.plans},
 		Observations:  a.observations,
-		Flags:         &flags.Service{Store: a.db.Flags(), Reports: a.db.Flags().ForObservations(), Plans: a.plans, Writable: environments.Writable, Refreshes: a.refreshes, Turns: turns},
-		FlagSnapshots: a.snapshots, Evaluations: a.evaluations, Turns: turns,
-		Logging:     &logging.Service{Store: a.db.Logging(), Reports: a.db.Logging().ForObservations(), Plans: a.plans, Writable: environments.Writable, Refreshes: a.refreshes, Turns: turns},
+		Flags:         &flags.Service{Store: a.db.Flags(), Reports: a.db.Flags().ForObservations(), Plans: a.plans, Writable: environments.Writable, Refreshes: a.refreshes, Slots: slots},
+		FlagSnapshots: a.snapshots, Evaluations: a.evaluations, Slots: slots,
+		Logging:     &logging.Service{Store: a.db.Logging(), Reports: a.db.Logging().ForObservations(), Plans: a.plans, Writable: environments.Writable, Refreshes: a.refreshes, Slots: slots},
 		Configs:     &configs.Service{Store: a.db.Configs(), Plans: a.plans, Writable: environments.Writable},
 		Jobs:        a.wireJobs(),
 		Connections: a.wireConnections(), Snapshots: snapshots{a.db},

@@ -55,7 +55,7 @@ func (s *Service) Report(ctx context.Context, caller accounts.Caller, declaratio
 // reports says what reports mean to flags.
 func (s *Service) reports() observations.Product[ReadTx, Tx, Source] {
 	return observations.Product[ReadTx, Tx, Source]{
-		Store: s.Reports, Reading: func(tx Tx) ReadTx { return tx }, Refreshes: s.Refreshes, Turns: s.Turns, Seen: observations.FlagSourceSeen,
+		Store: s.Reports, Reading: func(tx Tx) ReadTx { return tx }, Refreshes: s.Refreshes, Slots: s.Slots, Seen: observations.FlagSourceSeen,
 		Kind: Kind, MaxResources: MaxFlags,
 		Known: ReadTx.KnownFlagSources, CountResources: ReadTx.CountFlags, CountSources: ReadTx.CountFlagSources,
 		Kinds: func(tx ReadTx, ctx context.Context, account string, names []string) (map[string]string, error) {

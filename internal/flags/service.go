@@ -89,8 +89,8 @@ type Service struct {
 	Writable overrides.Writable
 	// Refreshes records when known sources were last seen.
 	Refreshes *observations.Refreshes
-	// Turns bounds how many reports are compared at once.
-	Turns observations.Turns
+	// Slots bounds how many reports are compared at once.
+	Slots observations.Slots
 
 	sources observations.Sources[ReadTx, Tx, Source]
 }

@@ -63,8 +63,8 @@ type Pagination struct {
 	TotalPages *int `json:"total_pages,omitempty"`
 }
 
-// Stream is a document with one page of a list that is read with a cursor.
-type Stream struct {
+// Tail is a document with one page of a list that is read with a cursor.
+type Tail struct {
 	Data []Resource `json:"data"`
 	Meta struct {
 		PageSize int `json:"page_size"`
@@ -84,9 +84,9 @@ func NewCollection[T any](list page.List[T], request page.Request, render func(T
 	return document
 }
 
-// NewStream renders a page of a list that is read with a cursor.
-func NewStream[T any](items []T, size int, next *string, render func(T) Resource) Stream {
-	document := Stream{Data: resources(items, render)}
+// NewTail renders a page of a list that is read with a cursor.
+func NewTail[T any](items []T, size int, next *string, render func(T) Resource) Tail {
+	document := Tail{Data: resources(items, render)}
 	document.Meta.PageSize, document.Links.Next = size, next
 	return document
 }

@@ -56,7 +56,7 @@ func (s *Service) Report(ctx context.Context, caller accounts.Caller, reported [
 // reports says what reports mean to loggers.
 func (s *Service) reports() observations.Product[ReadTx, Tx, Source] {
 	return observations.Product[ReadTx, Tx, Source]{
-		Store: s.Reports, Reading: func(tx Tx) ReadTx { return tx }, Refreshes: s.Refreshes, Turns: s.Turns, Seen: observations.LoggerSourceSeen,
+		Store: s.Reports, Reading: func(tx Tx) ReadTx { return tx }, Refreshes: s.Refreshes, Slots: s.Slots, Seen: observations.LoggerSourceSeen,
 		Kind: Kind, MaxResources: MaxLoggers, Taken: "id must not be that of a log group: loggers and log groups share their ids.",
 		Known: ReadTx.KnownLoggerSources, Kinds: ReadTx.LoggerKinds, CountResources: ReadTx.CountLoggers, CountSources: ReadTx.CountLoggerSources,
 		Create: func(tx Tx, ctx context.Context, observed []Source) error {

@@ -7,8 +7,8 @@
 //   - A report is read item by item. Bad items are rejected with their index; the
 //     rest is merged, so that every item that is left is distinct.
 //   - It is compared with what is stored in a read that locks nothing. Nearly all
-//     reports say what is known already. Large reports are read and compared in
-//     turns, so that a fleet that starts leaves processors to other requests.
+//     reports say what is known already. Only a few large reports are read and
+//     compared at once, so that a fleet that starts leaves processors to other requests.
 //   - What is new or different is written before the answer, at the lowest
 //     priority, in slices of 256 items, or of 1,536 while no other report is under
 //     way. One report of an account writes at a time; small ones that arrive

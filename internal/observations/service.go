@@ -72,7 +72,7 @@ type Service struct {
 	// Reports runs the transactions of reports, which wait for all others.
 	Reports Store
 	// Series bounds how many series are read at once: one may read very many sums.
-	Series Turns
+	Series Slots
 	// Discoverable returns which environments a report may create, and how many
 	// more are new but past their cap.
 	Discoverable func(known map[string]bool, keys []string) (created []string, dropped int)

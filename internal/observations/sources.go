@@ -25,7 +25,7 @@ type Product[R interface{ Now() time.Time }, W ReportTx, S Source[S]] struct {
 	// Reading returns the reading part of a transaction that writes.
 	Reading   func(tx W) R
 	Refreshes *Refreshes
-	Turns     Turns
+	Slots     Slots
 	Seen      Refreshed // when a source is seen
 
 	Kind         string // of the resources that have sources
@@ -63,7 +63,7 @@ func (s *Sources[R, W, S]) Report(ctx context.Context, product Product[R, W, S],
 	s.underway.Add(1)
 	defer s.underway.Add(-1)
 	var found comparison[S]
-	err := product.Turns.Take(ctx, len(report.latest), func() (err error) {
+	err := product.Slots.Take(ctx, len(report.latest), func() (err error) {
 		found, err = transaction.Read(ctx, product.Store, func(ctx context.Context, tx R) (comparison[S], error) {
 			return product.compare(ctx, tx, caller.Account, report, s.full.of(caller.Account, tx.Now()))
 		})

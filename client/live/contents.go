@@ -10,8 +10,8 @@ import (
 	"github.com/signalbox/signalbox/client/flageval"
 )
 
-// world is everything that is known of the account in the box's environment. It is immutable.
-type world struct {
+// contents is everything that is known of the account in the box's environment. It is immutable.
+type contents struct {
 	environment string
 	seq         int64
 	bootstrap   bool // from the bootstrap file, whose seq may be of another account
@@ -22,21 +22,21 @@ type world struct {
 	configs     map[string]map[string]json.RawMessage
 }
 
-// newWorld returns the world of a snapshot.
-func newWorld(environment string, s signalbox.Snapshot) *world {
-	return (&world{environment: environment}).with(s, parts{flags: true, levels: true, configs: true})
+// newContents returns the contents of a snapshot.
+func newContents(environment string, s signalbox.Snapshot) *contents {
+	return (&contents{environment: environment}).with(s, parts{flags: true, levels: true, configs: true})
 }
 
-// parts are the parts of a world.
+// parts says which parts of the contents are meant.
 type parts struct{ flags, levels, configs bool }
 
 func (p parts) any() bool { return p.flags || p.levels || p.configs }
 
 func (p parts) all() bool { return p.flags && p.levels && p.configs }
 
-// with returns a world with some parts replaced by those of a snapshot.
-func (w *world) with(s signalbox.Snapshot, replaced parts) *world {
-	next := *w
+// with returns the contents with some parts replaced by those of a snapshot.
+func (c *contents) with(s signalbox.Snapshot, replaced parts) *contents {
+	next := *c
 	next.seq, next.confirmed, next.bootstrap = s.Seq, s.StaleSince == nil, false
 	if replaced.flags {
 		next.flags = make(map[string]signalbox.Flag, len(s.Flags))
@@ -60,40 +60,40 @@ func (w *world) with(s signalbox.Snapshot, replaced parts) *world {
 	return &next
 }
 
-// outranks reports whether a snapshot is older than the world, and must not replace it. A server that has lost its database
+// outranks reports whether a snapshot is older than the contents, and must not replace it. A server that has lost its database
 // sends what it has in memory, which may be older than what this or another node has sent before. A server that has its
 // database is believed: it is never behind, so that a smaller seq means that the database was restored to an earlier state.
-func (w *world) outranks(s signalbox.Snapshot) bool {
-	return s.StaleSince != nil && s.Seq < w.seq && !w.bootstrap
+func (c *contents) outranks(s signalbox.Snapshot) bool {
+	return s.StaleSince != nil && s.Seq < c.seq && !c.bootstrap
 }
 
 // trimmed returns a flag with what evaluation needs in the environment.
-func (w *world) trimmed(flag signalbox.Flag) signalbox.Flag {
+func (c *contents) trimmed(flag signalbox.Flag) signalbox.Flag {
 	kept := signalbox.Flag{Resource: signalbox.Resource{ID: flag.ID}, Type: flag.Type, Default: flag.Default, Values: flag.Values, Managed: flag.Managed,
 		Environments: map[string]flageval.Environment{}}
-	if own, has := flag.Environments[w.environment]; has {
-		kept.Environments[w.environment] = own
+	if own, has := flag.Environments[c.environment]; has {
+		kept.Environments[c.environment] = own
 	}
 	return kept
 }
 
-// withResources returns a world with single resources changed; nil deletes one. Like a snapshot, it has no flags that are
+// withResources returns the contents with single resources changed; nil deletes one. Like a snapshot, it has no flags that are
 // only discovered: what another service has reported must not replace the default of the code here.
-func (w *world) withResources(seq int64, flags map[string]*signalbox.Flag, loggers map[string]*signalbox.Logger, groups map[string]*signalbox.LogGroup) *world {
-	next := *w
-	next.seq, next.confirmed = max(w.seq, seq), true
+func (c *contents) withResources(seq int64, flags map[string]*signalbox.Flag, loggers map[string]*signalbox.Logger, groups map[string]*signalbox.LogGroup) *contents {
+	next := *c
+	next.seq, next.confirmed = max(c.seq, seq), true
 	for key, flag := range flags {
 		switch {
 		case flag == nil:
 		case flag.Managed:
-			flags[key] = new(w.trimmed(*flag))
+			flags[key] = new(c.trimmed(*flag))
 		default:
 			flags[key] = nil
 		}
 	}
-	next.flags = merged(w.flags, flags)
-	next.loggers = merged(w.loggers, loggers)
-	next.groups = merged(w.groups, groups)
+	next.flags = merged(c.flags, flags)
+	next.loggers = merged(c.loggers, loggers)
+	next.groups = merged(c.groups, groups)
 	return &next
 }
 
@@ -116,11 +116,11 @@ func merged[T any](before map[string]T, changes map[string]*T) map[string]T {
 	return after
 }
 
-// snapshot returns the world as a snapshot, for the cache.
-func (w *world) snapshot() signalbox.Snapshot {
+// snapshot returns the contents as a snapshot, for the cache.
+func (c *contents) snapshot() signalbox.Snapshot {
 	return signalbox.Snapshot{
-		Resource: signalbox.Resource{ID: w.environment}, Seq: w.seq, Configs: w.configs,
-		Flags: slices.Collect(maps.Values(w.flags)), Loggers: slices.Collect(maps.Values(w.loggers)), LogGroups: slices.Collect(maps.Values(w.groups)),
+		Resource: signalbox.Resource{ID: c.environment}, Seq: c.seq, Configs: c.configs,
+		Flags: slices.Collect(maps.Values(c.flags)), Loggers: slices.Collect(maps.Values(c.loggers)), LogGroups: slices.Collect(maps.Values(c.groups)),
 	}
 }
 

@@ -11,14 +11,14 @@ import (
 	"github.com/signalbox/signalbox/internal/observations"
 )
 
-func TestTurns_LargeReportsWait(t *testing.T) {
+func TestSlots_LargeReportsWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		turns, release := observations.NewTurns(), make(chan struct{})
+		slots, release := observations.NewSlots(), make(chan struct{})
 		var running atomic.Int32
 		for range 100 {
 			go func() {
-				_ = turns.Take(t.Context(), 1001, func() error {
+				_ = slots.Take(t.Context(), 1001, func() error {
 					running.Add(1)
 					<-release
 					return nil
@@ -30,12 +30,12 @@ func TestTurns_LargeReportsWait(t *testing.T) {
 			t.Errorf("%d run at once, want %d", running.Load(), most)
 		}
 		small := errors.New("it ran")
-		if err := turns.Take(t.Context(), 1000, func() error { return small }); !errors.Is(err, small) {
+		if err := slots.Take(t.Context(), 1000, func() error { return small }); !errors.Is(err, small) {
 			t.Errorf("a small report got %v", err)
 		}
 		leaving, leave := context.WithCancel(t.Context())
 		leave()
-		if err := turns.Take(leaving, 1001, func() error { return small }); !errors.Is(err, context.Canceled) {
+		if err := slots.Take(leaving, 1001, func() error { return small }); !errors.Is(err, context.Canceled) {
 			t.Errorf("a caller that left got %v", err)
 		}
 		close(release)
