@@ -113,11 +113,30 @@ func (d *doctor) database(ctx context.Context) {
 		return
 	}
 	d.find("database", Healthy, "%s answers", databaseName(s))
+	if s.Database != "" {
+		d.connections(ctx, db)
+	}
 	current := d.schema(ctx, db)
 	d.ring(ctx, db)
 	if current { // they ask tables that an older schema does not have
 		d.clock(ctx, db)
 		d.retention(ctx, db)
+	}
+}
+
+// connections tells how many nodes the database has connections for.
+func (d *doctor) connections(ctx context.Context, db *store.DB) {
+	each := d.settings.DatabaseConnections
+	allowed, err := db.MaxConnections(ctx)
+	switch {
+	case err != nil:
+		d.find("connections", Broken, "asking for max_connections failed: %v", err)
+	case allowed < each:
+		d.find("connections", Broken, "PostgreSQL allows %d, and this node opens up to %d: raise max_connections, or lower SIGNALBOX_DATABASE_CONNECTIONS", allowed, each)
+	case allowed < 2*each:
+		d.find("connections", Doubtful, "PostgreSQL allows %d, which is enough for one node that opens up to %d: raise max_connections, or lower SIGNALBOX_DATABASE_CONNECTIONS, before you start a second", allowed, each)
+	default:
+		d.find("connections", Healthy, "PostgreSQL allows %d, enough for %d nodes that open up to %d each", allowed, allowed/each, each)
 	}
 }
 

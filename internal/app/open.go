@@ -22,7 +22,7 @@ import (
 // openStore opens and migrates the database that the settings name.
 func openStore(ctx context.Context, s settings.Settings, o Options, log *slog.Logger, metrics *telemetry.Metrics, tracing *telemetry.Tracing) (*store.DB, error) {
 	options := store.Options{Database: s.Database, File: filepath.Join(s.Data, databaseFile), Log: log, Unsynced: o.Unsynced, Now: o.Now,
-		HistoryBytes: s.HistoryBytes}
+		HistoryBytes: s.HistoryBytes, Connections: s.DatabaseConnections}
 	if s.TracesEnabled && tracing != nil {
 		options.Trace = func(ctx context.Context, name string) (context.Context, func(error)) { return tracing.Start(ctx, name) }
 	}

@@ -36,6 +36,7 @@ type Settings struct {
 	AllowNetworks        []netip.Prefix    // networks that jobs may reach although they are not public
 	Retention            time.Duration     // how long finished runs are kept
 	ChangesRetention     time.Duration     // how long the history of changes is kept
+	DatabaseConnections  int               // to PostgreSQL, of this node
 	HistoryBytes         int64             // of an account's history that are kept; 0 is no limit
 	PendingLimit         time.Duration     // how long a run may be pending before it is canceled
 	RunsInFlight         int               // requests of runs that this node makes at once

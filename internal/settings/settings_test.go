@@ -25,7 +25,7 @@ func defaults(t *testing.T) settings.Settings {
 		t.Fatal(err)
 	}
 	return settings.Settings{
-		Listen: "127.0.0.1:8080", Data: "./data", BootstrapPlan: "pro", Retention: 30 * 24 * time.Hour, ChangesRetention: 365 * 24 * time.Hour, HistoryBytes: 1 << 30, PendingLimit: 24 * time.Hour, RunsInFlight: 2048,
+		Listen: "127.0.0.1:8080", Data: "./data", BootstrapPlan: "pro", Retention: 30 * 24 * time.Hour, ChangesRetention: 365 * 24 * time.Hour, DatabaseConnections: 24, HistoryBytes: 1 << 30, PendingLimit: 24 * time.Hour, RunsInFlight: 2048,
 		LogLevel: "info", LogFormat: "auto", Name: host, ShutdownTimeout: 15 * time.Second,
 		StreamMaxAge: time.Hour, StreamSockets: 50_000,
 	}
@@ -95,7 +95,7 @@ func TestLoad_EverySettingFromEachSource(t *testing.T) {
 		StreamMaxAge:   30 * time.Minute, StreamSockets: 7, StreamAccountSockets: 3,
 		AllowNetworks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.168.1.7/32"),
 			netip.MustParsePrefix("fd00::1/128"), netip.MustParsePrefix("172.16.0.0/12")},
-		Retention: 36 * time.Hour, ChangesRetention: 365 * 24 * time.Hour, HistoryBytes: 1 << 30, PendingLimit: 24 * time.Hour, RunsInFlight: 2048, TLSCert: "/c.pem", TLSKey: "/k.pem", Keyring: "/etc/keys",
+		Retention: 36 * time.Hour, ChangesRetention: 365 * 24 * time.Hour, DatabaseConnections: 24, HistoryBytes: 1 << 30, PendingLimit: 24 * time.Hour, RunsInFlight: 2048, TLSCert: "/c.pem", TLSKey: "/k.pem", Keyring: "/etc/keys",
 		OIDCIssuer: "https://login.example.com", OIDCClientID: "box", OIDCClientSecret: "s3cret",
 		OIDCRoleClaim: "groups", OIDCRoles: map[string]string{"admins": "ADMIN"}, OIDCDomains: []string{"example.com"},
 		LogLevel: "warn", LogFormat: "json", Name: "node-1",

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -35,15 +36,20 @@ const (
 // postgres runs transactions on pools of connections, one for each priority.
 type postgres struct {
 	dbs        [priorityCount]*sql.DB
+	sizes      [priorityCount]int // of the pools
 	gate       accountGate
 	limits     Limits
 	closed     atomic.Bool
 	forgetting sync.Mutex // held by forgetIdle
 }
 
-// poolSizes are the connections of each pool.
-func poolSizes() [priorityCount]int {
-	return [priorityCount]int{forLoops: 8, forDecisions: 20, forObservations: 4}
+// DefaultConnections are so few that four nodes fit into a PostgreSQL with its own defaults.
+const DefaultConnections = 24
+
+// poolSizes shares connections out: one is the Listener's, a quarter is for loops and an eighth for observations.
+func poolSizes(connections int) [priorityCount]int {
+	loops, observations := connections/4, connections/8
+	return [priorityCount]int{forLoops: loops, forDecisions: connections - 1 - loops - observations, forObservations: observations}
 }
 
 // parseURL reads a database URL and fills in defaults. Of several hosts it takes one that accepts writes.
@@ -67,13 +73,13 @@ func parseURL(url string) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-func openPostgres(ctx context.Context, url string, limits Limits) (*postgres, error) {
+func openPostgres(ctx context.Context, url string, connections int, limits Limits) (*postgres, error) {
 	config, err := parseURL(url)
 	if err != nil {
 		return nil, err
 	}
-	engine := &postgres{limits: limits, gate: accountGate{lines: map[string]*accountLine{}}}
-	for via, size := range poolSizes() {
+	engine := &postgres{sizes: poolSizes(cmp.Or(connections, DefaultConnections)), limits: limits, gate: accountGate{lines: map[string]*accountLine{}}}
+	for via, size := range engine.sizes {
 		db := stdlib.OpenDB(*config)
 		db.SetMaxOpenConns(size)
 		db.SetMaxIdleConns(size)
@@ -85,6 +91,14 @@ func openPostgres(ctx context.Context, url string, limits Limits) (*postgres, er
 		return nil, errors.Join(fmt.Errorf("connecting to PostgreSQL: %w", err), engine.close())
 	}
 	return engine, nil
+}
+
+// MaxConnections returns how many connections the PostgreSQL server gives to users who are no superusers, together.
+func (db *DB) MaxConnections(ctx context.Context) (int, error) {
+	return fetch(ctx, db, forLoops, func(ctx context.Context, tx *ReadTx) (int, error) {
+		return scalar(ctx, tx.conn, scanInt, `SELECT sum(CASE name WHEN 'max_connections' THEN setting::int ELSE -setting::int END)
+			FROM pg_settings WHERE name IN ('max_connections', 'superuser_reserved_connections', 'reserved_connections')`)
+	})
 }
 
 func (p *postgres) read(_ context.Context, via priority, fn func(querier) error) error {
@@ -171,7 +185,7 @@ func serverRelease(conn *pgx.Conn) int {
 func (p *postgres) forgetIdle() {
 	p.forgetting.Lock()
 	defer p.forgetting.Unlock()
-	for via, size := range poolSizes() {
+	for via, size := range p.sizes {
 		p.dbs[via].SetMaxIdleConns(0)
 		p.dbs[via].SetMaxIdleConns(size)
 	}

@@ -32,6 +32,8 @@ type Options struct {
 	Trace func(ctx context.Context, name string) (context.Context, func(error))
 	// GroupCommitted receives how many writers shared a commit of SQLite.
 	GroupCommitted func(writers int)
+	// Connections is how many connections to PostgreSQL are open at most; zero is DefaultConnections.
+	Connections int
 	// HistoryBytes bounds what the documents of an account's changes add up to; zero is no limit.
 	HistoryBytes int64
 	Limits       Limits
@@ -109,7 +111,7 @@ func Open(ctx context.Context, options Options) (*DB, error) {
 	var err error
 	if options.Database != "" {
 		db.dialect = postgresDialect()
-		db.engine, err = openPostgres(ctx, options.Database, options.Limits)
+		db.engine, err = openPostgres(ctx, options.Database, options.Connections, options.Limits)
 	} else {
 		db.engine, err = openSQLite(ctx, options)
 	}
