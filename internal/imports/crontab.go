@@ -74,17 +74,18 @@ func (c *collector) cronLine(line, comment string, taken map[string]int) error {
 	if strings.Contains(strings.ReplaceAll(command, `\%`, ""), "%") {
 		return fmt.Errorf("it has a %% that is a line break to cron")
 	}
-	sent, secrets, err := parseCall(strings.ReplaceAll(command, `\%`, "%"))
+	call, err := parseCall(strings.ReplaceAll(command, `\%`, "%"))
 	if err != nil {
 		return err
 	}
-	id := jobID(sent.URL, taken)
-	for i, secret := range secrets {
+	id, sent := jobID(call.sent.URL, taken), call.sent
+	for _, sentence := range call.dropped {
+		c.lose("job %s: %s.", id, sentence)
+	}
+	for _, secret := range call.secrets() {
 		variable := strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(id + "_" + secret))
 		sent.hide(secret, "env:"+variable)
-		if i == 0 {
-			c.Notes = append(c.Notes, fmt.Sprintf("job %s: set %s where apply runs; the file does not have the credential.", id, variable))
-		}
+		c.Notes = append(c.Notes, fmt.Sprintf("job %s: set %s where apply runs%s; the file does not have the credential.", id, variable, call.form(secret)))
 	}
 	shown, secret := withoutSecrets(sent.URL)
 	if secret != "" {

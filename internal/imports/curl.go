@@ -12,54 +12,53 @@ import (
 	"github.com/signalbox/signalbox/internal/hosts"
 )
 
-// parseCall reads a command that calls a URL with curl or wget. It returns the names of headers that have credentials too.
-func parseCall(command string) (request, []string, error) {
+// parseCall reads a command that calls a URL with curl or wget.
+func parseCall(command string) (*callParser, error) {
 	words, err := splitShell(command)
 	if err != nil {
-		return request{}, nil, err
+		return nil, err
 	}
 	if len(words) == 0 {
-		return request{}, nil, fmt.Errorf("it has no command")
+		return nil, fmt.Errorf("it has no command")
 	}
 	program := words[0][strings.LastIndex(words[0], "/")+1:]
 	if program != "curl" && program != "wget" {
-		return request{}, nil, fmt.Errorf("it does not call a URL with curl or wget")
+		return nil, fmt.Errorf("it does not call a URL with curl or wget")
 	}
 	p := &callParser{program: program, sent: request{Method: "GET"}}
 	for rest := words[1:]; len(rest) > 0; {
 		if rest, err = p.next(rest); err != nil {
-			return request{}, nil, err
+			return nil, err
 		}
 	}
 	if !strings.HasPrefix(p.sent.URL, "http://") && !strings.HasPrefix(p.sent.URL, "https://") {
-		return request{}, nil, fmt.Errorf("it has no absolute URL")
+		return nil, fmt.Errorf("it has no absolute URL")
 	}
-	p.moveUser()
+	p.setUser()
 	if p.sent.Body != nil && !p.methodSet {
 		p.sent.Method = "POST"
 	}
 	if !slices.Contains([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, p.sent.Method) {
-		return request{}, nil, fmt.Errorf("jobs cannot send %s", p.sent.Method)
+		return nil, fmt.Errorf("jobs cannot send %s", p.sent.Method)
 	}
-	return p.sent, p.secrets(), nil
+	return p, nil
 }
 
-// moveUser makes a header of the URL's user information, as the program itself would: the file has a reference to the
-// header's value. A header that is there already wins.
-func (p *callParser) moveUser() {
+// setUser makes a header of the user that an option or the URL names, as the program itself would: the file has a reference to
+// the header's value. The option wins over the URL, and a header that is there already over both.
+func (p *callParser) setUser() {
 	user, rest, found := hosts.CutUser(p.sent.URL)
 	p.sent.URL = rest
-	if !found || slices.ContainsFunc(p.sent.Headers, func(h header) bool { return strings.EqualFold(h.Name, "Authorization") }) {
-		return
-	}
 	if plain, err := url.PathUnescape(user); err == nil {
 		user = plain
 	}
-	p.addUser(user)
-}
-
-// addUser adds the header for a user's name and password.
-func (p *callParser) addUser(user string) {
+	if p.user != "" {
+		user, found = p.user, true
+	}
+	if !found || slices.ContainsFunc(p.sent.Headers, func(h header) bool { return strings.EqualFold(h.Name, "Authorization") }) {
+		return
+	}
+	p.basic = true
 	p.addHeader("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(user)))
 }
 
@@ -68,6 +67,9 @@ type callParser struct {
 	program   string
 	sent      request
 	methodSet bool
+	user      string   // of an option, with the password
+	basic     bool     // the header Authorization was made of a user
+	dropped   []string // sentences about options that a job has nothing for
 }
 
 // next reads one argument, with its value, and returns the rest.
@@ -110,7 +112,7 @@ func (p *callParser) short(word string) (name, value string, joined bool) {
 
 // isSwitch reports whether an option has no value. Some of them mean something here.
 func (p *callParser) isSwitch(name string) bool {
-	switches := "-s -S -f -v -g -O --silent --show-error --fail --fail-with-body --verbose --compressed --globoff --remote-name"
+	switches := "-s -S -f -v -g -O --silent --show-error --fail --fail-with-body --verbose --compressed --globoff --remote-name --retry-connrefused --retry-all-errors"
 	if p.program == "wget" {
 		switches = "-q -nv --quiet --no-verbose --spider"
 	}
@@ -131,6 +133,9 @@ type meaning int
 const (
 	unknown meaning = iota
 	nothing         // only its value is passed over
+	output          // where the answer is written
+	repeats
+	connecting
 	method
 	headerLine
 	bodyText
@@ -146,20 +151,22 @@ func (p *callParser) meaning(name string) meaning {
 		return map[string]meaning{
 			"--method": method, "--header": headerLine, "--post-data": bodyText, "--body-data": bodyText,
 			"-U": agent, "--user-agent": agent, "-T": timeout, "--timeout": timeout,
-			"-O": nothing, "--output-document": nothing, "-o": nothing, "--output-file": nothing, "-t": nothing, "--tries": nothing, "--connect-timeout": nothing,
+			"-O": output, "--output-document": output, "-o": nothing, "--output-file": nothing, "-t": repeats, "--tries": repeats, "--connect-timeout": connecting,
 		}[name]
 	}
 	return map[string]meaning{
 		"-X": method, "--request": method, "-H": headerLine, "--header": headerLine, "--data-raw": bodyText,
 		"-d": bodyOrFile, "--data": bodyOrFile, "--data-ascii": bodyOrFile, "--data-binary": bodyOrFile,
 		"-u": user, "--user": user, "-A": agent, "--user-agent": agent, "-m": timeout, "--max-time": timeout,
-		"-o": nothing, "--output": nothing, "--retry": nothing, "--connect-timeout": nothing, "-w": nothing, "--write-out": nothing,
+		"-o": output, "--output": output, "--retry": repeats, "--connect-timeout": connecting, "-w": nothing, "--write-out": nothing,
 	}[name]
 }
 
 func (p *callParser) option(name, value string) error {
 	switch is := p.meaning(name); is {
 	case nothing:
+	case output, repeats, connecting:
+		p.drop(is, name, value)
 	case method:
 		p.sent.Method, p.methodSet = strings.ToUpper(value), true
 	case headerLine:
@@ -174,7 +181,10 @@ func (p *callParser) option(name, value string) error {
 		}
 		p.addBody(value)
 	case user:
-		p.addUser(value)
+		if !strings.Contains(value, ":") {
+			return fmt.Errorf("%s has no password, which curl asks for", name)
+		}
+		p.user = value
 	case agent:
 		p.addHeader("User-Agent", value)
 	case timeout:
@@ -187,6 +197,18 @@ func (p *callParser) option(name, value string) error {
 		return fmt.Errorf("the option %s is not known here", name)
 	}
 	return nil
+}
+
+// drop notes an option that a job has nothing for, unless it changes nothing.
+func (p *callParser) drop(is meaning, name, value string) {
+	switch {
+	case is == output && value != "/dev/null" && value != "-":
+		p.dropped = append(p.dropped, fmt.Sprintf("%s is left out: the answer is not written to a file, its run shows it", name))
+	case is == repeats && value != "0" && value != "1":
+		p.dropped = append(p.dropped, fmt.Sprintf("%s %s is left out: a request that fails is not sent again", name, cut(value, 20)))
+	case is == connecting:
+		p.dropped = append(p.dropped, name+" is left out: the timeout of a job is for connecting and the answer together")
+	}
 }
 
 func (p *callParser) addHeader(name, value string) {
@@ -211,6 +233,14 @@ func (p *callParser) secrets() (names []string) {
 		}
 	}
 	return names
+}
+
+// form says what the variable of a header must have if the command had it in another form.
+func (p *callParser) form(name string) string {
+	if p.basic && strings.EqualFold(name, "Authorization") {
+		return ` to "Basic " and the Base64 of USER:PASSWORD`
+	}
+	return ""
 }
 
 // discarded is how a command ends whose output is thrown away.

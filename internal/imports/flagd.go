@@ -2,10 +2,13 @@ package imports
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/client/flageval"
 )
 
 type flagdFile struct {
@@ -18,6 +21,7 @@ type flagdFlag struct {
 	Variants  map[string]json.RawMessage `json:"variants"`
 	Default   *string                    `json:"defaultVariant"`
 	Targeting any                        `json:"targeting"`
+	Metadata  map[string]any             `json:"metadata"`
 }
 
 // flagd imports a flag definition of flagd, whose rules are JSON Logic too: they result in the name of a variant.
@@ -30,44 +34,85 @@ func flagd(documents [][]byte, options Options) (Result, error) {
 }
 
 func (c *collector) flagd(key string, from flagdFlag, evaluators map[string]any, where string) {
-	names := slices.Sorted(maps.Keys(from.Variants))
 	if from.Default == nil || from.Variants[*from.Default] == nil {
 		c.lose("flag %s: left out, because it has no defaultVariant; what the code falls back to is not known here.", key)
 		return
 	}
+	names := slices.Sorted(maps.Keys(from.Variants))
 	var values []json.RawMessage
-	made := flag{ID: key, Default: from.Variants[*from.Default]}
 	for _, name := range names {
 		values = append(values, from.Variants[name])
-		made.Values = append(made.Values, choice{name, from.Variants[name]})
 	}
-	if made.Type = typeOf(values); made.Type == "BOOLEAN" {
-		made.Values = nil
+	made := flag{ID: key, Default: from.Variants[*from.Default], Type: typeOf(values)}
+	if made.Type != flageval.Boolean {
+		made.Values = c.choices(key, names, values)
 	}
-	place := environment{Enabled: from.State != "DISABLED"}
-	if targeting, err := flagdLogic(from.Targeting, evaluators, 0); err != nil {
-		c.lose("flag %s: its targeting is left out, because %v; everybody gets the variant %q.", key, err, *from.Default)
-	} else if object, is := targeting.(map[string]any); is && len(object) > 0 {
-		place.Rules = flagdRules(targeting, from.Variants, names)
+	if from.State == "DISABLED" {
+		c.lose("flag %s: it is disabled, and flagd lets the code decide; here everybody gets the variant %q until it is enabled.", key, *from.Default)
 	}
-	made.Environments = map[string]environment{where: place}
+	if len(from.Metadata) > 0 {
+		c.lose("flag %s: its metadata is left out.", key)
+	}
+	made.Environments = map[string]environment{where: {Enabled: from.State != "DISABLED", Rules: c.flagdRules(made, from, evaluators)}}
 	c.addFlag(made)
 }
 
 // flagdRules returns a rule for every branch of an if whose results are names, and else one for every variant, which asks the
 // whole targeting.
-func flagdRules(targeting any, variants map[string]json.RawMessage, names []string) (rules []rule) {
-	if branches, is := flagdBranches(targeting, variants); is {
+func (c *collector) flagdRules(made flag, from flagdFlag, evaluators map[string]any) (rules []rule) {
+	t := flagdTargeting{c: c, flag: made.ID, evaluators: evaluators}
+	targeting, err := t.logic(from.Targeting, 0, false)
+	if err == nil {
+		err = refusal(made, rule{Logic: flagdCondition(targeting), Value: made.Default})
+	}
+	if err != nil {
+		c.lose("flag %s: its targeting is left out, because %v; everybody gets the variant %q.", made.ID, err, *from.Default)
+		return nil
+	}
+	if object, is := targeting.(map[string]any); !is || len(object) == 0 {
+		return nil
+	}
+	for _, result := range flagdResults(targeting) {
+		if _, known := from.Variants[fmt.Sprint(result)]; !known && result != nil {
+			c.lose("flag %s: its targeting results in %v, which is no variant; flagd then lets the code decide, here the variant %q is served.", made.ID, result, *from.Default)
+		}
+	}
+	if branches, is := flagdBranches(targeting, from.Variants); is {
 		return branches
 	}
-	for _, name := range names {
-		condition := apply("==", targeting, name)
-		if name == "true" || name == "false" { // results that are no text count as their text
-			condition = apply("in", targeting, []any{name, name == "true"})
-		}
-		rules = append(rules, rule{Description: "Variant " + name, Logic: condition, Value: variants[name]})
+	for _, name := range slices.Sorted(maps.Keys(from.Variants)) {
+		rules = append(rules, rule{Description: "Variant " + name, Logic: flagdResult(targeting, name), Value: from.Variants[name]})
 	}
 	return rules
+}
+
+// flagdResult is true if targeting results in a variant. Results that are no text count as their text.
+func flagdResult(targeting any, name string) logic {
+	if name == "true" || name == "false" {
+		return apply("in", targeting, []any{name, name == "true"})
+	}
+	if parsed, err := number(name); err == nil {
+		return apply("in", targeting, []any{name, parsed})
+	}
+	return apply("===", targeting, name)
+}
+
+// flagdResults returns the results of an if that are no operations, also of one inside of another.
+func flagdResults(targeting any) (results []any) {
+	object, isObject := targeting.(map[string]any)
+	if !isObject {
+		if _, isList := targeting.([]any); isList {
+			return nil
+		}
+		return []any{targeting}
+	}
+	branches, _ := object["if"].([]any)
+	for i, each := range branches {
+		if i%2 == 1 || i == len(branches)-1 {
+			results = append(results, flagdResults(each)...)
+		}
+	}
+	return results
 }
 
 // flagdBranches takes an if apart: [condition, variant, condition, variant, …, variant].
@@ -80,7 +125,7 @@ func flagdBranches(targeting any, variants map[string]json.RawMessage) (rules []
 	for len(branches) > 0 {
 		condition, result := logic(true), branches[0]
 		if len(branches) > 1 {
-			condition, result = branches[0], branches[1]
+			condition, result = flagdCondition(branches[0]), branches[1]
 		}
 		branches = branches[min(2, len(branches)):]
 		if result == nil { // the default
@@ -99,9 +144,27 @@ func flagdBranches(targeting any, variants map[string]json.RawMessage) (rules []
 	return rules, true
 }
 
-// flagdLogic returns a rule with shared evaluators in their places and with variables as they are called here: what flagd has
-// at the top of a context are attributes of the user.
-func flagdLogic(from any, evaluators map[string]any, depth int) (any, error) {
+// flagdCondition returns a condition as logic of a rule, which is an operation.
+func flagdCondition(condition any) logic {
+	if object, is := condition.(map[string]any); is && len(object) == 1 {
+		return condition
+	}
+	if condition == logic(true) || condition == logic(false) {
+		return condition
+	}
+	return apply("!!", condition)
+}
+
+// flagdTargeting translates the targeting of one flag.
+type flagdTargeting struct {
+	c          *collector
+	flag       string
+	evaluators map[string]any
+}
+
+// logic returns a rule with shared evaluators in their places and with variables as they are called here: what flagd has at
+// the top of a context are attributes of the user. Inside of a loop variables read an element, and are kept.
+func (t flagdTargeting) logic(from any, depth int, inLoop bool) (any, error) {
 	const deepest = 50
 	if depth > deepest {
 		return nil, fmt.Errorf("it is nested more than %d times, or refers to itself", deepest)
@@ -111,39 +174,112 @@ func flagdLogic(from any, evaluators map[string]any, depth int) (any, error) {
 		list := make([]any, len(from))
 		for i, each := range from {
 			var err error
-			if list[i], err = flagdLogic(each, evaluators, depth+1); err != nil {
+			if list[i], err = t.logic(each, depth+1, inLoop); err != nil {
 				return nil, err
 			}
 		}
 		return list, nil
 	case map[string]any:
-		return flagdObject(from, evaluators, depth)
+		return t.object(from, depth, inLoop)
 	}
 	return from, nil
 }
 
-func flagdObject(from, evaluators map[string]any, depth int) (any, error) {
+func (t flagdTargeting) object(from map[string]any, depth int, inLoop bool) (any, error) {
 	if name, is := from["$ref"].(string); is {
-		shared, known := evaluators[name]
+		shared, known := t.evaluators[name]
 		if !known {
 			return nil, fmt.Errorf("there is no evaluator %q", name)
 		}
-		return flagdLogic(shared, evaluators, depth+1)
+		return t.logic(shared, depth+1, inLoop)
+	}
+	if len(from) == 1 {
+		for operator, arguments := range from {
+			return t.operation(operator, arguments, depth, inLoop)
+		}
 	}
 	made := map[string]any{}
-	for operator, arguments := range from {
-		translated, err := flagdLogic(arguments, evaluators, depth+1)
-		if err != nil {
+	for name, member := range from {
+		var err error
+		if made[name], err = t.logic(member, depth+1, inLoop); err != nil {
 			return nil, err
 		}
-		if operator == "var" {
-			if translated, err = flagdVariable(translated); err != nil {
+	}
+	return made, nil
+}
+
+// operation translates the operations that read variables or loop; the others are the same here.
+func (t flagdTargeting) operation(operator string, arguments any, depth int, inLoop bool) (any, error) {
+	list, isList := arguments.([]any)
+	switch {
+	case operator == "fractionalEvaluation":
+		return t.oldFractional(list)
+	case isList && len(list) > 1 && slices.Contains([]string{"map", "filter", "reduce", "all", "some", "none"}, operator):
+		return t.loop(operator, list, depth, inLoop)
+	}
+	translated, err := t.logic(arguments, depth+1, inLoop)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case inLoop && operator == "fractional":
+		return nil, errors.New("it has a fractional inside of a loop")
+	case operator == "var" && !inLoop:
+		translated, err = flagdVariable(translated)
+	case (operator == "missing" || operator == "missing_some") && !inLoop:
+		translated, err = flagdNames(translated)
+	}
+	return map[string]any{operator: translated}, err
+}
+
+// loop translates an operation whose second argument is evaluated for every element of the first.
+func (t flagdTargeting) loop(operator string, list []any, depth int, inLoop bool) (any, error) {
+	made := make([]any, len(list))
+	for i, each := range list {
+		var err error
+		if made[i], err = t.logic(each, depth+1, inLoop || i == 1); err != nil {
+			return nil, err
+		}
+	}
+	return map[string]any{operator: made}, nil
+}
+
+// oldFractional translates the fractional that flagd had first: the name of an attribute, then the buckets.
+func (t flagdTargeting) oldFractional(list []any) (any, error) {
+	if len(list) == 0 {
+		return nil, errors.New("its fractionalEvaluation is empty")
+	}
+	name, is := list[0].(string)
+	if !is {
+		return nil, errors.New("its fractionalEvaluation does not begin with the name of an attribute")
+	}
+	path, err := flagdVariable(name)
+	if err != nil {
+		return nil, err
+	}
+	t.c.respread("flag " + t.flag)
+	by := map[string]any{"var": path}
+	return apply("if", by, apply("fractional", slices.Concat([]any{by}, list[1:])...), nil), nil
+}
+
+// flagdNames renames the variables that missing and missing_some name.
+func flagdNames(argument any) (any, error) {
+	switch argument := argument.(type) {
+	case string:
+		return flagdVariable(argument)
+	case json.Number: // how many are needed
+		return argument, nil
+	case []any:
+		made := make([]any, len(argument))
+		for i, each := range argument {
+			var err error
+			if made[i], err = flagdNames(each); err != nil {
 				return nil, err
 			}
 		}
-		made[operator] = translated
+		return made, nil
 	}
-	return made, nil
+	return nil, errors.New("it computes the names of variables")
 }
 
 // flagdVariable renames a variable, which may be in a list with a default behind it.
@@ -158,10 +294,12 @@ func flagdVariable(argument any) (any, error) {
 	name, is := argument.(string)
 	switch {
 	case name == "$flagd.timestamp":
-		return nil, fmt.Errorf("rules cannot read the time")
+		return nil, errors.New("rules cannot read the time")
 	case name == "targetingKey":
 		return userKey, nil
-	case !is || name == "" || strings.Contains(name, "."): // of an object, which is a context type here
+	case !is || name == "":
+		return nil, errors.New("it reads the whole context, or computes the name of a variable")
+	case strings.Contains(name, "."): // of an object, which is a context type here
 		return argument, nil
 	}
 	return "user." + name, nil

@@ -3,6 +3,7 @@ package imports
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -44,10 +45,10 @@ type fliptFlag struct {
 	} `json:"rollouts"`
 }
 
-// fliptSegments names segments, in one of the ways that exports had over time.
+// fliptSegments names segments, in one of the ways that exports had over time: a key, a list of keys, or an object.
 type fliptSegments struct {
 	Segment  json.RawMessage `json:"segment"`
-	Segments []string        `json:"segments"`
+	Segments json.RawMessage `json:"segments"`
 	Key      string          `json:"key"`
 	Keys     []string        `json:"keys"`
 	Operator string          `json:"operator"`
@@ -96,7 +97,10 @@ func (c *collector) fliptBoolean(from fliptFlag, segments map[string]fliptSegmen
 			}
 			made.Rules = append(made.Rules, rule{Description: each.Description, Logic: condition, Value: encode(each.Segment.Value)})
 		case each.Threshold != nil:
-			condition := c.share(each.Threshold.Percentage, userKey)
+			condition := logic(true)
+			if each.Threshold.Percentage < 100 {
+				condition = c.share("flag "+from.Key, each.Threshold.Percentage, userKey)
+			}
 			made.Rules = append(made.Rules, rule{Description: each.Description, Logic: condition, Value: encode(each.Threshold.Value)})
 		}
 	}
@@ -127,30 +131,20 @@ func (c *collector) fliptVariants(from fliptFlag, segments map[string]fliptSegme
 			portions = append(portions, portion{encode(share.Variant), weight})
 			left -= weight
 		}
+		if left > 0 && left < 10_000 {
+			c.lose("flag %s: the distributions of rule %d are less than 100 %%; the rest gets %s here, while some versions of Flipt share it out.", from.Key, i+1, fallback)
+		}
 		portions = append(portions, portion{fallback, left})
-		made.Rules = append(made.Rules, c.rollout("", condition, portions, userKey)...)
+		made.Rules = append(made.Rules, c.rollout("flag "+from.Key, "", condition, portions, spread{by: userKey})...)
 	}
 	return fallback, made
 }
 
 // logic returns the condition of the named segments.
 func (f fliptSegments) logic(segments map[string]fliptSegment) (logic, error) {
-	keys, operator := append(f.Segments, f.Keys...), f.Operator
-	if f.Key != "" {
-		keys = append(keys, f.Key)
-	}
-	var key string
-	var nested fliptSegments
-	if json.Unmarshal(f.Segment, &key) == nil && key != "" {
-		keys = append(keys, key)
-	} else if json.Unmarshal(f.Segment, &nested) == nil {
-		keys, operator = append(append(keys, nested.Keys...), nested.Segments...), cmp.Or(operator, nested.Operator)
-		if nested.Key != "" {
-			keys = append(keys, nested.Key)
-		}
-	}
+	keys, operator := f.named()
 	if len(keys) == 0 {
-		return nil, fmt.Errorf("it names no segment")
+		return nil, errors.New("it names no segment")
 	}
 	all, err := conditions(keys, func(key string) (logic, error) {
 		segment, known := segments[key]
@@ -165,6 +159,29 @@ func (f fliptSegments) logic(segments map[string]fliptSegment) (logic, error) {
 	return either(all...), err
 }
 
+// named returns the keys of segments and how they are joined.
+func (f fliptSegments) named() (keys []string, operator string) {
+	keys, operator = f.Keys, f.Operator
+	if f.Key != "" {
+		keys = append(keys, f.Key)
+	}
+	for _, text := range []json.RawMessage{f.Segment, f.Segments} {
+		var key string
+		var list []string
+		var nested fliptSegments
+		switch {
+		case json.Unmarshal(text, &key) == nil && key != "":
+			keys = append(keys, key)
+		case json.Unmarshal(text, &list) == nil:
+			keys = append(keys, list...)
+		case json.Unmarshal(text, &nested) == nil:
+			more, join := nested.named()
+			keys, operator = append(keys, more...), cmp.Or(operator, join)
+		}
+	}
+	return keys, operator
+}
+
 func (f fliptSegment) logic() (logic, error) {
 	all, err := conditions(f.Constraints, fliptConstraint.logic)
 	if err != nil {
@@ -176,47 +193,93 @@ func (f fliptSegment) logic() (logic, error) {
 	return every(all...), nil
 }
 
+// logic returns the condition of a constraint. In Flipt all values are texts; a property that is missing is empty, and meets
+// only constraints that ask for that.
 func (f fliptConstraint) logic() (logic, error) {
-	path := "user." + f.Property
+	path, err := attribute(f.Property)
 	if f.Type == "ENTITY_ID_COMPARISON_TYPE" {
-		path = userKey
+		path, err = userKey, nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	operator := strings.ToLower(f.Operator)
-	var compared any = f.Value
-	switch {
-	case f.Type == "DATETIME_COMPARISON_TYPE":
-		return nil, fmt.Errorf("dates are compared, which is not possible here")
-	case operator == "isoneof" || operator == "isnotoneof":
-		return fliptList(path, operator, f.Value)
-	case f.Type == "NUMBER_COMPARISON_TYPE" && f.Value != "":
-		parsed, err := number(f.Value)
-		if err != nil {
-			return nil, err
-		}
-		compared = parsed
-	}
-	plain := map[string]string{"eq": "==", "neq": "!=", "lt": "<", "lte": "<=", "gt": ">", "gte": ">="}
 	switch operator {
-	case "eq", "neq", "lt", "lte", "gt", "gte":
-		return apply(plain[operator], variable(path), compared), nil
-	case "prefix":
-		return apply("starts_with", variable(path), f.Value), nil
-	case "suffix":
-		return apply("ends_with", variable(path), f.Value), nil
-	case "contains":
-		return contains(path, []any{f.Value}), nil
-	case "true", "present", "notempty":
-		return apply("!!", variable(path)), nil
-	case "false", "notpresent", "empty":
-		return apply("!", variable(path)), nil
+	case "present", "notempty":
+		return negate(isMissing(path), true), nil
+	case "notpresent", "empty":
+		return isMissing(path), nil
 	}
-	return nil, fmt.Errorf("the operator %q is not known here", f.Operator)
+	switch f.Type {
+	case "DATETIME_COMPARISON_TYPE":
+		return nil, errors.New("dates are compared, which is not possible here")
+	case "NUMBER_COMPARISON_TYPE":
+		return f.number(path, operator)
+	case "BOOLEAN_COMPARISON_TYPE":
+		return f.boolean(path, operator)
+	}
+	return f.text(path, operator)
 }
 
-func fliptList(path, operator, value string) (logic, error) {
-	var values []any
-	if err := json.Unmarshal([]byte(value), &values); err != nil {
-		return nil, fmt.Errorf("%q is no list", value)
+func (f fliptConstraint) unknown() error {
+	return fmt.Errorf("the operator %q is not known here", f.Operator)
+}
+
+// number compares numbers, which may be texts.
+func (f fliptConstraint) number(path, operator string) (logic, error) {
+	plain := map[string]string{"eq": "==", "neq": "!=", "lt": "<", "lte": "<=", "gt": ">", "gte": ">="}
+	switch operator {
+	case "isoneof", "isnotoneof":
+		var values []json.Number
+		if err := json.Unmarshal([]byte(f.Value), &values); err != nil {
+			return nil, fmt.Errorf("%q is no list of numbers", f.Value)
+		}
+		return every(isNumeric(path), negate(apply("in", apply("+", variable(path)), values), operator == "isnotoneof")), nil
+	case "eq", "neq", "lt", "lte", "gt", "gte":
+		value, err := number(f.Value)
+		return every(isNumeric(path), apply(plain[operator], variable(path), value)), err
 	}
-	return negate(oneOf(path, values), operator == "isnotoneof"), nil
+	return nil, f.unknown()
+}
+
+// boolean asks for a boolean, which may be one of the texts that Flipt reads as one.
+func (f fliptConstraint) boolean(path, operator string) (logic, error) {
+	switch operator {
+	case "true":
+		return oneOf(path, []any{true, "true", "True", "TRUE", "t", "T", "1"}), nil
+	case "false":
+		return oneOf(path, []any{false, "false", "False", "FALSE", "f", "F", "0"}), nil
+	}
+	return nil, f.unknown()
+}
+
+// text compares texts.
+func (f fliptConstraint) text(path, operator string) (logic, error) {
+	values := []string{f.Value}
+	if operator == "isoneof" || operator == "isnotoneof" {
+		if err := json.Unmarshal([]byte(f.Value), &values); err != nil {
+			return nil, fmt.Errorf("%q is no list of texts", f.Value)
+		}
+	}
+	there := negate(isMissing(path), true)
+	affixes := map[string]string{"prefix": "starts_with", "suffix": "ends_with", "contains": "in"}
+	switch {
+	case operator == "eq" && f.Value == "":
+		return false, nil
+	case operator == "eq":
+		return oneOf(path, spellings(values)), nil
+	case operator == "isoneof":
+		return every(there, oneOf(path, spellings(values))), nil
+	case operator == "neq" || operator == "isnotoneof":
+		return every(there, negate(oneOf(path, spellings(values)), true)), nil
+	case affixes[operator] != "" && f.Value == "":
+		return there, nil
+	case affixes[operator] != "":
+		return anyText(affixes[operator], path, texts(values)), nil
+	case operator == "notcontains" && f.Value == "":
+		return false, nil
+	case operator == "notcontains":
+		return every(there, negate(anyText("in", path, texts(values)), true)), nil
+	}
+	return nil, f.unknown()
 }

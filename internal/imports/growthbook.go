@@ -3,15 +3,18 @@ package imports
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/signalbox/signalbox/client/flageval"
 )
 
 type growthFile struct {
-	Features map[string]growthFeature `json:"features"`
+	Features  map[string]growthFeature `json:"features"`
+	Encrypted string                   `json:"encryptedFeatures"`
 }
 
 type growthFeature struct {
@@ -20,21 +23,46 @@ type growthFeature struct {
 }
 
 type growthRule struct {
-	Description   string            `json:"description"`
-	Condition     map[string]any    `json:"condition"`
-	Parents       []json.RawMessage `json:"parentConditions"`
+	Description string         `json:"description"`
+	Condition   map[string]any `json:"condition"`
+	Parents     []struct {
+		ID   string `json:"id"`
+		Gate bool   `json:"gate"`
+	} `json:"parentConditions"`
 	Force         json.RawMessage   `json:"force"`
 	Coverage      *float64          `json:"coverage"`
 	HashAttribute string            `json:"hashAttribute"`
 	Variations    []json.RawMessage `json:"variations"`
 	Weights       []float64         `json:"weights"`
-	Namespace     json.RawMessage   `json:"namespace"`
-	Ranges        json.RawMessage   `json:"ranges"`
+	unknown       string            // a member that Signalbox cannot express
+}
+
+// UnmarshalJSON decodes a rule, and notes a member that changes whom it is for and that Signalbox cannot express.
+func (g *growthRule) UnmarshalJSON(text []byte) error {
+	type plain growthRule
+	if err := json.Unmarshal(text, (*plain)(g)); err != nil {
+		return err
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil {
+		return err
+	}
+	condition, err := decode[struct{ Condition map[string]any }](text, "rule") // numbers keep their spelling
+	g.Condition = condition.Condition
+	for _, name := range []string{"namespace", "range", "ranges", "filters", "url", "urlPatterns", "groups", "status", "contextualBanditRef"} {
+		if value := string(members[name]); value != "" && value != "null" && value != "[]" && value != `""` {
+			g.unknown = name
+		}
+	}
+	return err
 }
 
 // growthBook imports the features that GrowthBook gives to its SDKs.
 func growthBook(documents [][]byte, options Options) (Result, error) {
 	return collect(documents, "list of features of GrowthBook", func(c *collector, file growthFile) {
+		if file.Encrypted != "" {
+			c.lose("The features of the file are encrypted; get them with a key of an SDK connection without encryption.")
+		}
 		for _, key := range slices.Sorted(maps.Keys(file.Features)) {
 			c.growth(key, file.Features[key], options.Environment)
 		}
@@ -48,10 +76,16 @@ func (c *collector) growth(key string, from growthFeature, where string) {
 	values := []json.RawMessage{from.Default}
 	made := environment{Enabled: true}
 	for i, each := range from.Rules {
-		rules, err := c.growthRules(each)
+		if c.growthGate(key, i, each) {
+			continue
+		}
+		rules, err := c.growthRules(key, each)
 		if err != nil {
 			c.lose("flag %s: rule %d is left out, because %v; whom it matched gets what follows.", key, i+1, err)
 			continue
+		}
+		if comparesVersions(each.Condition) {
+			c.lose("flag %s: rule %d compares versions; those without three numbers, such as 2.1, are compared as text there and as 2.1.0 here.", key, i+1)
 		}
 		for _, rule := range rules {
 			values = append(values, rule.Value)
@@ -65,45 +99,86 @@ func (c *collector) growth(key string, from growthFeature, where string) {
 	c.addFlag(flag{ID: key, Type: kind, Default: from.Default, Environments: map[string]environment{where: made}})
 }
 
-func (c *collector) growthRules(from growthRule) ([]rule, error) {
-	switch {
-	case len(from.Parents) > 0:
-		return nil, fmt.Errorf("it depends on other flags")
-	case len(from.Namespace) > 0 || len(from.Ranges) > 0:
-		return nil, fmt.Errorf("namespaces and ranges of experiments are not known here")
+// growthGate reports a rule that stops a flag unless another flag has a value, and whether the rule is one.
+func (c *collector) growthGate(key string, index int, from growthRule) bool {
+	gate := false
+	for _, parent := range from.Parents {
+		if parent.Gate {
+			gate = true
+			c.lose("flag %s: rule %d is left out: its prerequisite %s is not known here. Where the prerequisite was not met, nobody got a value (null); here they get what follows.",
+				key, index+1, parent.ID)
+		}
+	}
+	return gate
+}
+
+func (c *collector) growthRules(key string, from growthRule) ([]rule, error) {
+	if len(from.Parents) > 0 {
+		return nil, fmt.Errorf("it depends on the flag %s", from.Parents[0].ID)
+	}
+	if from.unknown != "" {
+		return nil, fmt.Errorf("%q is not known here", from.unknown)
 	}
 	condition, err := growthCondition(from.Condition)
 	if err != nil {
 		return nil, err
 	}
 	by := growthPath(cmp.Or(from.HashAttribute, "id"))
-	if len(from.Force) > 0 {
+	switch {
+	case len(from.Force) > 0:
 		if from.Coverage != nil {
-			condition = every(condition, c.share(*from.Coverage*100, by))
+			condition = every(condition, c.share("flag "+key, *from.Coverage*100, by))
 		}
 		return []rule{{Description: from.Description, Logic: condition, Value: from.Force}}, nil
+	case len(from.Variations) < 2: // which GrowthBook passes over
+		return nil, nil
 	}
-	if len(from.Variations) == 0 {
-		return nil, fmt.Errorf("it gives no value")
-	}
-	return c.growthExperiment(from, condition, by)
+	condition = every(condition, apply("!!", variable(by))) // others are in no experiment
+	return c.rollout("flag "+key, from.Description, condition, from.portions(), spread{by: by}), nil
 }
 
-// growthExperiment gives each variation its part of those whom the experiment covers.
-func (c *collector) growthExperiment(from growthRule, condition logic, by string) ([]rule, error) {
-	if from.Coverage != nil && *from.Coverage < 1 {
-		return nil, fmt.Errorf("the experiment covers a part of the users only, who cannot be told from the others here")
-	}
+// portions gives each variation its part of those whom the experiment covers; the others get what follows.
+func (g growthRule) portions() (portions []portion) {
 	const parts = 10_000
-	var portions []portion
-	for i, value := range from.Variations {
-		weight := 1.0 / float64(len(from.Variations))
-		if len(from.Weights) == len(from.Variations) {
-			weight = from.Weights[i]
-		}
-		portions = append(portions, portion{value, int(weight*parts + 0.5)})
+	coverage := 1.0
+	if g.Coverage != nil {
+		coverage = min(max(*g.Coverage, 0), 1)
 	}
-	return c.rollout(from.Description, condition, portions, by), nil
+	left, weights := parts, g.weights()
+	for i, value := range g.Variations {
+		weight := min(int(weights[i]*coverage*parts+0.5), left)
+		portions = append(portions, portion{value, weight})
+		left -= weight
+	}
+	return append(portions, portion{nil, left})
+}
+
+// weights returns the weights of variations. GrowthBook makes them equal if they are not as many, or not 1 together.
+func (g growthRule) weights() []float64 {
+	sum := 0.0
+	for _, each := range g.Weights {
+		sum += each
+	}
+	const tolerance = 0.01
+	if len(g.Weights) == len(g.Variations) && math.Abs(sum-1) <= tolerance {
+		return g.Weights
+	}
+	return slices.Repeat([]float64{1 / float64(len(g.Variations))}, len(g.Variations))
+}
+
+// comparesVersions reports whether a condition has an operator for versions anywhere.
+func comparesVersions(condition any) bool {
+	switch condition := condition.(type) {
+	case []any:
+		return slices.ContainsFunc(condition, comparesVersions)
+	case map[string]any:
+		for name, value := range condition {
+			if growthVersions()[name] != "" || comparesVersions(value) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // growthCondition translates a condition in the language of MongoDB.
@@ -115,7 +190,10 @@ func growthCondition(from map[string]any) (logic, error) {
 func growthMember(name string, value any) (logic, error) {
 	switch name {
 	case "$and", "$or", "$nor":
-		list, _ := value.([]any)
+		list, isList := value.([]any)
+		if !isList {
+			return nil, fmt.Errorf("%s has no list", name)
+		}
 		all, err := conditions(list, func(each any) (logic, error) {
 			object, _ := each.(map[string]any)
 			return growthCondition(object)
@@ -123,7 +201,11 @@ func growthMember(name string, value any) (logic, error) {
 		if name == "$and" {
 			return every(all...), err
 		}
-		return negate(either(all...), name == "$nor"), err
+		one := either(all...)
+		if len(all) == 0 { // to GrowthBook none are true
+			one = true
+		}
+		return negate(one, name == "$nor"), err
 	case "$not":
 		object, _ := value.(map[string]any)
 		condition, err := growthCondition(object)
@@ -136,7 +218,7 @@ func growthMember(name string, value any) (logic, error) {
 func growthComparison(path string, value any) (logic, error) {
 	operators, is := value.(map[string]any)
 	if !is {
-		return apply("==", variable(path), value), nil
+		return growthEqual(path, value)
 	}
 	all, err := conditions(slices.Sorted(maps.Keys(operators)), func(operator string) (logic, error) {
 		return growthOperator(path, operator, operators[operator])
@@ -144,17 +226,45 @@ func growthComparison(path string, value any) (logic, error) {
 	return every(all...), err
 }
 
+// growthEqual compares an attribute with a value, whose type the attribute is converted to.
+func growthEqual(path string, value any) (logic, error) {
+	switch value := value.(type) {
+	case nil:
+		return apply("==", variable(path), nil), nil
+	case bool:
+		if value {
+			return apply("!!", variable(path)), nil
+		}
+		return every(exists(path), apply("!", variable(path))), nil
+	case json.Number:
+		return apply("===", apply("-", variable(path), 0), value), nil // as numbers, null is 0
+	case string:
+		if isWord(value) {
+			return apply("==", variable(path), value), nil
+		}
+		return every(exists(path), apply("==", apply("cat", variable(path)), value)), nil
+	}
+	return nil, errors.New("it compares with a list")
+}
+
+func growthVersions() map[string]string {
+	return map[string]string{"$veq": "=", "$vne": "!=", "$vlt": "<", "$vlte": "<=", "$vgt": ">", "$vgte": ">="}
+}
+
 func growthOperator(path, operator string, value any) (logic, error) {
-	plain := map[string]string{"$eq": "==", "$ne": "!=", "$lt": "<", "$lte": "<=", "$gt": ">", "$gte": ">="}
-	versions := map[string]string{"$veq": "=", "$vne": "!=", "$vlt": "<", "$vlte": "<=", "$vgt": ">", "$vgte": ">="}
-	list, _ := value.([]any)
+	plain := map[string]string{"$eq": "===", "$ne": "!==", "$lt": "<", "$lte": "<=", "$gt": ">", "$gte": ">="}
+	list, isList := value.([]any)
+	_, isObject := value.(map[string]any)
 	switch {
+	case plain[operator] != "" && (isList || isObject):
+		return nil, errors.New("it compares with a list or an object")
 	case plain[operator] != "":
 		return apply(plain[operator], variable(path), value), nil
-	case versions[operator] != "":
-		return apply("sem_ver", variable(path), versions[operator], value), nil
-	case operator == "$in" || operator == "$nin":
-		return negate(oneOf(path, list), operator == "$nin"), nil
+	case growthVersions()[operator] != "":
+		return growthVersion(path, operator, value), nil
+	case (operator == "$in" || operator == "$nin") && isList:
+		matches := orAny(path, func(path string) logic { return oneOf(path, list) })
+		return negate(matches, operator == "$nin"), nil
 	case operator == "$exists":
 		return negate(apply("==", variable(path), nil), value == true), nil
 	case operator == "$not":
@@ -162,6 +272,15 @@ func growthOperator(path, operator string, value any) (logic, error) {
 		return negate(condition, true), err
 	}
 	return nil, fmt.Errorf("the operator %q is not known here", operator)
+}
+
+// growthVersion compares versions. To GrowthBook a missing one is the lowest.
+func growthVersion(path, operator string, value any) logic {
+	condition := apply("sem_ver", variable(path), growthVersions()[operator], value)
+	if operator == "$vlt" || operator == "$vlte" || operator == "$vne" {
+		return either(negate(variable(path), true), condition)
+	}
+	return condition
 }
 
 // growthPath returns where an attribute is.

@@ -23,7 +23,8 @@ type Options struct {
 type Result struct {
 	// Documents are resources as apply reads them.
 	Documents []json.RawMessage
-	// Lost has a sentence for everything that could not be carried over.
+	// Lost has a sentence for everything that could not be carried over or decides otherwise, and for nothing else: without
+	// one, every flag decides for every context as it did.
 	Lost []string
 	// Notes has what to know before applying it.
 	Notes []string
@@ -54,8 +55,8 @@ func Formats() []Format {
 // collector gathers a result.
 type collector struct {
 	Result
-	spread       bool            // users are spread anew
 	environments map[string]bool // that values are for
+	taken        map[string]bool // kinds and ids of the resources so far
 }
 
 // collect decodes the JSON documents of a format one after the other and returns what add makes of them.
@@ -71,42 +72,95 @@ func collect[T any](documents [][]byte, what string, add func(c *collector, deco
 	return c.finish()
 }
 
-func newCollector() *collector { return &collector{environments: map[string]bool{}} }
+func newCollector() *collector {
+	return &collector{environments: map[string]bool{}, taken: map[string]bool{}}
+}
 
 // lose reports what could not be carried over.
 func (c *collector) lose(format string, args ...any) {
 	c.Lost = append(c.Lost, fmt.Sprintf(format, args...))
 }
 
-// add adds a resource, unless its id is none.
+// add adds a resource, unless its id is none or is taken.
 func (c *collector) add(kind, id string, resource any) {
-	if kind != "logger" && !naming.IsKey(id, naming.MaxKey) {
+	switch {
+	case kind != "logger" && !naming.IsKey(id, naming.MaxKey):
 		c.lose("%s %q: left out, because its id %s.", kind, id, naming.KeyRule(naming.MaxKey))
-		return
+	case c.taken[kind+" "+id]:
+		c.lose("%s %s: it is there more than once; all but the first are left out.", kind, id)
+	default:
+		c.taken[kind+" "+id] = true
+		c.Documents = append(c.Documents, encode(resource))
 	}
-	c.Documents = append(c.Documents, encode(resource))
 }
 
 // addFlag adds a flag.
 func (c *collector) addFlag(f flag) {
 	f.Kind = "flag"
-	for name, configured := range f.Environments {
+	for _, name := range slices.Sorted(maps.Keys(f.Environments)) {
 		c.environments[name] = true
+		configured := f.Environments[name]
+		configured.Rules = c.reachable(f, name, configured.Rules)
 		if configured.Default != nil && rawjson.Same(configured.Default, f.Default) { // it follows the flag
 			configured.Default = nil
-			f.Environments[name] = configured
 		}
+		f.Environments[name] = configured
 	}
 	c.add(f.Kind, f.ID, f)
+}
+
+// reachable returns the rules that can match, up to the first that everybody matches. A rule that the server would refuse is
+// left out.
+func (c *collector) reachable(f flag, environment string, rules []rule) (kept []rule) {
+	for i, each := range rules {
+		forAll := each.Logic == logic(true)
+		switch {
+		case each.Logic == logic(false):
+			continue
+		case forAll:
+			each.Logic = everybody()
+		}
+		if err := refusal(f, each); err != nil {
+			c.lose("flag %s in %s: rule %d of the translation is left out, because %v; whom it matched gets what follows.", f.ID, environment, i+1, err)
+			continue
+		}
+		kept = append(kept, each)
+		if forAll {
+			break
+		}
+	}
+	return kept
+}
+
+// refusal returns why the server would refuse a rule: an operator that it does not know, or a rule that is too large.
+func refusal(f flag, r rule) error {
+	alone := flageval.Environment{Rules: []flageval.Rule{{Logic: encode(r.Logic), Value: r.Value}}}
+	compiled := flageval.Compile(flageval.Definition{Key: f.ID, Type: f.Type, Default: r.Value, Environments: map[string]flageval.Environment{"": alone}})
+	for _, problem := range compiled.Problems() {
+		return problem.Err
+	}
+	return nil
+}
+
+// choices returns the named values of a flag. A server takes a value once, so values that repeat have no names.
+func (c *collector) choices(id string, names []string, values []json.RawMessage) (made []choice) {
+	seen := map[string]bool{}
+	for i, value := range values {
+		text := string(rawjson.Canonical(value))
+		if seen[text] {
+			c.lose("flag %s: the names of its values are left out, because %s is there more than once.", id, text)
+			return nil
+		}
+		seen[text] = true
+		made = append(made, choice{names[i], value})
+	}
+	return made
 }
 
 // finish returns the result with its notes.
 func (c *collector) finish() (Result, error) {
 	if len(c.Documents) == 0 && len(c.Lost) == 0 {
 		return Result{}, fmt.Errorf("the file has nothing that can be imported")
-	}
-	if c.spread {
-		c.Notes = append(c.Notes, "Percentages stay the same, but other users get each value: every system spreads them by a hash of its own.")
 	}
 	if len(c.environments) > 0 {
 		c.Notes = append(c.Notes, "Values are for these environments, which must be managed: "+strings.Join(slices.Sorted(maps.Keys(c.environments)), ", ")+".")

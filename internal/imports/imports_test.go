@@ -154,14 +154,14 @@ func TestLaunchDarkly_Rules(t *testing.T) {
 	       "rules": [
 	         {"variation": 0, "clauses": [{"attribute": "email", "op": "endsWith", "values": ["@example.com"]}, {"attribute": "plan", "op": "in", "values": ["free"], "negate": true}]},
 	         {"variation": 0, "clauses": [{"attribute": "email", "op": "matches", "values": [".*"]}]},
-	         {"variation": 0, "clauses": [{"attribute": "/address/city", "op": "in", "values": ["Rome", "Oslo"]}]},
+	         {"variation": 0, "clauses": [{"attribute": "/address/city", "op": "in", "values": ["Rome", "Oslo"], "contextKind": "user"}]},
 	         {"variation": 0, "clauses": [{"attribute": "version", "op": "semVerGreaterThan", "values": ["2.0.0"]}]}]},
 	     "test": {"on": false, "offVariation": 1, "fallthrough": {"variation": 0}}}},
 	  {"key": "color", "variations": [{"name": "Red", "value": "red"}, {"name": "Blue", "value": "blue"}],
 	   "environments": {"production": {"on": true, "offVariation": 0, "prerequisites": [{"key": "checkout"}],
 	     "fallthrough": {"rollout": {"variations": [{"variation": 0, "weight": 80000}, {"variation": 1, "weight": 20000}]}}}}},
 	  {"key": "old", "archived": true, "variations": [{"value": 1}]},
-	  {"key": "no such id", "variations": [{"value": 1}]}]}`)
+	  {"key": "no such id", "variations": [{"value": 1}], "environments": {"test": {"on": true, "offVariation": 0, "fallthrough": {"variation": 0}}}}]}`)
 	i.serves("checkout", "production", map[string]string{
 		`{"user": {"key": "alice"}}`:                              "true",
 		`{"user": {"key": "carl"}}`:                               "false",
@@ -174,8 +174,9 @@ func TestLaunchDarkly_Rules(t *testing.T) {
 	})
 	i.serves("checkout", "test", map[string]string{`{}`: "false"})
 	i.about("color", `"blue"`, 200)
-	i.lost(`rule 2 is left out, because "matches" is not known`, "color in production: prerequisites", "old: left out", `"no such id"`)
-	if notes := strings.Join(i.Notes, " "); !strings.Contains(notes, "production, test") || !strings.Contains(notes, "Percentages") {
+	i.lost(`rule 2 is left out, because "matches" is not known`, "color in production: its prerequisite checkout", "color in production: its percentages",
+		"old: left out", `"no such id"`)
+	if notes := strings.Join(i.Notes, " "); !strings.Contains(notes, "production, test") {
 		t.Error(notes)
 	}
 	if !strings.Contains(string(i.document("color")), `"values":[{"name":"Red","value":"red"},{"name":"Blue","value":"blue"}]`) {
@@ -217,7 +218,7 @@ func TestUnleash_Strategies(t *testing.T) {
 	})
 	i.serves("on", "production", map[string]string{`{}`: "true"})
 	i.about("half", "true", 500)
-	i.lost("variants are a second value", "a strategy remoteAddress", "rules cannot read the time", "disabled", "gone: left out")
+	i.lost("variants are a second value", "a strategy remoteAddress", "rules cannot read the time", "disabled", "gone: left out", "half in production: its percentages")
 }
 
 func TestFlagd_Targeting(t *testing.T) {
@@ -243,7 +244,7 @@ func TestFlagd_Targeting(t *testing.T) {
 	i.serves("bools", "production", map[string]string{`{"user": {"key": "alice"}}`: "true", `{"user": {"key": "bob"}}`: "false"})
 	i.serves("off", "production", map[string]string{`{}`: `{"x":1}`})
 	i.about("spread", "2", 700)
-	i.lost("timed: its targeting is left out, because rules cannot read the time", "loop: its targeting", "code: left out")
+	i.lost("timed: its targeting is left out, because rules cannot read the time", "loop: its targeting", "code: left out", "off: it is disabled")
 }
 
 func TestFlipt_SegmentsAndRollouts(t *testing.T) {
@@ -274,7 +275,7 @@ func TestFlipt_SegmentsAndRollouts(t *testing.T) {
 	i.serves("beta", "production", map[string]string{`{"user": {"region": "eu"}}`: "true"})
 	i.about("beta", "true", 300)
 	i.serves("off", "production", map[string]string{`{}`: `""`})
-	i.lost("attachment of the variant blue", `no segment "nope"`, "dates are compared")
+	i.lost("attachment of the variant blue", `no segment "nope"`, "dates are compared", "beta: its percentages")
 }
 
 func TestFlipt_OperatorInCapitals(t *testing.T) {
@@ -305,7 +306,9 @@ func TestGrowthBook_Conditions(t *testing.T) {
 	})
 	i.about("part", `"b"`, 250)
 	i.about("test", "2", 700)
-	i.lost(`"$regex" is not known`, "covers a part", "depends on other flags")
+	i.about("some", "1", 250)
+	i.about("some", "2", 250)
+	i.lost("dark: rule 2 compares versions", `"$regex" is not known`, "part: its percentages", "test: its percentages", "some: its percentages", "depends on the flag x")
 }
 
 // TestGrowthBook_SpreadsByAnotherMember: every rule of a rollout has the same buckets.
@@ -316,7 +319,7 @@ func TestGrowthBook_SpreadsByAnotherMember(t *testing.T) {
 	i.about("three", "1", 200)
 	i.about("three", "2", 300)
 	i.about("three", "3", 500)
-	i.lost()
+	i.lost("three: its percentages")
 }
 
 func TestCrontab_Calls(t *testing.T) {

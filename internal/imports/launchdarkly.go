@@ -3,6 +3,7 @@ package imports
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -29,13 +30,15 @@ type darklyFlag struct {
 }
 
 type darklyEnvironment struct {
-	On             bool              `json:"on"`
-	Targets        []darklyTarget    `json:"targets"`
-	ContextTargets []darklyTarget    `json:"contextTargets"`
-	Rules          []darklyRule      `json:"rules"`
-	Fallthrough    darklyServed      `json:"fallthrough"`
-	OffVariation   *int              `json:"offVariation"`
-	Prerequisites  []json.RawMessage `json:"prerequisites"`
+	On             bool           `json:"on"`
+	Targets        []darklyTarget `json:"targets"`
+	ContextTargets []darklyTarget `json:"contextTargets"`
+	Rules          []darklyRule   `json:"rules"`
+	Fallthrough    *darklyServed  `json:"fallthrough"`
+	OffVariation   *int           `json:"offVariation"`
+	Prerequisites  []struct {
+		Key string `json:"key"`
+	} `json:"prerequisites"`
 }
 
 type darklyTarget struct {
@@ -50,6 +53,7 @@ type darklyServed struct {
 		Variations []struct{ Variation, Weight int }
 		BucketBy   string `json:"bucketBy"`
 		Kind       string `json:"contextKind"`
+		Purpose    string `json:"kind"`
 	} `json:"rollout"`
 }
 
@@ -68,40 +72,63 @@ type darklyClause struct {
 	ContextKind string `json:"contextKind"`
 }
 
+// errSummary is what a file is refused for whose environments have no rules.
+var errSummary = errors.New("it has only a summary of the flags, without their rules: get it with ?summary=0")
+
 // launchDarkly imports the answer of LaunchDarkly's list of flags.
 func launchDarkly(documents [][]byte, _ Options) (Result, error) {
-	return collect(documents, "list of flags of LaunchDarkly", func(c *collector, list darklyList) {
+	summary := false
+	result, err := collect(documents, "list of flags of LaunchDarkly", func(c *collector, list darklyList) {
 		for _, each := range list.Items {
+			summary = summary || each.isSummary()
 			c.darkly(each)
 		}
 	})
+	if summary {
+		return Result{}, errSummary
+	}
+	return result, err
+}
+
+// isSummary reports whether an environment lacks what it serves when no rule matches, which every flag has.
+func (d darklyFlag) isSummary() bool {
+	for _, each := range d.Environments {
+		if each.Fallthrough == nil {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *collector) darkly(from darklyFlag) {
-	if from.Archived {
+	switch {
+	case from.Archived:
 		c.lose("flag %s: left out, because it is archived.", from.Key)
 		return
-	}
-	if len(from.Variations) == 0 {
+	case len(from.Variations) == 0:
 		c.lose("flag %s: left out, because it has no variations.", from.Key)
+		return
+	case len(from.Environments) == 0:
+		c.lose("flag %s: left out, because the file has no environments for it; name them with ?env=.", from.Key)
 		return
 	}
 	var values []json.RawMessage
+	var names []string
 	for _, each := range from.Variations {
 		values = append(values, each.Value)
+		if each.Name != "" {
+			names = append(names, each.Name)
+		}
 	}
 	made := flag{ID: from.Key, Name: from.Name, Description: from.Description, Type: typeOf(values), Default: values[len(values)-1],
 		Environments: map[string]environment{}}
-	for i, each := range from.Variations {
-		if made.Type != flageval.Boolean && each.Name != "" {
-			made.Values = append(made.Values, choice{each.Name, values[i]})
-		}
-	}
-	if len(made.Values) != len(values) { // all or none
-		made.Values = nil
+	if made.Type != flageval.Boolean && len(names) == len(values) { // all or none
+		made.Values = c.choices(from.Key, names, values)
 	}
 	for _, name := range slices.Sorted(maps.Keys(from.Environments)) {
-		made.Environments[name] = c.darklyEnvironment(darklyPlace{from.Key, name, values}, from.Environments[name])
+		if served := from.Environments[name]; served.Fallthrough != nil {
+			made.Environments[name] = c.darklyEnvironment(darklyPlace{from.Key, name, values}, served)
+		}
 	}
 	c.addFlag(made)
 }
@@ -111,6 +138,9 @@ type darklyPlace struct {
 	flag, environment string
 	values            []json.RawMessage
 }
+
+// String returns the start of a sentence about the place.
+func (p darklyPlace) String() string { return fmt.Sprintf("flag %s in %s", p.flag, p.environment) }
 
 // value returns the value of a variation.
 func (p darklyPlace) value(variation int) (json.RawMessage, error) {
@@ -123,87 +153,216 @@ func (p darklyPlace) value(variation int) (json.RawMessage, error) {
 // darklyEnvironment keeps what is served when the flag is off as the default, so that it can be switched as before; what is
 // served to everybody else when it is on is the last rule.
 func (c *collector) darklyEnvironment(place darklyPlace, from darklyEnvironment) environment {
-	made := environment{Enabled: from.On, Default: place.values[len(place.values)-1]}
-	if from.OffVariation != nil {
-		if off, err := place.value(*from.OffVariation); err == nil {
-			made.Default = off
+	made := environment{Enabled: from.On, Default: c.darklyOff(place, from.OffVariation)}
+	for _, each := range from.Prerequisites {
+		c.lose("%s: its prerequisite %s is not known here; it decides as if the prerequisite were met.", place, each.Key)
+	}
+	for _, target := range from.targets() {
+		path, err := darklyPath(target.ContextKind, "key")
+		if err != nil {
+			c.lose("%s: a list of targets is left out, because %v.", place, err)
+			continue
 		}
-	}
-	if len(from.Prerequisites) > 0 {
-		c.lose("flag %s in %s: prerequisites are not known here; it decides as if they held.", place.flag, place.environment)
-	}
-	for _, target := range slices.Concat(from.Targets, from.ContextTargets) {
-		if len(target.Values) > 0 {
-			served := darklyServed{Variation: &target.Variation}
-			c.darklyServe(place, &made, "Targets", oneOf(darklyPath(target.ContextKind, "key"), texts(target.Values)), served)
+		for part := range slices.Chunk(target.Values, darklyTargets) {
+			c.darklyServe(place, &made, "Targets", oneOf(path, texts(part)), darklyServed{Variation: &target.Variation})
 		}
 	}
 	for i, each := range from.Rules {
 		condition, err := darklyClauses(each.Clauses)
 		if err != nil {
-			c.lose("flag %s in %s: rule %d is left out, because %v; whom it matched gets what follows.", place.flag, place.environment, i+1, err)
+			c.lose("%s: rule %d is left out, because %v; whom it matched gets what follows.", place, i+1, err)
 			continue
 		}
 		c.darklyServe(place, &made, each.Description, condition, each.darklyServed)
 	}
-	c.darklyServe(place, &made, "Everybody else", true, from.Fallthrough)
+	c.darklyServe(place, &made, "Everybody else", true, *from.Fallthrough)
 	return made
+}
+
+// darklyTargets is how many keys one rule has at most: a rule is limited in its size.
+const darklyTargets = 500
+
+// darklyOff returns what is served while a flag is off.
+func (c *collector) darklyOff(place darklyPlace, variation *int) json.RawMessage {
+	last := place.values[len(place.values)-1]
+	if variation != nil {
+		if off, err := place.value(*variation); err == nil {
+			return off
+		}
+	}
+	c.lose("%s: it has no off variation. While it is off, the code decided what to use; here everybody gets %s.", place, last)
+	return last
+}
+
+// targets returns lists of keys. Those of users may have an empty list among those of other kinds, which says when they come;
+// without one they come first.
+func (d darklyEnvironment) targets() []darklyTarget {
+	first, all := slices.Clone(d.Targets), slices.Clone(d.ContextTargets)
+	for i, each := range all {
+		if cmp.Or(each.ContextKind, "user") != "user" || len(each.Values) > 0 {
+			continue
+		}
+		if at := slices.IndexFunc(first, func(t darklyTarget) bool { return t.Variation == each.Variation }); at >= 0 {
+			all[i].Values = first[at].Values
+			first = slices.Delete(first, at, at+1)
+		}
+	}
+	return slices.Concat(first, all)
 }
 
 // darklyServe adds the rules that serve something to those who match a condition.
 func (c *collector) darklyServe(place darklyPlace, to *environment, description string, condition logic, served darklyServed) {
-	var portions []portion
-	by := userKey
-	switch {
-	case served.Variation != nil:
-		value, err := place.value(*served.Variation)
-		if err != nil || condition == logic(true) && rawjson.Same(value, to.Default) {
-			return
-		}
-		portions = []portion{{value, 1}}
-	case served.Rollout != nil:
-		by = darklyPath(served.Rollout.Kind, served.Rollout.BucketBy)
-		for _, each := range served.Rollout.Variations {
-			value, err := place.value(each.Variation)
-			if err == nil {
-				portions = append(portions, portion{value, each.Weight})
-			}
-		}
+	portions, how, err := place.portions(served)
+	if err != nil {
+		c.lose("%s: %q serves nothing, because %v; whom it matched gets what follows.", place, cmp.Or(description, "a rule"), err)
+		return
 	}
-	to.Rules = append(to.Rules, c.rollout(description, condition, portions, by)...)
+	rules := c.rollout(place.String(), description, condition, portions, how)
+	if len(rules) == 1 && condition == logic(true) && rawjson.Same(rules[0].Value, to.Default) {
+		return // the default says so
+	}
+	to.Rules = append(to.Rules, rules...)
+}
+
+// portions returns what is served, and how users are spread over it. Without the attribute they are spread by, users get the
+// first portion; what is left of 100 % belongs to the last.
+func (p darklyPlace) portions(served darklyServed) (portions []portion, how spread, err error) {
+	if served.Variation != nil {
+		value, err := p.value(*served.Variation)
+		return []portion{{value, 1}}, spread{by: userKey}, err
+	}
+	if served.Rollout == nil || len(served.Rollout.Variations) == 0 {
+		return nil, how, errors.New("it has neither a variation nor a rollout")
+	}
+	left := 100_000
+	for i, each := range served.Rollout.Variations {
+		value, err := p.value(each.Variation)
+		if err != nil {
+			return nil, how, err
+		}
+		weight := min(each.Weight, left)
+		if left -= weight; i == len(served.Rollout.Variations)-1 {
+			weight += left
+		}
+		portions = append(portions, portion{value, weight})
+	}
+	by := served.Rollout.BucketBy
+	if served.Rollout.Purpose == "experiment" { // which goes by the key alone
+		by = ""
+	}
+	how = spread{absent: true}
+	how.by, err = darklyPath(served.Rollout.Kind, cmp.Or(by, "key"))
+	return portions, how, err
 }
 
 func darklyClauses(clauses []darklyClause) (logic, error) {
-	all, err := conditions(clauses, func(clause darklyClause) (logic, error) {
-		condition, err := clause.logic()
-		return negate(condition, clause.Negate), err
-	})
+	all, err := conditions(clauses, darklyClause.logic)
 	return every(all...), err
 }
 
+// logic returns the condition of a clause. It is not met by a context without the attribute, negated or not, and by a list if
+// one of its elements meets it.
 func (d darklyClause) logic() (logic, error) {
 	if d.Attribute == "kind" && d.Op != "segmentMatch" {
-		return nil, fmt.Errorf("kinds of contexts cannot be compared")
+		return nil, errors.New("kinds of contexts cannot be compared")
 	}
-	path := darklyPath(d.ContextKind, d.Attribute)
-	plain := map[string]string{"startsWith": "starts_with", "endsWith": "ends_with",
-		"lessThan": "<", "lessThanOrEqual": "<=", "greaterThan": ">", "greaterThanOrEqual": ">="}
+	test, err := d.test()
+	if err != nil {
+		return nil, err
+	}
+	path, err := darklyPath(d.ContextKind, d.Attribute)
+	if err != nil {
+		return nil, err
+	}
+	matches := orAny(path, test)
+	if d.Attribute == "key" { // which is no list
+		matches = test(path)
+	}
+	if d.Negate {
+		return every(exists(path), negate(matches, true)), nil
+	}
+	return matches, nil
+}
+
+// test returns what a clause asks of one value.
+func (d darklyClause) test() (func(path string) logic, error) {
+	affixes := map[string]string{"startsWith": "starts_with", "endsWith": "ends_with", "contains": "in"}
+	numbers := map[string]string{"lessThan": "<", "lessThanOrEqual": "<=", "greaterThan": ">", "greaterThanOrEqual": ">="}
 	versions := map[string]string{"semVerEqual": "=", "semVerLessThan": "<", "semVerGreaterThan": ">"}
 	switch {
 	case d.Op == "in":
-		return oneOf(path, d.Values), nil
-	case d.Op == "contains":
-		return contains(path, d.Values), nil
-	case plain[d.Op] != "":
-		return anyValue(plain[d.Op], path, d.Values), nil
+		return d.in()
+	case affixes[d.Op] != "":
+		return func(path string) logic { return darklyText(affixes[d.Op], path, valuesOf[string](d.Values)) }, nil
+	case numbers[d.Op] != "":
+		return func(path string) logic {
+			return every(isNumber(path), anyOf(valuesOf[json.Number](d.Values), func(value any) logic { return apply(numbers[d.Op], variable(path), value) }))
+		}, nil
 	case versions[d.Op] != "":
-		return anyOf(d.Values, func(value any) logic { return apply("sem_ver", variable(path), versions[d.Op], value) }), nil
+		return func(path string) logic { return darklyVersion(versions[d.Op], path, valuesOf[string](d.Values)) }, nil
 	}
 	return nil, fmt.Errorf("%q is not known here", d.Op)
 }
 
-// darklyPath returns where an attribute of a context is. An attribute with slashes is a path.
-func darklyPath(kind, attribute string) string {
-	path := strings.TrimPrefix(cmp.Or(attribute, "key"), "/")
-	return cmp.Or(kind, "user") + "." + strings.ReplaceAll(path, "/", ".")
+// in compares with values, which are of the same type or differ.
+func (d darklyClause) in() (func(path string) logic, error) {
+	var values []any
+	for _, value := range d.Values {
+		switch value.(type) {
+		case []any, map[string]any:
+			return nil, errors.New("it compares with a list or an object")
+		case nil: // which no attribute is
+		default:
+			values = append(values, value)
+		}
+	}
+	return func(path string) logic { return oneOf(path, values) }, nil
+}
+
+// darklyText compares texts; only the empty one is a part of the empty one.
+func darklyText(operator, path string, values []any) logic {
+	if operator == "in" && slices.Contains(values, any("")) {
+		return isText(path)
+	}
+	return anyText(operator, path, values)
+}
+
+// darklyVersion compares versions, which are texts without a leading v.
+func darklyVersion(operator, path string, values []any) logic {
+	version := apply("cat", "v", variable(path))
+	return every(isText(path), anyOf(values, func(value any) logic {
+		if strings.HasPrefix(strings.ToLower(value.(string)), "v") {
+			return false
+		}
+		return apply("sem_ver", version, operator, value)
+	}))
+}
+
+// valuesOf returns the values of one type: others match nothing.
+func valuesOf[T any](values []any) (same []any) {
+	for _, value := range values {
+		if _, is := value.(T); is {
+			same = append(same, value)
+		}
+	}
+	return same
+}
+
+// darklyPath returns where an attribute of a kind of contexts is. With a kind, an attribute that starts with a slash is a path.
+func darklyPath(kind, attribute string) (string, error) {
+	names := []string{attribute}
+	if kind != "" && strings.HasPrefix(attribute, "/") {
+		names = strings.Split(attribute[1:], "/")
+	}
+	for i, name := range names {
+		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+		if name == "" || strings.Contains(name, ".") || i > 0 && (name == "length" || strings.Trim(name, "0123456789") == "") {
+			return "", fmt.Errorf("rules cannot read the attribute %q", attribute)
+		}
+		names[i] = name
+	}
+	if strings.Contains(kind, ".") {
+		return "", fmt.Errorf("rules cannot read the kind %q", kind)
+	}
+	return cmp.Or(kind, "user") + "." + strings.Join(names, "."), nil
 }
