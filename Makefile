@@ -22,7 +22,7 @@ GOLANGCI         := bin/tools/golangci-lint-$(GOLANGCI_VERSION)-$(shell go env G
 PLAIN := CGO_ENABLED=0 GOFLAGS=-trimpath
 
 .DEFAULT_GOAL := help
-.PHONY: help run build demo screenshots test test-web test-fast test-fast-server test-fast-clients soak lint lint-bench check-platforms check-deploy check-guides bench fuzz fmt clean
+.PHONY: help run build demo screenshots test test-web test-fast test-fast-server test-fast-clients soak lint lint-bench check-platforms check-deploy check-guides bench parity fuzz fmt clean
 
 help: ## list the commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -124,6 +124,12 @@ check-guides: ## run the programs of docs/openfeature.md in Python, JavaScript, 
 
 bench: build ## run the side-by-side benchmarks (BENCHFLAGS)
 	scripts/with-postgres go -C bench run . $(BENCHFLAGS)
+
+# The tests compare with what is recorded, and need none of these evaluators.
+parity: ## record anew what the evaluators of other products answer for the exports that the tests import
+	scripts/ensure-node
+	scripts/with-node npm --prefix bench/parity/flipt ci --silent --no-audit --no-fund
+	scripts/with-node go -C bench/parity run .
 
 fuzz: ## run every fuzz target for FUZZTIME, one after the other
 	FUZZTIME=$(FUZZTIME) scripts/with-postgres scripts/fuzz $(TEST_MODULES)
