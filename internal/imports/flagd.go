@@ -222,8 +222,10 @@ func (t flagdTargeting) operation(operator string, arguments any, depth int, inL
 		return nil, err
 	}
 	switch {
-	case inLoop && operator == "fractional":
+	case operator == "fractional" && inLoop:
 		return nil, errors.New("it has a fractional inside of a loop")
+	case operator == "fractional":
+		t.c.splits[t.flag] = true
 	case operator == "var" && !inLoop:
 		translated, err = flagdVariable(translated)
 	case (operator == "missing" || operator == "missing_some") && !inLoop:

@@ -57,6 +57,7 @@ type collector struct {
 	Result
 	environments map[string]bool // that values are for
 	taken        map[string]bool // kinds and ids of the resources so far
+	splits       map[string]bool // flags whose users keep their buckets, if flagd is new enough
 }
 
 // collect decodes the JSON documents of a format one after the other and returns what add makes of them.
@@ -73,7 +74,7 @@ func collect[T any](documents [][]byte, what string, add func(c *collector, deco
 }
 
 func newCollector() *collector {
-	return &collector{environments: map[string]bool{}, taken: map[string]bool{}}
+	return &collector{environments: map[string]bool{}, taken: map[string]bool{}, splits: map[string]bool{}}
 }
 
 // lose reports what could not be carried over.
@@ -161,6 +162,10 @@ func (c *collector) choices(id string, names []string, values []json.RawMessage)
 func (c *collector) finish() (Result, error) {
 	if len(c.Documents) == 0 && len(c.Lost) == 0 {
 		return Result{}, fmt.Errorf("the file has nothing that can be imported")
+	}
+	if len(c.splits) > 0 {
+		c.Notes = append(c.Notes, "Users keep their buckets of fractional as flagd's core 0.16 computes them; 0.13 and older give other users each value: "+
+			strings.Join(slices.Sorted(maps.Keys(c.splits)), ", ")+".")
 	}
 	if len(c.environments) > 0 {
 		c.Notes = append(c.Notes, "Values are for these environments, which must be managed: "+strings.Join(slices.Sorted(maps.Keys(c.environments)), ", ")+".")

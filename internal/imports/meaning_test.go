@@ -101,6 +101,16 @@ func TestFlagd_OldFractional(t *testing.T) {
 	i.lost("flag a: its percentages")
 }
 
+// TestFlagd_Fractional: users keep their buckets, which depend on the version of flagd.
+func TestFlagd_Fractional(t *testing.T) {
+	t.Parallel()
+	i := run(t, "flagd", `{"flags": {"a": {"state": "ENABLED", "variants": {"x": "X", "y": "Y"}, "defaultVariant": "x", "targeting": {"fractional": [["x", 30], ["y", 70]]}}}}`)
+	i.lost()
+	if notes := strings.Join(i.Notes, "\n"); !strings.Contains(notes, "0.13 and older give other users each value: a.") {
+		t.Error(notes)
+	}
+}
+
 // TestFlagd_SameValues: the server takes every value once.
 func TestFlagd_SameValues(t *testing.T) {
 	t.Parallel()
