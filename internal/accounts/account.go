@@ -82,14 +82,25 @@ func (s *Service) ReplaceAccount(ctx context.Context, caller Caller, draft Accou
 		return Account{}, err
 	}
 	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Account, error) {
-		target := changes.Target[Account]{
-			Account: caller.Account, Actor: caller.Actor(), Kind: KindAccount, Key: caller.Account, Match: match,
-			Load: func() (Account, error) { return tx.Account(ctx, caller.Account) },
-		}
-		return changes.Replace(ctx, tx, target,
-			func(before Account) (Account, error) { return draft.over(before, tx.Now()) },
-			func(_, after Account) error { return updateAccount(ctx, tx, after) })
+		return draft.replace(ctx, tx, caller, match)
 	})
+}
+
+// RestoreAccount undoes a change of the account, given the account from before it.
+func (s *Service) RestoreAccount(ctx context.Context, caller Caller, revert Revert, draft AccountDraft) (changes.Change, error) {
+	return Restore(ctx, s.Store, caller, revert, func(ctx context.Context, tx Tx, caller Caller) Restoration[Account] {
+		return Restoration[Account]{Check: draft.validate, Replace: func() (Account, error) { return draft.replace(ctx, tx, caller, nil) }}
+	})
+}
+
+func (d *AccountDraft) replace(ctx context.Context, tx Tx, caller Caller, match changes.Match[Account]) (Account, error) {
+	target := changes.Target[Account]{
+		Account: caller.Account, Actor: caller.Actor(), Kind: KindAccount, Key: caller.Account, Match: match,
+		Load: func() (Account, error) { return tx.Account(ctx, caller.Account) },
+	}
+	return changes.Replace(ctx, tx, target,
+		func(before Account) (Account, error) { return d.over(before, tx.Now()) },
+		func(_, after Account) error { return updateAccount(ctx, tx, after) })
 }
 
 // over lays the draft over the stored account.

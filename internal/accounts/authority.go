@@ -105,7 +105,7 @@ func (c Caller) reload(ctx context.Context, tx AuthorityTx, current int64) (Call
 		return Caller{}, err
 	}
 	fresh = fresh.readAt(current)
-	fresh.Version, fresh.Needs, fresh.DryRun, fresh.Revert = c.Version, c.Needs, c.DryRun, c.Revert
+	fresh.Version, fresh.Needs, fresh.DryRun, fresh.Reverts = c.Version, c.Needs, c.DryRun, c.Reverts
 	return fresh, c.Needs.Permit(fresh)
 }
 

@@ -41,8 +41,8 @@ type Caller struct {
 	Needs Needs
 	// DryRun says that what the caller writes is rolled back in the end; see Do.
 	DryRun bool
-	// Revert is the change that the caller is undoing; nil for none.
-	Revert *changes.Revert
+	// Reverts is the change that the caller undoes, if any; see Restore.
+	Reverts changes.Reverted
 
 	// authenticated is set by the Authenticator, and access is the account's access
 	// version that the credential was read at.
@@ -53,9 +53,9 @@ type Caller struct {
 // Actor returns the caller as the history names it.
 func (c Caller) Actor() changes.Actor {
 	if c.IsPerson() {
-		return changes.Actor{Type: changes.ActorUser, ID: c.UserID, Name: c.UserName, Revert: c.Revert}
+		return changes.Actor{Type: changes.ActorUser, ID: c.UserID, Name: c.UserName, Reverts: c.Reverts}
 	}
-	return changes.Actor{Type: changes.ActorKey, ID: c.KeyID, Name: c.KeyName, Revert: c.Revert}
+	return changes.Actor{Type: changes.ActorKey, ID: c.KeyID, Name: c.KeyName, Reverts: c.Reverts}
 }
 
 // IsPerson reports whether the caller is a user who signed in, not a key.

@@ -70,6 +70,7 @@ type FoundingTx interface {
 type Tx interface {
 	ReadTx
 	FoundingTx
+	HistoryTx
 	UpdateAccount(ctx context.Context, account Account) error
 	SetAccountSettings(ctx context.Context, account string, settings Settings) error
 	SetUserSettings(ctx context.Context, account, user string, settings Settings) error

@@ -96,12 +96,23 @@ func (s Settings) following(ctx context.Context, tx ReadTx, account string) (Set
 
 // ReplaceAccountSettings replaces the account's settings. ADMIN or OWNER.
 func (s *Service) ReplaceAccountSettings(ctx context.Context, caller Caller, draft SettingsDraft, match changes.Match[Settings]) (Settings, error) {
-	draft.Order = optional.Of(draft.Order.Or(nil))
 	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Settings, error) {
-		return replaceSettings(ctx, tx, caller, KindAccountSettings, "current", draft, match,
-			func() (Settings, error) { return tx.AccountSettings(ctx, caller.Account) },
-			func(settings Settings) error { return tx.SetAccountSettings(ctx, caller.Account, settings) })
+		return replaceAccountSettings(ctx, tx, caller, draft, match)
 	})
+}
+
+// RestoreAccountSettings undoes a change of the account's settings, given those from before it.
+func (s *Service) RestoreAccountSettings(ctx context.Context, caller Caller, revert Revert, draft SettingsDraft) (changes.Change, error) {
+	return Restore(ctx, s.Store, caller, revert, func(ctx context.Context, tx Tx, caller Caller) Restoration[Settings] {
+		return Restoration[Settings]{Check: draft.Problems.Err, Replace: func() (Settings, error) { return replaceAccountSettings(ctx, tx, caller, draft, nil) }}
+	})
+}
+
+func replaceAccountSettings(ctx context.Context, tx Tx, caller Caller, draft SettingsDraft, match changes.Match[Settings]) (Settings, error) {
+	draft.Order = optional.Of(draft.Order.Or(nil))
+	return replaceSettings(ctx, tx, caller, KindAccountSettings, "current", draft, match,
+		func() (Settings, error) { return tx.AccountSettings(ctx, caller.Account) },
+		func(settings Settings) error { return tx.SetAccountSettings(ctx, caller.Account, settings) })
 }
 
 // ReplaceUserSettings replaces the settings of the caller's user. Without an
@@ -112,10 +123,27 @@ func (s *Service) ReplaceUserSettings(ctx context.Context, caller Caller, draft 
 		if err != nil {
 			return Settings{}, err
 		}
-		return replaceSettings(ctx, tx, caller, KindUserSettings, user.ID, draft, match,
-			func() (Settings, error) { return tx.UserSettings(ctx, user.Account, user.ID) },
-			func(settings Settings) error { return tx.SetUserSettings(ctx, user.Account, user.ID, settings) })
+		return replaceUserSettings(ctx, tx, caller, user.ID, draft, match)
 	})
+}
+
+// RestoreUserSettings undoes a change of the settings of the caller's user, given
+// those from before it. It is Forbidden for any other user.
+func (s *Service) RestoreUserSettings(ctx context.Context, caller Caller, revert Revert, draft SettingsDraft) (changes.Change, error) {
+	return Restore(ctx, s.Store, caller, revert, func(ctx context.Context, tx Tx, caller Caller) Restoration[Settings] {
+		user, err := currentUser(ctx, tx, caller)
+		if (err == nil || fault.Is(err, fault.NotFound)) && user.ID != revert.Change.Key {
+			err = fault.New(fault.Forbidden, "These are the settings of another user, who alone can revert them.")
+		}
+		return Restoration[Settings]{Found: err, Check: draft.Problems.Err,
+			Replace: func() (Settings, error) { return replaceUserSettings(ctx, tx, caller, user.ID, draft, nil) }}
+	})
+}
+
+func replaceUserSettings(ctx context.Context, tx Tx, caller Caller, user string, draft SettingsDraft, match changes.Match[Settings]) (Settings, error) {
+	return replaceSettings(ctx, tx, caller, KindUserSettings, user, draft, match,
+		func() (Settings, error) { return tx.UserSettings(ctx, caller.Account, user) },
+		func(settings Settings) error { return tx.SetUserSettings(ctx, caller.Account, user, settings) })
 }
 
 func replaceSettings(ctx context.Context, tx Tx, caller Caller, kind, key string, draft SettingsDraft, match changes.Match[Settings],

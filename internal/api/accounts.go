@@ -45,14 +45,18 @@ func (a *API) replaceAccount(c *call) (reply, error) {
 		envelope.RequireID(c.caller.Account)
 	}
 	envelope.Attributes.Know(jsonapi.MemberNames(accountView{})...)
+	account, err := a.Accounts.ReplaceAccount(c.ctx(), c.caller, accountDraft(envelope), ifMatch(c, a.accountDocument))
+	return one(http.StatusOK, a.accountDocument(account), err)
+}
+
+func accountDraft(envelope *jsonapi.Envelope) accounts.AccountDraft {
 	draft := accounts.AccountDraft{
 		Name:  envelope.Attributes.String("name"),
 		Key:   envelope.Attributes.String("key"),
 		Plans: heldPlans(envelope.Attributes),
 	}
 	draft.Problems = envelope.Done()
-	account, err := a.Accounts.ReplaceAccount(c.ctx(), c.caller, draft, ifMatch(c, a.accountDocument))
-	return one(http.StatusOK, a.accountDocument(account), err)
+	return draft
 }
 
 func heldPlans(attributes *jsonapi.Object) optional.Value[plans.Held] {
@@ -85,18 +89,22 @@ func replaceSettings(kind string,
 	replace func(context.Context, accounts.Caller, accounts.SettingsDraft, changes.Match[accounts.Settings]) (accounts.Settings, error),
 ) handler {
 	return func(c *call) (reply, error) {
-		object, err := c.settingsObject(kind)
+		envelope, err := c.settingsEnvelope(kind)
 		if err != nil {
 			return reply{}, err
 		}
-		draft := accounts.SettingsDraft{
-			Order: object.Strings("environment_order"),
-			Other: object.Without("environment_order"),
-		}
-		draft.Problems = c.done()
-		settings, err := replace(c.ctx(), c.caller, draft, ifMatch(c, settingsDocument(kind)))
+		settings, err := replace(c.ctx(), c.caller, settingsDraft(envelope), ifMatch(c, settingsDocument(kind)))
 		return c.settings(kind, settings, err)
 	}
+}
+
+func settingsDraft(envelope *jsonapi.Envelope) accounts.SettingsDraft {
+	draft := accounts.SettingsDraft{
+		Order: envelope.Attributes.Strings("environment_order"),
+		Other: envelope.Attributes.Without("environment_order"),
+	}
+	draft.Problems = envelope.Done()
+	return draft
 }
 
 // settings replies with settings in the form that the caller asks for.
@@ -114,21 +122,21 @@ func settingsDocument(kind string) func(accounts.Settings) jsonapi.Resource {
 	}
 }
 
-// settingsObject reads the settings that were sent, with or without an envelope.
-func (c *call) settingsObject(kind string) (*jsonapi.Object, error) {
+// settingsEnvelope reads the settings that were sent, with or without an envelope.
+func (c *call) settingsEnvelope(kind string) (*jsonapi.Envelope, error) {
 	text, err := c.text()
 	if err != nil {
 		return nil, err
 	}
 	if c.wantsBare() && !c.sendsEnvelope(text) {
-		return c.object(text)
+		return c.bareEnvelope(c.object(text))
 	}
 	envelope, err := c.parseEnvelope(text, kind)
 	if err != nil {
 		return nil, err
 	}
 	envelope.RequireID(current)
-	return envelope.Attributes, nil
+	return envelope, nil
 }
 
 // sendsEnvelope reports whether the body is an envelope by both its type and its

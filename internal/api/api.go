@@ -47,8 +47,6 @@ type History interface {
 	// EventsAfter returns up to limit changes after a number, oldest first, without
 	// most of their documents.
 	EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error)
-	// LaterChanges returns the changes of a resource after a number, oldest first.
-	LaterChanges(ctx context.Context, account, kind, key string, seq int64) ([]changes.Change, error)
 	// Bytes returns how much an account's history holds, and how much it may; -1 is no limit.
 	Bytes(ctx context.Context, account string) (bytes, limit int64, err error)
 }
@@ -131,7 +129,6 @@ type API struct {
 	Services
 	options Options
 	mux     *http.ServeMux
-	table   map[string]route // the routes by their patterns
 	cache   *responseCache
 	loaded  *snapshotCache
 	outage  *outage
@@ -169,13 +166,12 @@ func (a *API) Moved(account string, seq int64) { a.refresher.moved(account, seq)
 
 // New creates the HTTP interface.
 func New(services Services, options Options) *API {
-	a := &API{Services: services, options: options, mux: http.NewServeMux(), table: map[string]route{},
+	a := &API{Services: services, options: options, mux: http.NewServeMux(),
 		cache: newResponseCache(), loaded: newSnapshotCache(services.Snapshots, services.History, cmp.Or(options.SnapshotBytes, defaultSnapshotBytes)), outage: &outage{live: services.Live, remote: services.Remote && services.Live != nil},
 		limits: newRateLimits(options.RateLimit), requestIDs: newRequestIDs(),
 		secure: strings.HasPrefix(strings.ToLower(options.PublicURL), "https://"), origins: newOrigins(options.PublicURL), peers: peers{options.TrustedProxies}}
 	a.refresher = newRefresher(a)
 	for _, route := range a.routes() {
-		a.table[route.pattern] = route
 		a.mux.Handle(route.pattern, a.endpoint(route))
 	}
 	a.mux.HandleFunc(everything, a.unrouted)

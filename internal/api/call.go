@@ -26,9 +26,7 @@ type call struct {
 	id      string          // {id} of the path, decoded and valid
 	body    *jsonapi.Object // that was read; nil if there was none
 	bare    bool            // the body has no envelope, so pointers into it have none
-
-	restores bool // the body is an earlier state of the resource, from the history
-	stale    bool // the database is away, and the caller is known from memory
+	stale   bool            // the database is away, and the caller is known from memory
 }
 
 func (c *call) ctx() context.Context { return c.writer.ctx }
@@ -63,7 +61,7 @@ func (c *call) parseEnvelope(text []byte, kind string) (*jsonapi.Envelope, error
 	if err != nil {
 		return nil, err
 	}
-	envelope.Restores, envelope.Strict = c.restores, c.writer.strict && !c.restores
+	envelope.Strict = c.writer.strict
 	c.body = envelope.Document()
 	return envelope, nil
 }
@@ -86,6 +84,11 @@ func (c *call) envelopeOrBare(kind string) (*jsonapi.Envelope, error) {
 		return c.parseEnvelope(text, kind)
 	}
 	c.bare = true
+	return c.bareEnvelope(body, err)
+}
+
+// bareEnvelope returns the envelope of a body that is nothing but attributes, or the error of reading it.
+func (c *call) bareEnvelope(body *jsonapi.Object, err error) (*jsonapi.Envelope, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,9 @@ import (
 	"net/http"
 	"net/netip"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
 )
 
 // RoutePatterns lists the patterns of the whole interface for tests outside
@@ -16,13 +19,22 @@ func RoutePatterns() []string {
 	return patterns
 }
 
-// Reversals returns the patterns of the routes that undo changes, by kind.
-func Reversals() map[string][4]string {
-	found := map[string][4]string{}
-	for kind, routes := range reversals() {
-		found[kind] = [4]string{routes.get, routes.create, routes.replace, routes.remove}
+// RouteNeeds returns what each route asks of the caller, by its pattern.
+func RouteNeeds() map[string]accounts.Needs {
+	needs := map[string]accounts.Needs{}
+	for _, route := range (&API{}).routes() {
+		needs[route.pattern] = route.access.needs
 	}
-	return found
+	return needs
+}
+
+// RestorerNeeds returns what the writes that undo changes ask of the caller, by kind.
+func RestorerNeeds() map[string]map[changes.Action]accounts.Needs {
+	needs := map[string]map[changes.Action]accounts.Needs{}
+	for kind, to := range (&API{}).restorers() {
+		needs[kind] = to.needs
+	}
+	return needs
 }
 
 // ClientOf returns the address that a request comes from, for a server that trusts some proxies.

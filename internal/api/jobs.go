@@ -24,15 +24,19 @@ func jobFilter(c *call) jobs.Filter {
 func jobDraft(envelope *jsonapi.Envelope) jobs.Draft {
 	attributes := envelope.Attributes
 	draft := jobs.Draft{
-		Key:           envelope.ID,
-		Name:          attributes.String("name"),
-		Description:   attributes.String("description"),
-		Enabled:       attributes.Bool("enabled"),
-		Type:          attributes.String("type"),
-		Schedule:      attributes.String("schedule"),
-		Concurrency:   attributes.String("concurrency_policy"),
-		Configuration: jobConfiguration(attributes),
-		Restores:      envelope.Restores,
+		Key:         envelope.ID,
+		Name:        attributes.String("name"),
+		Description: attributes.String("description"),
+		Enabled:     attributes.Bool("enabled"),
+		Type:        attributes.String("type"),
+		Schedule:    attributes.String("schedule"),
+		Concurrency: attributes.String("concurrency_policy"),
+		Restores:    envelope.Restores,
+	}
+	if envelope.Restores {
+		draft.ConfigurationID = attributes.String("configuration_id").Or("")
+	} else {
+		draft.Configuration = jobConfiguration(attributes)
 	}
 	if slices.Contains(attributes.Names(), "environments") {
 		attributes.Know("environments") // it is refused once, with the reason

@@ -540,17 +540,38 @@ func TestRevert_RaceIsOneChange(t *testing.T) {
 
 func TestRevert_TableHasEveryKind(t *testing.T) {
 	t.Parallel()
-	known := api.RoutePatterns()
-	for kind, patterns := range api.Reversals() {
-		for _, pattern := range patterns {
-			if pattern != "" && !slices.Contains(known, pattern) {
-				t.Errorf("%s is reverted by %s, which is no route", kind, pattern)
-			}
+	for route, write := range recordedWrites() {
+		if _, listed := api.RestorerNeeds()[write.kind]; !listed && !grantsPower(write.kind) {
+			t.Errorf("changes by %s are not reverted, and nothing says why", route)
 		}
 	}
-	for route, write := range recordedWrites() {
-		if _, listed := api.Reversals()[write.kind]; !listed && !grantsPower(write.kind) {
-			t.Errorf("changes by %s are not reverted, and nothing says why", route)
+}
+
+// TestRevert_NeedsWhatTheRouteNeeds: a revert asks of its caller what the route does
+// that makes the same write, and no write is possible that has no route.
+func TestRevert_NeedsWhatTheRouteNeeds(t *testing.T) {
+	t.Parallel()
+	routes := api.RouteNeeds()
+	for kind, shared := range api.RestorerNeeds() {
+		needs := maps.Clone(shared) // kinds have the same
+		patterns := map[changes.Action]string{changes.Created: "POST /api/v1/" + kind + "s", changes.Updated: "PUT /api/v1/" + kind + "s/{id}",
+			changes.Deleted: "DELETE /api/v1/" + kind + "s/{id}"}
+		switch kind {
+		case "account", "account_settings", "user_settings":
+			owner, settings, _ := strings.Cut(kind, "_")
+			patterns = map[changes.Action]string{changes.Updated: strings.TrimSuffix("PUT /api/v1/"+owner+"s/current/"+settings, "/")}
+		case "logger":
+			patterns[changes.Created] = patterns[changes.Updated]
+		}
+		for action, pattern := range patterns {
+			want, exists := routes[pattern]
+			if got, possible := needs[action]; got != want || possible != exists {
+				t.Errorf("%s %s needs %v, %v; %s needs %v, %v", kind, action, got, possible, pattern, want, exists)
+			}
+			delete(needs, action)
+		}
+		if len(needs) > 0 {
+			t.Errorf("%s has no routes for %v", kind, needs)
 		}
 	}
 }

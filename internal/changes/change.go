@@ -22,8 +22,8 @@ type Actor struct {
 	Type string `json:"type"`
 	ID   string `json:"id"`
 	Name string `json:"name"`
-	// Revert is the change that the actor is undoing; nil for none.
-	Revert *Revert `json:"-"`
+	// Reverts is the change that the actor undoes, if any.
+	Reverts Reverted `json:"-"`
 }
 
 // Operator returns the actor of commands that are run against the store.
@@ -135,7 +135,7 @@ func (e Edit[T]) change(actor Actor, action Action, kind string) (Change, error)
 	if err := cmp.Or(err, failed); err != nil {
 		return Change{}, fmt.Errorf("encoding %s %q for the history: %w", kind, e.Key, err)
 	}
-	return Change{Kind: kind, Key: e.Key, Actor: actor, Action: action, Before: before, After: after, Reverts: actor.Revert.of(kind, e.Key)}, nil
+	return Change{Kind: kind, Key: e.Key, Actor: actor, Action: action, Before: before, After: after, Reverts: actor.Reverts.by(kind, e.Key)}, nil
 }
 
 // recorded is implemented by resources that leave observed members, such as

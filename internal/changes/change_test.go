@@ -231,7 +231,7 @@ func TestReplace_Repetition(t *testing.T) {
 				Load:   func() (timed, error) { return stored, nil },
 				Hidden: func(before, after timed) bool { return before.Hidden != after.Hidden }}
 			if each.revert {
-				target.Actor.Revert = &changes.Revert{Kind: "timed", Key: "key", Seq: 1}
+				target.Actor.Reverts = changes.Reverted{Kind: "timed", Key: "key", Seq: 1}
 			}
 			after, err := changes.Replace(t.Context(), tx, target, func(after timed) (timed, error) {
 				after.UpdatedAt = time.Unix(2, 0)

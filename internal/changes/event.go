@@ -57,7 +57,8 @@ func (c Change) OtherEvent() string {
 }
 
 // Several is the document of a change whose key is AllKeys: the keys that
-// changed. Cause names the resource whose change caused it.
+// changed. Cause names the resource whose change caused it. If that is of another
+// kind, the change of each key is recorded by itself too.
 type Several struct {
 	Keys  []string `json:"keys"`
 	Cause string   `json:"cause,omitempty"`

@@ -3,38 +3,33 @@ package changes
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 )
 
-// Revert is a change that is being undone by a write of its resource. The actor
-// of the write carries it to where the write is recorded.
-type Revert struct {
+// Reverted names a change that a write of its resource undoes.
+type Reverted struct {
 	Kind, Key string
 	Seq       int64
-	// Made is the change that undid it, as it was recorded.
-	Made Change
 }
 
-// of returns the number of the change that a write of a resource undoes, or nil.
-// What else changes with the resource undoes nothing.
-func (r *Revert) of(kind, key string) *int64 {
-	if r == nil || r.Kind != kind || r.Key != key {
+// by returns the number that the change of a resource reverts, or nil. Other
+// resources that change in the same transaction revert nothing.
+func (r Reverted) by(kind, key string) *int64 {
+	if r.Seq == 0 || r.Kind != kind || r.Key != key {
 		return nil
 	}
 	return &r.Seq
 }
 
-// Recorded takes a change as it was recorded, by whoever does so: only then it has
-// a number.
-func (r *Revert) Recorded(made Change) {
-	if r != nil && made.Reverts != nil {
-		r.Made = made
-	}
-}
-
-// Names reports whether a change is one of several resources, this one among them.
+// Names reports whether a change of several resources is all that the history has
+// of this one. A change with a cause of another kind sums up changes of each.
 func (c Change) Names(key string) bool {
 	var several Several
-	return c.Key == AllKeys && json.Unmarshal(c.After, &several) == nil && slices.Contains(several.Keys, key)
+	if c.Key != AllKeys || json.Unmarshal(c.After, &several) != nil {
+		return false
+	}
+	cause, _, caused := strings.Cut(several.Cause, ":")
+	return slices.Contains(several.Keys, key) && (!caused || cause == c.Kind)
 }
 
 // StillChanged returns which of a resource's later changes its state still has,

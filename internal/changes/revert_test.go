@@ -68,8 +68,7 @@ func TestStillChanged_FollowsStates(t *testing.T) {
 
 func TestRecord_MarksTheRevertedResource(t *testing.T) {
 	t.Parallel()
-	undone := &changes.Revert{Kind: "thing", Key: "key", Seq: 7}
-	actor, tx := changes.Actor{Revert: undone}, &recorder{}
+	actor, tx := changes.Actor{Reverts: changes.Reverted{Kind: "thing", Key: "key", Seq: 7}}, &recorder{}
 	for _, key := range []string{"key", "other"} {
 		if err := changes.Record(t.Context(), tx, "account", actor, "thing", key, nil, &thing{}); err != nil {
 			t.Fatal(err)
@@ -82,10 +81,6 @@ func TestRecord_MarksTheRevertedResource(t *testing.T) {
 		if (change.Reverts != nil) != (i == 0) || i == 0 && *change.Reverts != 7 {
 			t.Errorf("%d: got %+v", i, change)
 		}
-		undone.Recorded(change)
-	}
-	if undone.Made.Kind != "thing" || undone.Made.Key != "key" {
-		t.Errorf("got %+v", undone.Made)
 	}
 }
 
@@ -99,5 +94,11 @@ func TestChange_Names(t *testing.T) {
 	}
 	if (changes.Change{Key: "a", After: after}).Names("a") {
 		t.Error("the change of one resource names others")
+	}
+	for cause, want := range map[string]bool{"logger:b": true, "log_group:b": false, "environment:b": false} {
+		after := json.RawMessage(`{"keys":["a"],"cause":"` + cause + `"}`)
+		if got := (changes.Change{Kind: "logger", Key: changes.AllKeys, After: after}).Names("a"); got != want {
+			t.Errorf("caused by %s: got %v", cause, got)
+		}
 	}
 }

@@ -49,6 +49,7 @@ type ReadTx interface {
 // Tx is what this package reads and writes in one transaction.
 type Tx interface {
 	ReadTx
+	accounts.HistoryTx
 	changes.Recorder
 	// SaveConfigs writes configs of one account, new or not.
 	SaveConfigs(ctx context.Context, configs ...Config) error
@@ -116,24 +117,27 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 	if draft.Problems.Err() != nil {
 		return Config{}, s.allProblems(ctx, caller, "", wanted, schemas, &draft)
 	}
-	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (_ Config, err error) {
-		made := wanted
-		made.Account, made.CreatedAt, made.UpdatedAt = caller.Account, tx.Now(), tx.Now()
-		if err := s.checkNew(ctx, tx, made); err != nil { // before common is created, which would count
-			return Config{}, err
-		}
-		if err := naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, Kind, made.Key); err != nil {
-			return Config{}, err
-		}
-		made, err = s.checked(ctx, tx, caller, write{sent: wanted.Environments, schemas: schemas, warn: &draft.Problems}, made)
-		if err == nil {
-			err = saveWithinLimit(ctx, tx, made)
-		}
-		if err != nil {
-			return Config{}, err
-		}
-		return made, changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, made.Key, nil, &made)
+	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (Config, error) {
+		return s.create(ctx, tx, caller, wanted, schemas, &draft)
 	})
+}
+
+func (s *Service) create(ctx context.Context, tx Tx, caller accounts.Caller, made Config, schemas *schemas, draft *Draft) (Config, error) {
+	made.Account, made.CreatedAt, made.UpdatedAt = caller.Account, tx.Now(), tx.Now()
+	if err := s.checkNew(ctx, tx, made); err != nil { // before common is created, which would count
+		return Config{}, err
+	}
+	if err := naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, Kind, made.Key); err != nil {
+		return Config{}, err
+	}
+	made, err := s.checked(ctx, tx, caller, write{sent: made.Environments, schemas: schemas, warn: &draft.Problems}, made)
+	if err == nil {
+		err = saveWithinLimit(ctx, tx, made)
+	}
+	if err != nil {
+		return Config{}, err
+	}
+	return made, changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, made.Key, nil, &made)
 }
 
 // checkNew checks that a config does not exist and that the account may have one more.
@@ -170,17 +174,23 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 		return Config{}, s.allProblems(ctx, caller, key, wanted, schemas, &draft)
 	}
 	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (Config, error) {
-		if key == Common {
-			if err := ensureCommon(ctx, tx, caller.Account); err != nil {
-				return Config{}, err
-			}
-		}
-		return changes.Replace(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Config), func(before Config) (Config, error) {
-			after := draft.over(before, wanted)
-			after.UpdatedAt = tx.Now()
-			return s.checked(ctx, tx, caller, write{before: &before, sent: wanted.Environments, schemas: schemas, warn: &draft.Problems}, after)
-		}, func(_, after Config) error { return saveWithinLimit(ctx, tx, after) })
+		return s.replace(ctx, tx, caller, wanted, schemas, &draft, match)
 	})
+}
+
+func (s *Service) replace(
+	ctx context.Context, tx Tx, caller accounts.Caller, wanted Config, schemas *schemas, draft *Draft, match changes.Match[Config],
+) (Config, error) {
+	if wanted.Key == Common {
+		if err := ensureCommon(ctx, tx, caller.Account); err != nil {
+			return Config{}, err
+		}
+	}
+	return changes.Replace(ctx, tx, accounts.Target(ctx, caller, Kind, wanted.Key, match, tx.Config), func(before Config) (Config, error) {
+		after := draft.over(before, wanted)
+		after.UpdatedAt = tx.Now()
+		return s.checked(ctx, tx, caller, write{before: &before, sent: wanted.Environments, schemas: schemas, warn: &draft.Problems}, after)
+	}, func(_, after Config) error { return saveWithinLimit(ctx, tx, after) })
 }
 
 // allProblems returns everything that is wrong with a draft that has problems already: those that need the database to
@@ -224,21 +234,38 @@ func (d *Draft) over(before, wanted Config) Config {
 
 // Delete deletes a config that no other inherits from. MEMBER or higher; a key restricted to environments may not.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Config]) error {
+	return accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
+		return remove(ctx, tx, caller, key, match)
+	})
+}
+
+func remove(ctx context.Context, tx Tx, caller accounts.Caller, key string, match changes.Match[Config]) error {
 	if key == Common {
 		return fault.New(fault.ConfigProtected, "The config %q is the parent of those that name none and cannot be deleted.", Common)
 	}
-	return accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
-		return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Config), func(Config) error {
-			const named = 5
-			children, err := tx.ConfigChildren(ctx, caller.Account, key, named+1)
-			if err != nil {
-				return err
-			}
-			if len(children) > 0 {
-				return inUse(key, children, named)
-			}
-			return tx.DeleteConfig(ctx, caller.Account, key)
-		})
+	return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Config), func(Config) error {
+		const named = 5
+		children, err := tx.ConfigChildren(ctx, caller.Account, key, named+1)
+		if err != nil {
+			return err
+		}
+		if len(children) > 0 {
+			return inUse(key, children, named)
+		}
+		return tx.DeleteConfig(ctx, caller.Account, key)
+	})
+}
+
+// Restore undoes a change of a config, given the config from before it.
+func (s *Service) Restore(ctx context.Context, caller accounts.Caller, revert accounts.Revert, draft Draft) (changes.Change, error) {
+	key := revert.Change.Key
+	wanted, schemas := draft.validate(key)
+	return accounts.Restore(ctx, s.Store, caller, revert, func(ctx context.Context, tx Tx, caller accounts.Caller) accounts.Restoration[Config] {
+		_, err := tx.Config(ctx, caller.Account, key)
+		return accounts.Restoration[Config]{Found: err, Check: draft.Problems.Err,
+			Create:  func() (Config, error) { return s.create(ctx, tx, caller, wanted, schemas, &draft) },
+			Replace: func() (Config, error) { return s.replace(ctx, tx, caller, wanted, schemas, &draft, nil) },
+			Remove:  func() error { return remove(ctx, tx, caller, key, nil) }}
 	})
 }
 

@@ -39,6 +39,7 @@ type FoundingTx interface {
 type Tx interface {
 	ReadTx
 	FoundingTx
+	accounts.HistoryTx
 	UpdateEnvironment(ctx context.Context, environment Environment) error
 	DeleteEnvironment(ctx context.Context, account, key string) error
 	SetUserOrder(ctx context.Context, account, user string, order []string) error
@@ -101,21 +102,25 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 		return Environment{}, err
 	}
 	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (Environment, error) {
-		made := draft.over(Environment{Account: caller.Account, Key: draft.Key.Or(""), CreatedAt: tx.Now()}, tx.Now())
-		if !draft.Restores {
-			made.Classification, made.Managed = Standard, true
-		}
-		if err := s.admit(ctx, tx, made); err != nil {
-			return Environment{}, err
-		}
-		if err := naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, Kind, made.Key); err != nil {
-			return Environment{}, err
-		}
-		if err := insert(ctx, tx, caller.Actor(), made); err != nil || made.Classification == AdHoc {
-			return made, err
-		}
-		return made, changeOrders(ctx, tx, caller.Account, false, with(made.Key))
+		return s.create(ctx, tx, caller, &draft)
 	})
+}
+
+func (s *Service) create(ctx context.Context, tx Tx, caller accounts.Caller, draft *Draft) (Environment, error) {
+	made := draft.over(Environment{Account: caller.Account, Key: draft.Key.Or(""), CreatedAt: tx.Now()}, tx.Now())
+	if !draft.Restores {
+		made.Classification, made.Managed = Standard, true
+	}
+	if err := s.admit(ctx, tx, made); err != nil {
+		return Environment{}, err
+	}
+	if err := naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, Kind, made.Key); err != nil {
+		return Environment{}, err
+	}
+	if err := insert(ctx, tx, caller.Actor(), made); err != nil || made.Classification == AdHoc {
+		return made, err
+	}
+	return made, changeOrders(ctx, tx, caller.Account, false, with(made.Key))
 }
 
 // admit refuses a new environment whose key is in use, or for which the account
@@ -144,15 +149,19 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 		return Environment{}, err
 	}
 	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (Environment, error) {
-		return changes.Replace(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Environment),
-			func(before Environment) (Environment, error) { return draft.over(before, tx.Now()), nil },
-			func(before, after Environment) error {
-				if err := s.move(ctx, tx, before, after); err != nil {
-					return err
-				}
-				return tx.UpdateEnvironment(ctx, after)
-			})
+		return s.replace(ctx, tx, caller, key, &draft, match)
 	})
+}
+
+func (s *Service) replace(ctx context.Context, tx Tx, caller accounts.Caller, key string, draft *Draft, match changes.Match[Environment]) (Environment, error) {
+	return changes.Replace(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Environment),
+		func(before Environment) (Environment, error) { return draft.over(before, tx.Now()), nil },
+		func(before, after Environment) error {
+			if err := s.move(ctx, tx, before, after); err != nil {
+				return err
+			}
+			return tx.UpdateEnvironment(ctx, after)
+		})
 }
 
 // move applies what a replace means on the two axes.
@@ -178,20 +187,36 @@ func (s *Service) move(ctx context.Context, tx Tx, before, after Environment) er
 // products' values for it stay unless cascade is set. ADMIN or OWNER.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, cascade bool, match changes.Match[Environment]) error {
 	return accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
-		return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Environment), func(Environment) error {
-			if key == Production {
-				return protected("deleted")
-			}
-			if cascade {
-				if err := tx.StripValues(ctx, caller, key); err != nil {
-					return err
-				}
-			}
-			if err := changeOrders(ctx, tx, caller.Account, true, without(key)); err != nil {
+		return remove(ctx, tx, caller, key, cascade, match)
+	})
+}
+
+func remove(ctx context.Context, tx Tx, caller accounts.Caller, key string, cascade bool, match changes.Match[Environment]) error {
+	return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Environment), func(Environment) error {
+		if key == Production {
+			return protected("deleted")
+		}
+		if cascade {
+			if err := tx.StripValues(ctx, caller, key); err != nil {
 				return err
 			}
-			return tx.DeleteEnvironment(ctx, caller.Account, key)
-		})
+		}
+		if err := changeOrders(ctx, tx, caller.Account, true, without(key)); err != nil {
+			return err
+		}
+		return tx.DeleteEnvironment(ctx, caller.Account, key)
+	})
+}
+
+// Restore undoes a change of an environment, given the environment from before it.
+func (s *Service) Restore(ctx context.Context, caller accounts.Caller, revert accounts.Revert, draft Draft) (changes.Change, error) {
+	key := revert.Change.Key
+	return accounts.Restore(ctx, s.Store, caller, revert, func(ctx context.Context, tx Tx, caller accounts.Caller) accounts.Restoration[Environment] {
+		_, err := tx.Environment(ctx, caller.Account, key)
+		return accounts.Restoration[Environment]{Found: err, Check: draft.validate,
+			Create:  func() (Environment, error) { return s.create(ctx, tx, caller, &draft) },
+			Replace: func() (Environment, error) { return s.replace(ctx, tx, caller, key, &draft, nil) },
+			Remove:  func() error { return remove(ctx, tx, caller, key, false, nil) }}
 	})
 }
 

@@ -61,6 +61,7 @@ type ReadTx interface {
 // Tx is what this package reads and writes in one transaction.
 type Tx interface {
 	ReadTx
+	accounts.HistoryTx
 	changes.Recorder
 	// SaveFlag writes a flag, new or not, over a deleted one of its key if
 	// there is one, together with what its rules refer to.
@@ -133,23 +134,27 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 		return Flag{}, s.refused(ctx, caller, "", wanted, &draft)
 	}
 	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (Flag, error) {
-		if err := s.admit(ctx, tx, caller.Account, wanted.Key); err != nil {
-			return Flag{}, err
-		}
-		if err := naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, Kind, wanted.Key); err != nil {
-			return Flag{}, err
-		}
-		before := unwritten(caller.Account, wanted.Key, tx.Now())
-		before.Managed = draft.Managed.Or(true)
-		flag, references, err := s.checked(ctx, tx, caller, before, wanted, &draft)
-		if err != nil {
-			return Flag{}, err
-		}
-		if err := store(ctx, tx, before, flag, references); err != nil {
-			return Flag{}, err
-		}
-		return flag, changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, flag.Key, nil, &flag)
+		return s.create(ctx, tx, caller, wanted, &draft)
 	})
+}
+
+func (s *Service) create(ctx context.Context, tx Tx, caller accounts.Caller, wanted Flag, draft *Draft) (Flag, error) {
+	if err := s.admit(ctx, tx, caller.Account, wanted.Key); err != nil {
+		return Flag{}, err
+	}
+	if err := naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, Kind, wanted.Key); err != nil {
+		return Flag{}, err
+	}
+	before := unwritten(caller.Account, wanted.Key, tx.Now())
+	before.Managed = draft.Managed.Or(true)
+	flag, references, err := s.checked(ctx, tx, caller, before, wanted, draft)
+	if err != nil {
+		return Flag{}, err
+	}
+	if err := store(ctx, tx, before, flag, references); err != nil {
+		return Flag{}, err
+	}
+	return flag, changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, flag.Key, nil, &flag)
 }
 
 // unwritten is what a flag that does not exist is before its first write.
@@ -190,12 +195,16 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 		return Flag{}, s.refused(ctx, caller, key, wanted, &draft)
 	}
 	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (Flag, error) {
-		var references referenceSet
-		return changes.Replace(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Flag), func(before Flag) (after Flag, err error) {
-			after, references, err = s.checked(ctx, tx, caller, before, wanted, &draft)
-			return after, err
-		}, func(before, after Flag) error { return store(ctx, tx, before, after, references) })
+		return s.replace(ctx, tx, caller, wanted, &draft, match)
 	})
+}
+
+func (s *Service) replace(ctx context.Context, tx Tx, caller accounts.Caller, wanted Flag, draft *Draft, match changes.Match[Flag]) (Flag, error) {
+	var references referenceSet
+	return changes.Replace(ctx, tx, accounts.Target(ctx, caller, Kind, wanted.Key, match, tx.Flag), func(before Flag) (after Flag, err error) {
+		after, references, err = s.checked(ctx, tx, caller, before, wanted, draft)
+		return after, err
+	}, func(before, after Flag) error { return store(ctx, tx, before, after, references) })
 }
 
 // refused returns everything that is wrong with a draft at once: it adds what
@@ -309,8 +318,29 @@ func (s *Service) checkRules(ctx context.Context, tx ReadTx, account string, sen
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Flag]) error {
 	defer s.sources.Deleted(caller.Account)
 	return accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
-		return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Flag), func(Flag) error {
-			return tx.DeleteFlag(ctx, caller.Account, key)
-		})
+		return remove(ctx, tx, caller, key, match)
+	})
+}
+
+func remove(ctx context.Context, tx Tx, caller accounts.Caller, key string, match changes.Match[Flag]) error {
+	return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Flag), func(Flag) error {
+		return tx.DeleteFlag(ctx, caller.Account, key)
+	})
+}
+
+// Restore undoes a change of a flag, given the flag from before it.
+func (s *Service) Restore(ctx context.Context, caller accounts.Caller, revert accounts.Revert, draft Draft) (changes.Change, error) {
+	defer s.sources.Deleted(caller.Account)
+	wanted := draft.validate(revert.Change.Key)
+	return accounts.Restore(ctx, s.Store, caller, revert, func(ctx context.Context, tx Tx, caller accounts.Caller) accounts.Restoration[Flag] {
+		current, err := tx.Flag(ctx, caller.Account, wanted.Key)
+		restoration := accounts.Restoration[Flag]{Found: err, Check: draft.Problems.Err,
+			Create:  func() (Flag, error) { return s.create(ctx, tx, caller, wanted, &draft) },
+			Replace: func() (Flag, error) { return s.replace(ctx, tx, caller, wanted, &draft, nil) },
+			Remove:  func() error { return remove(ctx, tx, caller, wanted.Key, nil) }}
+		if current.Managed && !draft.Managed.Or(true) {
+			restoration.Blocked = "Before this change the flag was only discovered, and a flag that is managed cannot become so again. Delete it instead."
+		}
+		return restoration
 	})
 }

@@ -51,6 +51,8 @@ type Draft struct {
 	Instant       optional.Value[time.Time]
 	Concurrency   optional.Value[string]
 	Configuration optional.Value[ConfigurationDraft]
+	// ConfigurationID is the id of the stored configuration, if the draft Restores.
+	ConfigurationID string
 	// Restores says that the draft is an earlier state of the job: it comes back
 	// disabled if the one instant it would fire at has passed.
 	Restores bool
@@ -67,6 +69,22 @@ type ConfigurationDraft struct {
 	CACert        optional.Value[string]
 	Body          optional.Value[string]
 	Timeout       optional.Value[float64]
+}
+
+// draft returns the draft of a stored configuration.
+func (c Configuration) draft() ConfigurationDraft {
+	draft := ConfigurationDraft{Method: optional.Of(c.plain.Method), URL: optional.Of(c.plain.URL), SuccessStatus: optional.Of(c.plain.SuccessStatus),
+		TLSVerify: optional.Of(c.plain.TLSVerify), Timeout: optional.Of(float64(c.plain.Timeout))}
+	for _, header := range c.plain.Headers {
+		draft.Headers = append(draft.Headers, HeaderDraft{Header: header, NameAt: "headers", ValueAt: "headers"})
+	}
+	if c.plain.CACert != nil {
+		draft.CACert = optional.Of(*c.plain.CACert)
+	}
+	if c.plain.Body != nil {
+		draft.Body = optional.Of(*c.plain.Body)
+	}
+	return draft
 }
 
 // HeaderDraft is a header and the pointers of its name and value below the

@@ -61,6 +61,7 @@ type ReadTx interface {
 // Tx is what this package reads and writes in one transaction.
 type Tx interface {
 	ReadTx
+	accounts.HistoryTx
 	changes.Recorder
 	AfterCommit(fn func())
 	// JobToChange returns a job and keeps others from changing or firing it.
@@ -113,40 +114,34 @@ func (s *Service) Job(ctx context.Context, caller accounts.Caller, key string) (
 	return job.shownTo(caller), err
 }
 
-// Configuration returns a configuration by its id, with its secrets: one that a job
-// has, or had and that is still kept. MEMBER or higher; a key that is restricted
-// to environments may not.
-func (s *Service) Configuration(ctx context.Context, caller accounts.Caller, id string) (Plain, error) {
-	found, err := transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Configuration, error) {
-		return tx.JobConfiguration(ctx, caller.Account, id)
-	})
-	return found.Plain(), err
-}
-
 // Create creates a job. MEMBER or higher; a key that is restricted to
 // environments may not.
 func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Job, error) {
 	naming.CheckID(&draft.Problems, draft.Key, naming.MaxKey, "job")
 	wanted, times := draft.validate(draft.Key.Or(""))
-	wanted.UID, wanted.RequestID, wanted.Account, wanted.Version = newID(), newID(), caller.Account, 1
+	wanted.Account = caller.Account
 	if draft.Problems.Err() != nil {
 		return s.refused(ctx, &draft, wanted, times)
 	}
 	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (Job, error) {
-		job := wanted
-		job.CreatedAt, job.UpdatedAt = tx.Now(), tx.Now()
-		if err := s.checkNew(ctx, tx, &draft, &job, times); err != nil {
-			return Job{}, err
-		}
-		if err := tx.InsertJob(ctx, job); err != nil {
-			return Job{}, err
-		}
-		if err := storeRequest(ctx, tx, job); err != nil {
-			return Job{}, err
-		}
-		s.wakeFor(tx, job)
-		return job, changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, job.Key, nil, &job)
+		return s.create(ctx, tx, caller, wanted, times, &draft)
 	})
+}
+
+func (s *Service) create(ctx context.Context, tx Tx, caller accounts.Caller, job Job, times timetable, draft *Draft) (Job, error) {
+	job.UID, job.RequestID, job.Version = newID(), newID(), 1
+	job.CreatedAt, job.UpdatedAt = tx.Now(), tx.Now()
+	if err := s.checkNew(ctx, tx, draft, &job, times); err != nil {
+		return Job{}, err
+	}
+	if err := tx.InsertJob(ctx, job); err != nil {
+		return Job{}, err
+	}
+	if err := storeRequest(ctx, tx, job); err != nil {
+		return Job{}, err
+	}
+	s.wakeFor(tx, job)
+	return job, changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, job.Key, nil, &job)
 }
 
 // checkNew checks that the key of a new job is free, and sets when it fires.
@@ -198,19 +193,24 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	if draft.Problems.Err() != nil {
 		return s.refused(ctx, &draft, wanted, times)
 	}
-	request := newID()
 	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (Job, error) {
-		return changes.Replace(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.JobToChange), func(before Job) (Job, error) {
-			after := wanted
-			after.UID, after.RequestID, after.CreatedAt = before.UID, before.RequestID, before.CreatedAt
-			after.LastRun, after.SkippedAt = before.LastRun, before.SkippedAt
-			after.UpdatedAt, after.Version = tx.Now(), before.Version+1
-			if !after.Configuration.Equal(before.Configuration) {
-				after.RequestID = request
-			}
-			return after, s.settle(ctx, tx, &draft, before, &after, times)
-		}, func(before, after Job) error { return s.store(ctx, tx, before, after) })
+		return s.replace(ctx, tx, caller, wanted, times, &draft, match)
 	})
+}
+
+func (s *Service) replace(
+	ctx context.Context, tx Tx, caller accounts.Caller, wanted Job, times timetable, draft *Draft, match changes.Match[Job],
+) (Job, error) {
+	return changes.Replace(ctx, tx, accounts.Target(ctx, caller, Kind, wanted.Key, match, tx.JobToChange), func(before Job) (Job, error) {
+		after := wanted
+		after.UID, after.RequestID, after.CreatedAt = before.UID, before.RequestID, before.CreatedAt
+		after.LastRun, after.SkippedAt = before.LastRun, before.SkippedAt
+		after.UpdatedAt, after.Version = tx.Now(), before.Version+1
+		if !after.Configuration.Equal(before.Configuration) {
+			after.RequestID = newID()
+		}
+		return after, s.settle(ctx, tx, draft, before, &after, times)
+	}, func(before, after Job) error { return s.store(ctx, tx, before, after) })
 }
 
 // settle checks a changed job and sets when it fires next.
@@ -274,16 +274,47 @@ func (s *Service) countEnabled(ctx context.Context, tx Tx, before, after Job) er
 // finish. MEMBER or higher; a key that is restricted to environments may not.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Job]) error {
 	return accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
-		return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.JobToChange), func(job Job) error {
-			if job.Enabled {
-				if err := tx.AddActiveJobs(ctx, job.Account, -1); err != nil {
-					return err
-				}
+		return s.remove(ctx, tx, caller, key, match)
+	})
+}
+
+func (s *Service) remove(ctx context.Context, tx Tx, caller accounts.Caller, key string, match changes.Match[Job]) error {
+	return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.JobToChange), func(job Job) error {
+		if job.Enabled {
+			if err := tx.AddActiveJobs(ctx, job.Account, -1); err != nil {
+				return err
 			}
-			canceled, err := tx.DeleteJob(ctx, job, tx.Now())
-			tx.AfterCommit(func() { s.Canceled(canceled) })
-			return err
-		})
+		}
+		canceled, err := tx.DeleteJob(ctx, job, tx.Now())
+		tx.AfterCommit(func() { s.Canceled(canceled) })
+		return err
+	})
+}
+
+// Restore undoes a change of a job, given the job from before it as the history has
+// it: what it sent is kept elsewhere for a time.
+func (s *Service) Restore(ctx context.Context, caller accounts.Caller, revert accounts.Revert, draft Draft) (changes.Change, error) {
+	key := revert.Change.Key
+	var wanted Job
+	var times timetable
+	return accounts.Restore(ctx, s.Store, caller, revert, func(ctx context.Context, tx Tx, caller accounts.Caller) accounts.Restoration[Job] {
+		_, err := tx.Job(ctx, caller.Account, key)
+		return accounts.Restoration[Job]{Found: err, Check: func() error {
+			sent, err := tx.JobConfiguration(ctx, caller.Account, draft.ConfigurationID)
+			if fault.Is(err, fault.NotFound) {
+				err = fault.New(fault.NotRevertible, "What the job sent before this change is no longer kept. Replace the job instead.")
+			}
+			if err != nil {
+				return err
+			}
+			draft.Configuration = optional.Of(sent.draft())
+			wanted, times = draft.validate(key)
+			wanted.Account = caller.Account
+			return draft.Problems.Err()
+		},
+			Create:  func() (Job, error) { return s.create(ctx, tx, caller, wanted, times, &draft) },
+			Replace: func() (Job, error) { return s.replace(ctx, tx, caller, wanted, times, &draft, nil) },
+			Remove:  func() error { return s.remove(ctx, tx, caller, key, nil) }}
 	})
 }
 

@@ -21,24 +21,28 @@ func (s *Service) CreateGroup(ctx context.Context, caller accounts.Caller, draft
 		return GroupView{}, s.refusedGroup(ctx, caller.Account, "", wanted, &draft.Problems)
 	}
 	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (GroupView, error) {
-		if err := s.admitGroup(ctx, tx, caller.Account, key); err != nil {
-			return GroupView{}, err
-		}
-		if err := naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, KindGroup, key); err != nil {
-			return GroupView{}, err
-		}
-		group, err := s.replacedGroup(ctx, tx, caller, Group{Account: caller.Account, Key: key, CreatedAt: tx.Now()}, wanted)
-		if err != nil {
-			return GroupView{}, err
-		}
-		if err := tx.SaveLogGroups(ctx, []Group{group}); err != nil {
-			return GroupView{}, err
-		}
-		if err := changes.Record(ctx, tx, caller.Account, caller.Actor(), KindGroup, key, nil, &group); err != nil {
-			return GroupView{}, err
-		}
-		return groupView(ctx, tx, group)
+		return s.createGroup(ctx, tx, caller, key, wanted, &draft.Problems)
 	})
+}
+
+func (s *Service) createGroup(ctx context.Context, tx Tx, caller accounts.Caller, key string, wanted request, warn *fault.Problems) (GroupView, error) {
+	if err := s.admitGroup(ctx, tx, caller.Account, key); err != nil {
+		return GroupView{}, err
+	}
+	if err := naming.WarnSimilar(ctx, tx, warn, caller.Account, KindGroup, key); err != nil {
+		return GroupView{}, err
+	}
+	group, err := s.replacedGroup(ctx, tx, caller, Group{Account: caller.Account, Key: key, CreatedAt: tx.Now()}, wanted)
+	if err != nil {
+		return GroupView{}, err
+	}
+	if err := tx.SaveLogGroups(ctx, []Group{group}); err != nil {
+		return GroupView{}, err
+	}
+	if err := changes.Record(ctx, tx, caller.Account, caller.Actor(), KindGroup, key, nil, &group); err != nil {
+		return GroupView{}, err
+	}
+	return groupView(ctx, tx, group)
 }
 
 // admitGroup refuses a key that is in use, and one more group than the plan allows.
@@ -106,15 +110,19 @@ func (s *Service) ReplaceGroup(ctx context.Context, caller accounts.Caller, key 
 		return GroupView{}, s.refusedGroup(ctx, caller.Account, key, wanted, &draft.Problems)
 	}
 	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (GroupView, error) {
-		target := accounts.Target(ctx, caller, KindGroup, key, onStored(match, viewGroup), tx.LogGroup)
-		group, err := changes.Replace(ctx, tx, target,
-			func(before Group) (Group, error) { return s.replacedGroup(ctx, tx, caller, before, wanted) },
-			func(_, after Group) error { return tx.SaveLogGroups(ctx, []Group{after}) })
-		if err != nil {
-			return GroupView{}, err
-		}
-		return groupView(ctx, tx, group)
+		return s.replaceGroup(ctx, tx, caller, key, wanted, match)
 	})
+}
+
+func (s *Service) replaceGroup(ctx context.Context, tx Tx, caller accounts.Caller, key string, wanted request, match changes.Match[GroupView]) (GroupView, error) {
+	target := accounts.Target(ctx, caller, KindGroup, key, onStored(match, viewGroup), tx.LogGroup)
+	group, err := changes.Replace(ctx, tx, target,
+		func(before Group) (Group, error) { return s.replacedGroup(ctx, tx, caller, before, wanted) },
+		func(_, after Group) error { return tx.SaveLogGroups(ctx, []Group{after}) })
+	if err != nil {
+		return GroupView{}, err
+	}
+	return groupView(ctx, tx, group)
 }
 
 // DeleteGroup detaches a group's members, of which those that have nothing else
@@ -122,19 +130,36 @@ func (s *Service) ReplaceGroup(ctx context.Context, caller accounts.Caller, key 
 // restricted to environments may not.
 func (s *Service) DeleteGroup(ctx context.Context, caller accounts.Caller, key string, match changes.Match[GroupView]) error {
 	return accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
-		var detached []string
-		target := accounts.Target(ctx, caller, KindGroup, key, onStored(match, viewGroup), tx.LogGroup)
-		err := changes.Delete(ctx, tx, target, func(Group) (err error) {
-			if detached, err = detach(ctx, tx, caller, key); err != nil {
-				return err
-			}
-			return tx.DeleteLogGroup(ctx, caller.Account, key, tx.Now())
-		})
-		if err != nil {
+		return removeGroup(ctx, tx, caller, key, match)
+	})
+}
+
+func removeGroup(ctx context.Context, tx Tx, caller accounts.Caller, key string, match changes.Match[GroupView]) error {
+	var detached []string
+	target := accounts.Target(ctx, caller, KindGroup, key, onStored(match, viewGroup), tx.LogGroup)
+	err := changes.Delete(ctx, tx, target, func(Group) (err error) {
+		if detached, err = detach(ctx, tx, caller, key); err != nil {
 			return err
 		}
-		return changes.RecordSeveral(ctx, tx, caller.Account, caller.Actor(), changes.Cascaded, Kind,
-			changes.Several{Keys: detached, Cause: KindGroup + ":" + key})
+		return tx.DeleteLogGroup(ctx, caller.Account, key, tx.Now())
+	})
+	if err != nil {
+		return err
+	}
+	return changes.RecordSeveral(ctx, tx, caller.Account, caller.Actor(), changes.Cascaded, Kind,
+		changes.Several{Keys: detached, Cause: KindGroup + ":" + key})
+}
+
+// RestoreGroup undoes a change of a log group, given the group from before it.
+func (s *Service) RestoreGroup(ctx context.Context, caller accounts.Caller, revert accounts.Revert, draft GroupDraft) (changes.Change, error) {
+	key := revert.Change.Key
+	wanted := draft.validate(key)
+	return accounts.Restore(ctx, s.Store, caller, revert, func(ctx context.Context, tx Tx, caller accounts.Caller) accounts.Restoration[GroupView] {
+		_, err := tx.LogGroup(ctx, caller.Account, key)
+		return accounts.Restoration[GroupView]{Found: err, Check: draft.Problems.Err,
+			Create:  func() (GroupView, error) { return s.createGroup(ctx, tx, caller, key, wanted, &draft.Problems) },
+			Replace: func() (GroupView, error) { return s.replaceGroup(ctx, tx, caller, key, wanted, nil) },
+			Remove:  func() error { return removeGroup(ctx, tx, caller, key, nil) }}
 	})
 }
 

@@ -24,29 +24,35 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 		return View{}, s.refused(ctx, caller.Account, key, wanted, &draft.Problems)
 	}
 	made, err := accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (Logger, error) {
-		before, exists, err := stored(ctx, tx, caller.Account, key, match)
-		if err == nil && !exists {
-			err = naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, Kind, key)
-		}
-		if err != nil {
-			return Logger{}, err
-		}
-		after, err := s.replaced(ctx, tx, caller, before, exists, wanted)
-		if err != nil {
-			return Logger{}, err
-		}
-		if exists {
-			if same, err := changes.IsRepetition(caller.Actor(), Kind, key, &before, &after); same || err != nil {
-				return before, err
-			}
-		}
-		return after, s.save(ctx, tx, caller, before, after, exists)
+		return s.replace(ctx, tx, caller, key, wanted, &draft.Problems, match)
 	})
 	if err != nil {
 		return View{}, err
 	}
 	// What follows from others and what is observed need not be read under the lock.
 	return transaction.Read(ctx, snapshots{s.Store}, func(ctx context.Context, tx ReadTx) (View, error) { return view(ctx, tx, made) })
+}
+
+func (s *Service) replace(
+	ctx context.Context, tx Tx, caller accounts.Caller, key string, wanted request, warn *fault.Problems, match changes.Match[View],
+) (Logger, error) {
+	before, exists, err := stored(ctx, tx, caller.Account, key, match)
+	if err == nil && !exists {
+		err = naming.WarnSimilar(ctx, tx, warn, caller.Account, Kind, key)
+	}
+	if err != nil {
+		return Logger{}, err
+	}
+	after, err := s.replaced(ctx, tx, caller, before, exists, wanted)
+	if err != nil {
+		return Logger{}, err
+	}
+	if exists {
+		if same, err := changes.IsRepetition(caller.Actor(), Kind, key, &before, &after); same || err != nil {
+			return before, err
+		}
+	}
+	return after, s.save(ctx, tx, caller, before, after, exists)
 }
 
 // refused returns everything that is wrong with a draft at once: it adds what
@@ -226,7 +232,24 @@ func cascade(ctx context.Context, tx Tx, caller accounts.Caller, key string) err
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[View]) error {
 	defer s.sources.Deleted(caller.Account)
 	return accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
-		target := accounts.Target(ctx, caller, Kind, key, onStored(match, viewLogger), tx.Logger)
-		return changes.Delete(ctx, tx, target, func(Logger) error { return tx.DeleteLogger(ctx, caller.Account, key, tx.Now()) })
+		return remove(ctx, tx, caller, key, match)
+	})
+}
+
+func remove(ctx context.Context, tx Tx, caller accounts.Caller, key string, match changes.Match[View]) error {
+	target := accounts.Target(ctx, caller, Kind, key, onStored(match, viewLogger), tx.Logger)
+	return changes.Delete(ctx, tx, target, func(Logger) error { return tx.DeleteLogger(ctx, caller.Account, key, tx.Now()) })
+}
+
+// Restore undoes a change of a logger, given the logger from before it.
+func (s *Service) Restore(ctx context.Context, caller accounts.Caller, revert accounts.Revert, draft Draft) (changes.Change, error) {
+	defer s.sources.Deleted(caller.Account)
+	key := revert.Change.Key
+	wanted := draft.validate(key)
+	return accounts.Restore(ctx, s.Store, caller, revert, func(ctx context.Context, tx Tx, caller accounts.Caller) accounts.Restoration[Logger] {
+		_, err := tx.Logger(ctx, caller.Account, key)
+		write := func() (Logger, error) { return s.replace(ctx, tx, caller, key, wanted, &draft.Problems, nil) }
+		return accounts.Restoration[Logger]{Found: err, Check: draft.Problems.Err, Create: write, Replace: write,
+			Remove: func() error { return remove(ctx, tx, caller, key, nil) }}
 	})
 }

@@ -96,6 +96,7 @@ type ReadTx interface {
 // Tx is what this package reads and writes in one transaction.
 type Tx interface {
 	ReadTx
+	accounts.HistoryTx
 	changes.Recorder
 	// SaveLoggers writes loggers, new or not, over deleted rows of their keys
 	// if there are any.

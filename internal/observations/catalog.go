@@ -19,15 +19,26 @@ type resource[T any] struct {
 	load   func(tx ReadTx, ctx context.Context, account, id string) (T, error)
 	save   func(tx Tx, ctx context.Context, changed T) error
 	remove func(tx Tx, ctx context.Context, account, id string) error
+	create func(ctx context.Context, tx Tx, caller accounts.Caller, draft *Draft) (T, error) // nil if only reports do
+	over   func(draft *Draft, before T, now time.Time) T                                     // lays a draft over a stored one
 }
 
 func services() resource[ReportingService] {
-	return resource[ReportingService]{KindService, ReadTx.Service, Tx.UpdateService, Tx.DeleteService}
+	over := func(draft *Draft, service ReportingService, now time.Time) ReportingService {
+		service.Name, service.UpdatedAt = draft.Name.Or(service.Key), now
+		return service
+	}
+	return resource[ReportingService]{KindService, ReadTx.Service, Tx.UpdateService, Tx.DeleteService, createService, over}
 }
 
 func contextTypes() resource[ContextType] {
 	save := func(tx Tx, ctx context.Context, changed ContextType) error { return tx.SaveContextTypes(ctx, changed) }
-	return resource[ContextType]{KindContextType, ReadTx.ContextType, save, Tx.DeleteContextType}
+	over := func(draft *Draft, contextType ContextType, now time.Time) ContextType {
+		contextType.Name, contextType.UpdatedAt = draft.Name.Or(contextType.Key), now
+		contextType.Attributes = draft.Attributes.Or(json.RawMessage(`{}`))
+		return contextType
+	}
+	return resource[ContextType]{KindContextType, ReadTx.ContextType, save, Tx.DeleteContextType, createContextType, over}
 }
 
 func contexts() resource[Context] {
@@ -42,7 +53,11 @@ func contexts() resource[Context] {
 		typeKey, key, _ := SplitContextID(id) // it was loaded
 		return tx.DeleteContext(ctx, account, typeKey, key)
 	}
-	return resource[Context]{KindContext, load, Tx.UpdateContext, remove}
+	over := func(draft *Draft, found Context, now time.Time) Context {
+		found.Name, found.UpdatedAt = draft.Name.Or(found.Key), now
+		return found
+	}
+	return resource[Context]{KindContext, load, Tx.UpdateContext, remove, nil, over}
 }
 
 func (r resource[T]) get(ctx context.Context, s *Service, caller accounts.Caller, id string) (T, error) {
@@ -55,21 +70,41 @@ func (r resource[T]) target(ctx context.Context, tx Tx, caller accounts.Caller, 
 	})
 }
 
-func (r resource[T]) replace(ctx context.Context, s *Service, caller accounts.Caller, id string, draft Draft, match changes.Match[T], change func(T, time.Time) T) (T, error) {
+func (r resource[T]) write(ctx context.Context, s *Service, caller accounts.Caller, draft Draft,
+	write func(context.Context, Tx, accounts.Caller, *Draft) (T, error),
+) (T, error) {
 	if err := draft.validate(); err != nil {
-		var none T
-		return none, err
+		return *new(T), err
 	}
 	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (T, error) {
-		return changes.Replace(ctx, tx, r.target(ctx, tx, caller, id, match),
-			func(before T) (T, error) { return change(before, tx.Now()), nil },
-			func(_, after T) error { return r.save(tx, ctx, after) })
+		return write(ctx, tx, caller, &draft)
 	})
 }
 
-func (r resource[T]) delete(ctx context.Context, s *Service, caller accounts.Caller, id string, match changes.Match[T]) error {
-	return accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
+// replace returns the write that replaces a resource.
+func (r resource[T]) replace(id string, match changes.Match[T]) func(context.Context, Tx, accounts.Caller, *Draft) (T, error) {
+	return func(ctx context.Context, tx Tx, caller accounts.Caller, draft *Draft) (T, error) {
+		return changes.Replace(ctx, tx, r.target(ctx, tx, caller, id, match),
+			func(before T) (T, error) { return r.over(draft, before, tx.Now()), nil },
+			func(_, after T) error { return r.save(tx, ctx, after) })
+	}
+}
+
+// delete returns the write that deletes a resource.
+func (r resource[T]) delete(id string, match changes.Match[T]) func(context.Context, Tx, accounts.Caller) error {
+	return func(ctx context.Context, tx Tx, caller accounts.Caller) error {
 		return changes.Delete(ctx, tx, r.target(ctx, tx, caller, id, match), func(T) error { return r.remove(tx, ctx, caller.Account, id) })
+	}
+}
+
+func (r resource[T]) restore(ctx context.Context, s *Service, caller accounts.Caller, revert accounts.Revert, draft Draft) (changes.Change, error) {
+	id := revert.Change.Key
+	return accounts.Restore(ctx, s.Store, caller, revert, func(ctx context.Context, tx Tx, caller accounts.Caller) accounts.Restoration[T] {
+		_, err := r.load(tx, ctx, caller.Account, id)
+		return accounts.Restoration[T]{Found: err, Check: draft.validate,
+			Create:  func() (T, error) { return r.create(ctx, tx, caller, &draft) },
+			Replace: func() (T, error) { return r.replace(id, nil)(ctx, tx, caller, &draft) },
+			Remove:  func() error { return r.delete(id, nil)(ctx, tx, caller) }}
 	})
 }
 
@@ -87,30 +122,29 @@ func (s *Service) Service(ctx context.Context, caller accounts.Caller, key strin
 
 // CreateService creates a service before it reports itself. MEMBER or higher.
 func (s *Service) CreateService(ctx context.Context, caller accounts.Caller, draft Draft) (ReportingService, error) {
-	key := draft.Key.Or("")
-	if rule := brokenPathRule(key, maxName); rule != "" {
+	if rule := brokenPathRule(draft.Key.Or(""), maxName); rule != "" {
 		draft.Problems.Add(fault.New(fault.Validation, "id %s: it is the service's key.", rule).At(fault.Pointer("/data/id")))
 	}
-	if err := draft.validate(); err != nil {
+	return services().write(ctx, s, caller, draft, createService)
+}
+
+func createService(ctx context.Context, tx Tx, caller accounts.Caller, draft *Draft) (ReportingService, error) {
+	key := draft.Key.Or("")
+	if err := requireFewServices(ctx, tx, caller.Account); err != nil {
 		return ReportingService{}, err
 	}
-	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (ReportingService, error) {
-		if err := requireFewServices(ctx, tx, caller.Account); err != nil {
-			return ReportingService{}, err
-		}
-		if err := naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, KindService, key); err != nil {
-			return ReportingService{}, err
-		}
-		service := ReportingService{Account: caller.Account, Key: key, Name: draft.Name.Or(key), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
-		err := tx.InsertServices(ctx, service)
-		if fault.Is(err, fault.AlreadyExists) {
-			err = fault.New(fault.AlreadyExists, "There is a service %q already.", key).At(fault.Pointer("/data/id"))
-		}
-		if err != nil {
-			return ReportingService{}, err
-		}
-		return service, changes.Record(ctx, tx, caller.Account, caller.Actor(), KindService, key, nil, &service)
-	})
+	if err := naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, KindService, key); err != nil {
+		return ReportingService{}, err
+	}
+	service := ReportingService{Account: caller.Account, Key: key, Name: draft.Name.Or(key), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
+	err := tx.InsertServices(ctx, service)
+	if fault.Is(err, fault.AlreadyExists) {
+		err = fault.New(fault.AlreadyExists, "There is a service %q already.", key).At(fault.Pointer("/data/id"))
+	}
+	if err != nil {
+		return ReportingService{}, err
+	}
+	return service, changes.Record(ctx, tx, caller.Account, caller.Actor(), KindService, key, nil, &service)
 }
 
 // requireFewServices refuses more services than an account may have.
@@ -125,15 +159,17 @@ func requireFewServices(ctx context.Context, tx Tx, account string) error {
 // ReplaceService renames a service; without a name it is called by its key.
 // MEMBER or higher.
 func (s *Service) ReplaceService(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[ReportingService]) (ReportingService, error) {
-	return services().replace(ctx, s, caller, key, draft, match, func(service ReportingService, now time.Time) ReportingService {
-		service.Name, service.UpdatedAt = draft.Name.Or(key), now
-		return service
-	})
+	return services().write(ctx, s, caller, draft, services().replace(key, match))
 }
 
 // DeleteService removes a service until it reports itself again. MEMBER or higher.
 func (s *Service) DeleteService(ctx context.Context, caller accounts.Caller, key string, match changes.Match[ReportingService]) error {
-	return services().delete(ctx, s, caller, key, match)
+	return accounts.Do(ctx, s.Store, caller, services().delete(key, match))
+}
+
+// RestoreService undoes a change of a service, given the service from before it.
+func (s *Service) RestoreService(ctx context.Context, caller accounts.Caller, revert accounts.Revert, draft Draft) (changes.Change, error) {
+	return services().restore(ctx, s, caller, revert, draft)
 }
 
 // ContextTypes lists the context types of the caller's account.
@@ -151,27 +187,26 @@ func (s *Service) ContextType(ctx context.Context, caller accounts.Caller, key s
 // CreateContextType creates a context type before a context of it is reported.
 // MEMBER or higher.
 func (s *Service) CreateContextType(ctx context.Context, caller accounts.Caller, draft Draft) (ContextType, error) {
-	key := draft.Key.Or("")
-	if rule := brokenTypeRule(key); rule != "" {
+	if rule := brokenTypeRule(draft.Key.Or("")); rule != "" {
 		draft.Problems.Add(fault.New(fault.Validation, "id %s: it is the context type's key.", rule).At(fault.Pointer("/data/id")))
 	}
-	if err := draft.validate(); err != nil {
+	return contextTypes().write(ctx, s, caller, draft, createContextType)
+}
+
+func createContextType(ctx context.Context, tx Tx, caller accounts.Caller, draft *Draft) (ContextType, error) {
+	key := draft.Key.Or("")
+	if err := newContextType(ctx, tx, caller.Account, key); err != nil {
 		return ContextType{}, err
 	}
-	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (ContextType, error) {
-		if err := newContextType(ctx, tx, caller.Account, key); err != nil {
-			return ContextType{}, err
-		}
-		if err := naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, KindContextType, key); err != nil {
-			return ContextType{}, err
-		}
-		created := ContextType{Account: caller.Account, Key: key, Name: draft.Name.Or(key), CreatedAt: tx.Now(), UpdatedAt: tx.Now(),
-			Attributes: draft.Attributes.Or(json.RawMessage(`{}`))}
-		if err := tx.SaveContextTypes(ctx, created); err != nil {
-			return ContextType{}, err
-		}
-		return created, changes.Record(ctx, tx, caller.Account, caller.Actor(), KindContextType, key, nil, &created)
-	})
+	if err := naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, KindContextType, key); err != nil {
+		return ContextType{}, err
+	}
+	created := ContextType{Account: caller.Account, Key: key, Name: draft.Name.Or(key), CreatedAt: tx.Now(), UpdatedAt: tx.Now(),
+		Attributes: draft.Attributes.Or(json.RawMessage(`{}`))}
+	if err := tx.SaveContextTypes(ctx, created); err != nil {
+		return ContextType{}, err
+	}
+	return created, changes.Record(ctx, tx, caller.Account, caller.Actor(), KindContextType, key, nil, &created)
 }
 
 // newContextType refuses a key that is in use, and more types than an account may
@@ -194,16 +229,17 @@ func newContextType(ctx context.Context, tx Tx, account, key string) error {
 // ReplaceContextType renames a context type and replaces its known attributes.
 // MEMBER or higher.
 func (s *Service) ReplaceContextType(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[ContextType]) (ContextType, error) {
-	return contextTypes().replace(ctx, s, caller, key, draft, match, func(contextType ContextType, now time.Time) ContextType {
-		contextType.Name, contextType.UpdatedAt = draft.Name.Or(key), now
-		contextType.Attributes = draft.Attributes.Or(json.RawMessage(`{}`))
-		return contextType
-	})
+	return contextTypes().write(ctx, s, caller, draft, contextTypes().replace(key, match))
 }
 
 // DeleteContextType removes a context type and all its contexts. MEMBER or higher.
 func (s *Service) DeleteContextType(ctx context.Context, caller accounts.Caller, key string, match changes.Match[ContextType]) error {
-	return contextTypes().delete(ctx, s, caller, key, match)
+	return accounts.Do(ctx, s.Store, caller, contextTypes().delete(key, match))
+}
+
+// RestoreContextType undoes a change of a context type, given the one from before it.
+func (s *Service) RestoreContextType(ctx context.Context, caller accounts.Caller, revert accounts.Revert, draft Draft) (changes.Change, error) {
+	return contextTypes().restore(ctx, s, caller, revert, draft)
 }
 
 // Contexts lists the contexts of the caller's account.
@@ -221,13 +257,15 @@ func (s *Service) Context(ctx context.Context, caller accounts.Caller, id string
 // RenameContext changes what a context is called; services report the rest.
 // MEMBER or higher.
 func (s *Service) RenameContext(ctx context.Context, caller accounts.Caller, id string, draft Draft, match changes.Match[Context]) (Context, error) {
-	return contexts().replace(ctx, s, caller, id, draft, match, func(found Context, now time.Time) Context {
-		found.Name, found.UpdatedAt = draft.Name.Or(found.Key), now
-		return found
-	})
+	return contexts().write(ctx, s, caller, draft, contexts().replace(id, match))
 }
 
 // DeleteContext removes a context until it is reported again. MEMBER or higher.
 func (s *Service) DeleteContext(ctx context.Context, caller accounts.Caller, id string, match changes.Match[Context]) error {
-	return contexts().delete(ctx, s, caller, id, match)
+	return accounts.Do(ctx, s.Store, caller, contexts().delete(id, match))
+}
+
+// RestoreContext undoes a change of a context, given the context from before it.
+func (s *Service) RestoreContext(ctx context.Context, caller accounts.Caller, revert accounts.Revert, draft Draft) (changes.Change, error) {
+	return contexts().restore(ctx, s, caller, revert, draft)
 }

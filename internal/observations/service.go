@@ -47,6 +47,7 @@ type ReadTx interface {
 // Tx is what this package reads and writes in one transaction.
 type Tx interface {
 	ReadTx
+	accounts.HistoryTx
 	changes.Recorder
 	// CreateEnvironments creates environments as a report does.
 	CreateEnvironments(ctx context.Context, caller accounts.Caller, keys []string) error

@@ -44,7 +44,6 @@ func (tx *Tx) RecordChanges(ctx context.Context, account string, made ...changes
 		c.Account, c.Seq, c.CreatedAt = account, before+1+int64(i), tx.now
 		rows[i] = []any{account, c.Seq, c.Kind, c.Key, string(c.Action), c.Actor.Type, c.Actor.ID, c.Actor.Name,
 			textOrNull(c.Before), textOrNull(c.After), c.Reverts, micros(tx.now)}
-		c.Actor.Revert.Recorded(c)
 	}
 	tx.changed = true
 	if access {
@@ -85,11 +84,11 @@ func (tx *ReadTx) Changes(ctx context.Context, account string, filter changes.Fi
 func changeBytes(c changes.Change) int { return len(c.Before) + len(c.After) }
 
 // LaterChanges returns the changes of a resource after a number, oldest first, without their documents. Those of several
-// resources are among them if they name it and are all there is: not if they sum up the changes of single ones, which
-// have the same time.
+// resources are among them if they are all that the history has of this one.
 func (tx *ReadTx) LaterChanges(ctx context.Context, account, kind, key string, seq int64) ([]changes.Change, error) {
-	scan := func(r row) (c changes.Change, err error) {
-		err = r.Scan(&c.Seq, &c.Key, &c.Action, &c.Reverts, rawJSON(&c.After))
+	scan := func(r row) (changes.Change, error) {
+		c := changes.Change{Kind: kind}
+		err := r.Scan(&c.Seq, &c.Key, &c.Action, &c.Reverts, rawJSON(&c.After))
 		return c, err
 	}
 	quoted, err := json.Marshal(key)
@@ -97,9 +96,7 @@ func (tx *ReadTx) LaterChanges(ctx context.Context, account, kind, key string, s
 		return nil, err
 	}
 	found, err := all(ctx, tx.conn, scan, `SELECT seq, key, action, reverts, CASE WHEN key = $4 THEN after END FROM changes
-		WHERE account_id = $1 AND kind = $2 AND key IN ($3, $4) AND seq > $5 AND (key = $3 OR after LIKE $6 ESCAPE '\'
-			AND NOT EXISTS (SELECT 1 FROM changes AS own WHERE own.account_id = $1 AND own.kind = $2 AND own.key = $3
-				AND own.created_at = changes.created_at AND own.action = changes.action)) ORDER BY seq`,
+		WHERE account_id = $1 AND kind = $2 AND key IN ($3, $4) AND seq > $5 AND (key = $3 OR after LIKE $6 ESCAPE '\') ORDER BY seq`,
 		account, kind, key, changes.AllKeys, seq, "%"+escapeLike(string(quoted))+"%")
 	return slices.DeleteFunc(found, func(c changes.Change) bool { return c.Key != key && !c.Names(key) }), err
 }
@@ -143,13 +140,6 @@ func (h History) Heads(ctx context.Context) (map[string]int64, error) {
 // Change is ReadTx.Change.
 func (h History) Change(ctx context.Context, account string, seq int64) (changes.Change, error) {
 	return fetch(ctx, h.db, h.via, func(ctx context.Context, tx *ReadTx) (changes.Change, error) { return tx.Change(ctx, account, seq) })
-}
-
-// LaterChanges is ReadTx.LaterChanges.
-func (h History) LaterChanges(ctx context.Context, account, kind, key string, seq int64) ([]changes.Change, error) {
-	return fetch(ctx, h.db, h.via, func(ctx context.Context, tx *ReadTx) ([]changes.Change, error) {
-		return tx.LaterChanges(ctx, account, kind, key, seq)
-	})
 }
 
 // Changes is ReadTx.Changes.

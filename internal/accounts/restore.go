@@ -1,0 +1,162 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/transaction"
+)
+
+// Revert is a change that is to be undone.
+type Revert struct {
+	Change changes.Change
+	Force  bool // changes that came after it are lost
+	// Needs has what each write of the resource asks of the caller. A write that is
+	// missing does not exist.
+	Needs map[changes.Action]Needs
+}
+
+// Restoration is how a service leads a resource back to an earlier state, all in
+// one transaction.
+type Restoration[T any] struct {
+	Found error // nil if the resource exists
+	// Blocked says why no write leads from the current state to the earlier one, and
+	// what does instead; empty if a write may.
+	Blocked         string
+	Check           func() error // refuses an earlier state that is not valid now
+	Create, Replace func() (T, error)
+	Remove          func() error
+}
+
+// HistoryTx is what undoing a change reads.
+type HistoryTx interface {
+	AuthorityTx
+	// Changes returns the changes before a number (0: from the end), newest first.
+	Changes(ctx context.Context, account string, filter changes.Filter, before int64, size int) (page.Tail[changes.Change], error)
+	// LaterChanges returns the changes of a resource after a number, oldest first,
+	// without their documents.
+	LaterChanges(ctx context.Context, account, kind, key string, seq int64) ([]changes.Change, error)
+}
+
+// Restore undoes a change by a write of its resource and returns the change that
+// the write recorded, in a dry run too. The state, the later changes and the write
+// are of one transaction. It is ChangedSince if others came after the change, and
+// NotRevertible if there is no write that undoes it.
+func Restore[Tx HistoryTx, T any](ctx context.Context, store transaction.Writer[Tx], caller Caller, revert Revert,
+	restoration func(context.Context, Tx, Caller) Restoration[T],
+) (changes.Change, error) {
+	undone := revert.Change
+	caller.Reverts = changes.Reverted{Kind: undone.Kind, Key: undone.Key, Seq: undone.Seq}
+	return Write(ctx, store, caller, func(ctx context.Context, tx Tx, caller Caller) (changes.Change, error) {
+		to := restoration(ctx, tx, caller)
+		action, err := revert.decide(ctx, tx, caller, to.Found, to.Blocked)
+		if err == nil {
+			err = to.write(action)
+		}
+		if err != nil {
+			return changes.Change{}, err
+		}
+		newest, err := tx.Changes(ctx, caller.Account, changes.Filter{Kind: undone.Kind, Key: undone.Key}, 0, 1)
+		if err != nil {
+			return changes.Change{}, err
+		}
+		if len(newest.Items) == 0 || newest.Items[0].Reverts == nil || *newest.Items[0].Reverts != undone.Seq {
+			return changes.Change{}, fmt.Errorf("the %s %q recorded no change when number %d was undone", undone.Kind, undone.Key, undone.Seq)
+		}
+		return newest.Items[0], nil
+	})
+}
+
+// decide returns what is to be done with the resource, if the caller may.
+func (r Revert) decide(ctx context.Context, tx HistoryTx, caller Caller, found error, blocked string) (changes.Action, error) {
+	if found != nil && !fault.Is(found, fault.NotFound) {
+		return "", found
+	}
+	action := changes.Created
+	switch {
+	case r.Change.Before == nil:
+		action = changes.Deleted
+	case found == nil:
+		action = changes.Updated
+	}
+	needs, possible := r.Needs[action]
+	if !possible {
+		return "", fault.New(fault.NotRevertible, "The %s is gone, and only there again when a service reports it.", r.Change.Kind)
+	}
+	if err := needs.Permit(caller); err != nil || r.Force {
+		return action, err
+	}
+	later, err := tx.LaterChanges(ctx, caller.Account, r.Change.Kind, r.Change.Key, r.Change.Seq)
+	if err != nil {
+		return "", err
+	}
+	if action == changes.Deleted && found != nil {
+		blocked = "It was deleted meanwhile, so there is nothing to revert."
+	}
+	return action, r.checkUnchanged(later, blocked)
+}
+
+// shownLater bounds how many later changes a refusal names.
+const shownLater = 100
+
+// checkUnchanged refuses to undo a change that others came after.
+func (r Revert) checkUnchanged(later []changes.Change, blocked string) error {
+	still := changes.StillChanged(r.Change.Seq, later)
+	if len(still) == 0 {
+		return nil
+	}
+	times := fmt.Sprintf("%d times after this change, last by change %d", len(still), still[len(still)-1])
+	if len(still) == 1 {
+		times = fmt.Sprintf("after this change, by change %d", still[0])
+	}
+	if blocked == "" {
+		blocked = r.advice(later, still)
+	}
+	return fault.New(fault.ChangedSince, "The %s %q was changed %s. %s", r.Change.Kind, r.Change.Key, times, blocked).
+		With("later", still[max(0, len(still)-shownLater):])
+}
+
+// advice says how the change can be undone although others came after it.
+func (r Revert) advice(later []changes.Change, still []int64) string {
+	for _, change := range later {
+		if slices.Contains(still, change.Seq) && !r.canUndo(change) {
+			return fmt.Sprintf("Change %d cannot be reverted. Send force=true to lose what came after this change.", change.Seq)
+		}
+	}
+	return "Revert those first, newest first, or send force=true to lose them."
+}
+
+// canUndo reports whether another change of the kind, known without its documents, can be undone.
+func (r Revert) canUndo(change changes.Change) bool {
+	undoing := changes.Updated
+	switch {
+	case change.Key == changes.AllKeys || change.Action == changes.Expired:
+		return false
+	case change.Action == changes.Created:
+		undoing = changes.Deleted
+	case change.Action == changes.Deleted:
+		undoing = changes.Created
+	}
+	_, possible := r.Needs[undoing]
+	return possible
+}
+
+// write leads to the earlier state.
+func (r Restoration[T]) write(action changes.Action) error {
+	if action == changes.Deleted {
+		return r.Remove()
+	}
+	if err := r.Check(); err != nil {
+		return err
+	}
+	lead := r.Create
+	if action == changes.Updated {
+		lead = r.Replace
+	}
+	_, err := lead()
+	return err
+}
