@@ -153,10 +153,10 @@ func (r Restoration[T]) write(action changes.Action) error {
 	if err := r.Check(); err != nil {
 		return err
 	}
-	lead := r.Create
+	write := r.Create
 	if action == changes.Updated {
-		lead = r.Replace
+		write = r.Replace
 	}
-	_, err := lead()
+	_, err := write()
 	return err
 }
