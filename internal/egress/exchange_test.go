@@ -68,9 +68,11 @@ func TestDo_RequestBytes(t *testing.T) {
 			"GET / HTTP/1.1\r\nHost: HOST\r\nauthorization: Bearer x\r\nUser-Agent: signalbox/test\r\n\r\n",
 		},
 	} {
-		if diff := cmp.Diff(c.want, received(t, c.request, c.url)); diff != "" {
-			t.Errorf("%s:\n%s", c.url, diff)
-		}
+		t.Run(c.request.Method+" "+c.url, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, received(t, c.request, c.url)); diff != "" {
+				t.Errorf("differs (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
@@ -118,10 +120,12 @@ func TestDo_InvalidRequest(t *testing.T) {
 		"Content-Length is the connection's own":    header("Content-Length", "1"),
 		"Transfer-encoding is the connection's own": header("Transfer-encoding", "chunked"),
 	} {
-		failure := fails(t, localClient(t), request, egress.ConnectionError)
-		if !strings.Contains(failure.Detail, want) || strings.Contains(failure.Detail, "secret") {
-			t.Errorf("got %q, want %q in it and no secret", failure.Detail, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			failure := fails(t, localClient(t), request, egress.ConnectionError)
+			if !strings.Contains(failure.Detail, want) || strings.Contains(failure.Detail, "secret") {
+				t.Errorf("got %q, want %q in it and no secret", failure.Detail, want)
+			}
+		})
 	}
 	if n := server.connections.Load(); n != 0 {
 		t.Errorf("%d connections", n)
@@ -143,25 +147,29 @@ func TestDo_Result(t *testing.T) {
 		"upgrade":    {"HTTP/1.1 101 Switching Protocols\r\n\r\n", egress.Result{Status: 101, Header: map[string]string{}}},
 		"bad text":   {"HTTP/1.1 299 Odd\r\nX-Odd: \xffz\r\nContent-Length: 0\r\n\r\n", egress.Result{Status: 299, Header: map[string]string{"content-length": "0", "x-odd": "\uFFFDz"}}},
 	} {
-		server := listen(t, "127.0.0.1:0", answeringOnce(c.answer))
-		result := do(t, localClient(t), get(server.url()))
-		if result.Timings.Total <= 0 || result.Timings.Connect <= 0 || result.Timings.FirstByte <= 0 || result.Timings.TLS != 0 {
-			t.Errorf("%s: %+v", name, result.Timings)
-		}
-		result.Timings = egress.Timings{}
-		if diff := cmp.Diff(c.want, result); diff != "" {
-			t.Errorf("%s:\n%s", name, diff)
-		}
+		t.Run(name, func(t *testing.T) {
+			server := listen(t, "127.0.0.1:0", answeringOnce(c.answer))
+			result := do(t, localClient(t), get(server.url()))
+			if result.Timings.Total <= 0 || result.Timings.Connect <= 0 || result.Timings.FirstByte <= 0 || result.Timings.TLS != 0 {
+				t.Errorf("%+v", result.Timings)
+			}
+			result.Timings = egress.Timings{}
+			if diff := cmp.Diff(c.want, result); diff != "" {
+				t.Errorf("%s:\n%s", name, diff)
+			}
+		})
 	}
 }
 
 func TestDo_BodyLimit(t *testing.T) {
 	for _, size := range []int{64<<10 - 1, 64 << 10, 64<<10 + 1, 3 << 20} {
-		server := listen(t, "127.0.0.1:0", answering(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", size, strings.Repeat("x", size))))
-		result := do(t, localClient(t), get(server.url()))
-		if len(result.Body) != min(size, 64<<10) || result.BodyBytes != int64(size) || result.Truncated != (size > 64<<10) {
-			t.Errorf("%d: %d bytes kept, %d counted, truncated %v", size, len(result.Body), result.BodyBytes, result.Truncated)
-		}
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			server := listen(t, "127.0.0.1:0", answering(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", size, strings.Repeat("x", size))))
+			result := do(t, localClient(t), get(server.url()))
+			if len(result.Body) != min(size, 64<<10) || result.BodyBytes != int64(size) || result.Truncated != (size > 64<<10) {
+				t.Errorf("%d: %d bytes kept, %d counted, truncated %v", size, len(result.Body), result.BodyBytes, result.Truncated)
+			}
+		})
 	}
 }
 
@@ -181,11 +189,13 @@ func TestDo_MalformedAnswer(t *testing.T) {
 		"many headers":    {"HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", 1<<15), "larger than 64 KiB"},
 		"endless interim": {strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 1<<14), "larger than 64 KiB"},
 	} {
-		server := listen(t, "127.0.0.1:0", answeringOnce(c.answer))
-		failure := fails(t, localClient(t), get(server.url()), egress.ConnectionError)
-		if !strings.Contains(failure.Detail, c.want) || len(failure.Detail) > 500 {
-			t.Errorf("%s: got %q, want %q in it", name, failure.Detail, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			server := listen(t, "127.0.0.1:0", answeringOnce(c.answer))
+			failure := fails(t, localClient(t), get(server.url()), egress.ConnectionError)
+			if !strings.Contains(failure.Detail, c.want) || len(failure.Detail) > 500 {
+				t.Errorf("got %q, want %q in it", failure.Detail, c.want)
+			}
+		})
 	}
 }
 
@@ -232,8 +242,10 @@ func TestTimeout_EveryPhase(t *testing.T) {
 		"waiting for the answer":    slowly("HTTP/1.1 200 OK\r\nX-Slow"),
 		"reading the answer's body": slowly("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nslow"),
 	} {
-		server := listen(t, "127.0.0.1:0", handle)
-		runsOut(t, get(server.url()), want)
+		t.Run(want, func(t *testing.T) {
+			server := listen(t, "127.0.0.1:0", handle)
+			runsOut(t, get(server.url()), want)
+		})
 	}
 }
 
@@ -245,22 +257,24 @@ func TestTimeout_SlowServer(t *testing.T) {
 		"HTTP/1.1 100 Continue\r\n\r\n":                         "HTTP/1.1 100 Continue\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n": "1\r\nx\r\n",
 	} {
-		server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
-			_, _ = io.WriteString(conn, begin)
-			tick := time.NewTicker(5 * time.Millisecond)
-			defer tick.Stop()
-			for range tick.C {
-				if _, err := io.WriteString(conn, more); err != nil {
-					return
+		t.Run(fmt.Sprintf("%q", begin), func(t *testing.T) {
+			server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
+				_, _ = io.WriteString(conn, begin)
+				tick := time.NewTicker(5 * time.Millisecond)
+				defer tick.Stop()
+				for range tick.C {
+					if _, err := io.WriteString(conn, more); err != nil {
+						return
+					}
 				}
+			})
+			request := get(server.url())
+			request.Timeout = short
+			result, err := localClient(t).Do(t.Context(), request)
+			if failure, ok := errors.AsType[*egress.Error](err); !ok || failure.Reason != egress.Timeout || result.Timings.Total > 30*time.Second { // it would go on for ever
+				t.Errorf("%q: %v after %v", begin, err, result.Timings.Total)
 			}
 		})
-		request := get(server.url())
-		request.Timeout = short
-		result, err := localClient(t).Do(t.Context(), request)
-		if failure, ok := errors.AsType[*egress.Error](err); !ok || failure.Reason != egress.Timeout || result.Timings.Total > 30*time.Second { // it would go on for ever
-			t.Errorf("%q: %v after %v", begin, err, result.Timings.Total)
-		}
 	}
 }
 
@@ -315,13 +329,15 @@ func TestDo_EarlyAnswer(t *testing.T) {
 
 func TestCancel_ClosesConnection(t *testing.T) {
 	for name, begin := range map[string]string{"before the answer": "", "within the body": "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx"} {
-		quickest := time.Hour
-		for i := 0; i < 20 && quickest > 100*time.Millisecond; i++ { // the machine may be busy, but not every time
-			quickest = min(quickest, closedAfter(t, begin))
-		}
-		if quickest > 100*time.Millisecond {
-			t.Errorf("%s: the connection was closed after %v", name, quickest)
-		}
+		t.Run(name, func(t *testing.T) {
+			quickest := time.Hour
+			for i := 0; i < 20 && quickest > 100*time.Millisecond; i++ { // the machine may be busy, but not every time
+				quickest = min(quickest, closedAfter(t, begin))
+			}
+			if quickest > 100*time.Millisecond {
+				t.Errorf("the connection was closed after %v", quickest)
+			}
+		})
 	}
 }
 

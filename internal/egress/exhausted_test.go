@@ -3,6 +3,7 @@ package egress_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"os"
@@ -28,21 +29,23 @@ func TestDo_ShortageOfThisMachine(t *testing.T) {
 		syscall.EMFILE: egress.Exhausted, syscall.ENFILE: egress.Exhausted, syscall.ENOBUFS: egress.Exhausted, syscall.ENOMEM: egress.Exhausted,
 		syscall.ECONNREFUSED: egress.ConnectionError, syscall.EHOSTUNREACH: egress.ConnectionError,
 	} {
-		known := &names{answers: map[string][][]netip.Addr{"two.example": {addrs("127.0.0.2", "127.0.0.3")}}}
-		connecting := newClient(t, egress.Options{Allow: networks("127.0.0.0/8"), Resolver: known})
-		egress.FailSockets(connecting, cause)
-		for name, each := range map[string]struct {
-			client *egress.Client
-			url    string
-		}{
-			"looking up":     {newClient(t, egress.Options{Resolver: failingLookups{lookup(cause)}}), "http://example.com/"},
-			"connecting":     {connecting, "http://127.0.0.1/"},
-			"to two of them": {connecting, "http://two.example/"},
-		} {
-			_, err := each.client.Do(t.Context(), egress.Request{Method: "GET", URL: each.url})
-			if failed, ok := errors.AsType[*egress.Error](err); !ok || failed.Reason != want {
-				t.Errorf("%s with %v: %v", name, cause, err)
+		t.Run(fmt.Sprint(cause), func(t *testing.T) {
+			known := &names{answers: map[string][][]netip.Addr{"two.example": {addrs("127.0.0.2", "127.0.0.3")}}}
+			connecting := newClient(t, egress.Options{Allow: networks("127.0.0.0/8"), Resolver: known})
+			egress.FailSockets(connecting, cause)
+			for name, each := range map[string]struct {
+				client *egress.Client
+				url    string
+			}{
+				"looking up":     {newClient(t, egress.Options{Resolver: failingLookups{lookup(cause)}}), "http://example.com/"},
+				"connecting":     {connecting, "http://127.0.0.1/"},
+				"to two of them": {connecting, "http://two.example/"},
+			} {
+				_, err := each.client.Do(t.Context(), egress.Request{Method: "GET", URL: each.url})
+				if failed, ok := errors.AsType[*egress.Error](err); !ok || failed.Reason != want {
+					t.Errorf("%s with %v: %v", name, cause, err)
+				}
 			}
-		}
+		})
 	}
 }

@@ -26,14 +26,16 @@ func TestReuse_AfterPlainAnswer(t *testing.T) {
 		"headers of many KiB":  "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 50<<10) + "\r\nContent-Length: 2\r\n\r\nok",
 		"a body of many reads": "HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n" + strings.Repeat("x", 300_000),
 	} {
-		server := listen(t, "127.0.0.1:0", answering(answer))
-		client := localClient(t)
-		for range 3 {
-			do(t, client, get(server.url()))
-		}
-		if n := server.connections.Load(); n != 1 {
-			t.Errorf("%s: %d connections", name, n)
-		}
+		t.Run(name, func(t *testing.T) {
+			server := listen(t, "127.0.0.1:0", answering(answer))
+			client := localClient(t)
+			for range 3 {
+				do(t, client, get(server.url()))
+			}
+			if n := server.connections.Load(); n != 1 {
+				t.Errorf("%d connections", n)
+			}
+		})
 	}
 }
 
@@ -83,39 +85,43 @@ func TestReuse_NotAfterOddAnswer(t *testing.T) {
 		"a status of 99":           "HTTP/1.1 099 OK\r\nContent-Length: 0\r\n\r\n",
 		"a status of +20":          "HTTP/1.1 +20 OK\r\nContent-Length: 0\r\n\r\n",
 	} {
-		server := listen(t, "127.0.0.1:0", answering(answer))
-		client := localClient(t)
-		for range 2 {
-			_, _ = client.Do(t.Context(), get(server.url())) // what is taken of it is not the question
-		}
-		if n := server.connections.Load(); n != 2 {
-			t.Errorf("%s: %d connections", name, n)
-		}
+		t.Run(name, func(t *testing.T) {
+			server := listen(t, "127.0.0.1:0", answering(answer))
+			client := localClient(t)
+			for range 2 {
+				_, _ = client.Do(t.Context(), get(server.url())) // what is taken of it is not the question
+			}
+			if n := server.connections.Load(); n != 2 {
+				t.Errorf("%d connections", n)
+			}
+		})
 	}
 }
 
 func TestDo_EndlessBody(t *testing.T) {
 	t.Parallel()
 	for _, length := range []string{"", "Content-Length: 99999999999\r\n", "Transfer-Encoding: chunked\r\n"} {
-		server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
-			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n"+length+"\r\n")
-			block := strings.Repeat("x", 1<<20)
-			if strings.HasPrefix(length, "Transfer") {
-				block = fmt.Sprintf("%x\r\n%s\r\n", len(block), block)
+		t.Run(fmt.Sprintf("%q", length), func(t *testing.T) {
+			server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
+				_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n"+length+"\r\n")
+				block := strings.Repeat("x", 1<<20)
+				if strings.HasPrefix(length, "Transfer") {
+					block = fmt.Sprintf("%x\r\n%s\r\n", len(block), block)
+				}
+				for range 65 {
+					_, _ = io.WriteString(conn, block)
+				}
+				waitForEnd(conn)
+			})
+			request := get(server.url())
+			result := do(t, localClient(t), request)
+			if result.Status != 200 || len(result.Body) != 64<<10 || result.BodyBytes != 64<<20 || !result.Truncated {
+				t.Errorf("%q: %d with %d bytes kept, %d counted, truncated %v", length, result.Status, len(result.Body), result.BodyBytes, result.Truncated)
 			}
-			for range 65 {
-				_, _ = io.WriteString(conn, block)
+			if result.Timings.Total >= request.Timeout {
+				t.Errorf("%q: it took all of its time", length)
 			}
-			waitForEnd(conn)
 		})
-		request := get(server.url())
-		result := do(t, localClient(t), request)
-		if result.Status != 200 || len(result.Body) != 64<<10 || result.BodyBytes != 64<<20 || !result.Truncated {
-			t.Errorf("%q: %d with %d bytes kept, %d counted, truncated %v", length, result.Status, len(result.Body), result.BodyBytes, result.Truncated)
-		}
-		if result.Timings.Total >= request.Timeout {
-			t.Errorf("%q: it took all of its time", length)
-		}
 	}
 }
 
@@ -123,10 +129,12 @@ func TestDo_EndlessBody(t *testing.T) {
 func TestDo_RefusedMethods(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"HEAD", "CONNECT"} {
-		request := get("http://127.0.0.1:1/")
-		request.Method = method
-		if failure := fails(t, localClient(t), request, egress.ConnectionError); !strings.Contains(failure.Detail, "method is not valid") {
-			t.Error(failure.Detail)
-		}
+		t.Run(method, func(t *testing.T) {
+			request := get("http://127.0.0.1:1/")
+			request.Method = method
+			if failure := fails(t, localClient(t), request, egress.ConnectionError); !strings.Contains(failure.Detail, "method is not valid") {
+				t.Error(failure.Detail)
+			}
+		})
 	}
 }

@@ -42,18 +42,20 @@ var forbidden = []string{
 func TestGuard_ForbiddenTargets(t *testing.T) {
 	listener := listen(t, ":0", nil)
 	for _, entry := range forbidden {
-		host, answer, _ := strings.Cut(entry, "=")
-		known := map[string][][]netip.Addr{}
-		if answer != "" {
-			known[host] = [][]netip.Addr{addrs(strings.Split(answer, ",")...)}
-		}
-		client := newClient(t, egress.Options{Resolver: &names{answers: known}})
-		for _, scheme := range []string{"http", "https"} {
-			failure := fails(t, client, get(scheme+"://user:secret@"+host+":"+listener.port()+"/secret?secret"), egress.SSRFBlocked)
-			if strings.Contains(failure.Error(), "secret") || !strings.HasPrefix(failure.Detail, "Nothing was sent: ") {
-				t.Errorf("%s: %s", host, failure.Detail)
+		t.Run(entry, func(t *testing.T) {
+			host, answer, _ := strings.Cut(entry, "=")
+			known := map[string][][]netip.Addr{}
+			if answer != "" {
+				known[host] = [][]netip.Addr{addrs(strings.Split(answer, ",")...)}
 			}
-		}
+			client := newClient(t, egress.Options{Resolver: &names{answers: known}})
+			for _, scheme := range []string{"http", "https"} {
+				failure := fails(t, client, get(scheme+"://user:secret@"+host+":"+listener.port()+"/secret?secret"), egress.SSRFBlocked)
+				if strings.Contains(failure.Error(), "secret") || !strings.HasPrefix(failure.Detail, "Nothing was sent: ") {
+					t.Errorf("%s: %s", host, failure.Detail)
+				}
+			}
+		})
 	}
 	if n := listener.connections.Load(); n != 0 {
 		t.Errorf("%d connections, %d bytes", n, listener.bytes.Load())
@@ -107,15 +109,17 @@ func TestGuard_AllowedNetworks(t *testing.T) {
 		{"::1/128", "", "127.0.0.1 [::2] [fe80::1%25lo]"},
 		{"0.0.0.0/0", "127.0.0.1", "[::1] [fd00::1]"},
 	} {
-		client := newClient(t, egress.Options{Allow: networks(c.allow)})
-		for host := range strings.FieldsSeq(c.reached) {
-			if result := do(t, client, get("http://"+host+":"+four.port())); result.Status != 204 {
-				t.Errorf("%s: %d", host, result.Status)
+		t.Run(c.allow, func(t *testing.T) {
+			client := newClient(t, egress.Options{Allow: networks(c.allow)})
+			for host := range strings.FieldsSeq(c.reached) {
+				if result := do(t, client, get("http://"+host+":"+four.port())); result.Status != 204 {
+					t.Errorf("%s: %d", host, result.Status)
+				}
 			}
-		}
-		for host := range strings.FieldsSeq(c.blocked) {
-			fails(t, client, get("http://"+host+":"+four.port()), egress.SSRFBlocked)
-		}
+			for host := range strings.FieldsSeq(c.blocked) {
+				fails(t, client, get("http://"+host+":"+four.port()), egress.SSRFBlocked)
+			}
+		})
 	}
 	do(t, newClient(t, egress.Options{Allow: networks("::1/128")}), get(six.url()))
 }

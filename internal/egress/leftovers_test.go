@@ -50,11 +50,13 @@ func TestReuse_NotAfterTLSLeftovers(t *testing.T) {
 		},
 	}
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
-		for name, write := range ways {
-			for _, size := range []int{0, 2, 4096, 9000} {
-				leftOver(t, version, size, name, write)
+		t.Run(tls.VersionName(version), func(t *testing.T) {
+			for name, write := range ways {
+				for _, size := range []int{0, 2, 4096, 9000} {
+					leftOver(t, version, size, name, write)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -88,26 +90,28 @@ func leftOver(t *testing.T, version uint16, size int, name string, write func(*t
 func TestReuse_ManyTLSRecords(t *testing.T) {
 	t.Parallel()
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
-		server := listenTLS(t, version, func(_ *held, conn *tls.Conn) {
-			reader := bufio.NewReader(conn)
-			for readRequest(reader) {
-				_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 100")
-				_, _ = io.WriteString(conn, "000\r\n\r\n")
-				_, _ = io.WriteString(conn, strings.Repeat("x", 99_999))
-				_, _ = io.WriteString(conn, "x")
+		t.Run(tls.VersionName(version), func(t *testing.T) {
+			server := listenTLS(t, version, func(_ *held, conn *tls.Conn) {
+				reader := bufio.NewReader(conn)
+				for readRequest(reader) {
+					_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 100")
+					_, _ = io.WriteString(conn, "000\r\n\r\n")
+					_, _ = io.WriteString(conn, strings.Repeat("x", 99_999))
+					_, _ = io.WriteString(conn, "x")
+				}
+			})
+			request := get(strings.Replace(server.url(), "http", "https", 1))
+			request.Insecure = true
+			client := localClient(t)
+			for range 5 {
+				if result := do(t, client, request); result.BodyBytes != 100_000 {
+					t.Errorf("%d bytes", result.BodyBytes)
+				}
+			}
+			if n := server.connections.Load(); n != 1 {
+				t.Errorf("%d connections", n)
 			}
 		})
-		request := get(strings.Replace(server.url(), "http", "https", 1))
-		request.Insecure = true
-		client := localClient(t)
-		for range 5 {
-			if result := do(t, client, request); result.BodyBytes != 100_000 {
-				t.Errorf("%d bytes", result.BodyBytes)
-			}
-		}
-		if n := server.connections.Load(); n != 1 {
-			t.Errorf("%d connections", n)
-		}
 	}
 }
 

@@ -17,24 +17,26 @@ func TestPool_Bounds(t *testing.T) {
 		"a peer":     {func(i int) endpoint { return endpoint{peer{"host", 80}, strconv.Itoa(i), nil} }, idleDefault / 4},
 		"all":        {func(i int) endpoint { return endpoint{peer{strconv.Itoa(i), 80}, strconv.Itoa(i), nil} }, idleDefault},
 	} {
-		synctest.Test(t, func(t *testing.T) { // nothing expires while it is counted
-			p := newPool(idleDefault)
-			for i := range c.most {
-				if !p.push(&conn{endpoint: c.to(i)}) {
-					t.Fatalf("%s: only %d are kept", name, i)
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { // nothing expires while it is counted
+				p := newPool(idleDefault)
+				for i := range c.most {
+					if !p.push(&conn{endpoint: c.to(i)}) {
+						t.Fatalf("%s: only %d are kept", name, i)
+					}
 				}
-			}
-			if p.push(&conn{endpoint: c.to(c.most)}) {
-				t.Errorf("%s: more than %d are kept", name, c.most)
-			}
-			if p.pop(c.to(0)) == nil || !p.push(&conn{endpoint: c.to(c.most)}) {
-				t.Errorf("%s: the place of one that was taken is not free", name)
-			}
-			p.closed = true
-			if dropped := p.takeExpired(); len(dropped) != c.most || p.count != 0 || len(p.byAccount) != 0 || len(p.byPeer) != 0 || len(p.idle) != 0 {
-				t.Errorf("%s: %d of %d dropped, left are %v and %v", name, len(dropped), c.most, p.byAccount, p.byPeer)
-			}
-			p.sweep.Stop()
+				if p.push(&conn{endpoint: c.to(c.most)}) {
+					t.Errorf("%s: more than %d are kept", name, c.most)
+				}
+				if p.pop(c.to(0)) == nil || !p.push(&conn{endpoint: c.to(c.most)}) {
+					t.Errorf("%s: the place of one that was taken is not free", name)
+				}
+				p.closed = true
+				if dropped := p.takeExpired(); len(dropped) != c.most || p.count != 0 || len(p.byAccount) != 0 || len(p.byPeer) != 0 || len(p.idle) != 0 {
+					t.Errorf("%s: %d of %d dropped, left are %v and %v", name, len(dropped), c.most, p.byAccount, p.byPeer)
+				}
+				p.sweep.Stop()
+			})
 		})
 	}
 }

@@ -34,16 +34,18 @@ func TestReuse_NotAfterLastAnswer(t *testing.T) {
 		"more than all": ok + "!",
 		"upgrade":       "HTTP/1.1 101 Switching Protocols\r\n\r\n",
 	} {
-		server := listen(t, "127.0.0.1:0", answering(answer))
-		client := localClient(t)
-		for range 2 {
-			if result := do(t, client, get(server.url())); string(result.Body) == "smuggled" {
-				t.Errorf("%s: an answer to no request was taken for one", name)
+		t.Run(name, func(t *testing.T) {
+			server := listen(t, "127.0.0.1:0", answering(answer))
+			client := localClient(t)
+			for range 2 {
+				if result := do(t, client, get(server.url())); string(result.Body) == "smuggled" {
+					t.Errorf("%s: an answer to no request was taken for one", name)
+				}
 			}
-		}
-		if n := server.connections.Load(); n != 2 {
-			t.Errorf("%s: %d connections", name, n)
-		}
+			if n := server.connections.Load(); n != 2 {
+				t.Errorf("%d connections", n)
+			}
+		})
 	}
 }
 
@@ -77,20 +79,22 @@ func TestDo_AtMostOnce(t *testing.T) {
 		{Method: http.MethodPost, Headers: []egress.Header{{Name: "Idempotency-Key", Value: "1"}}},
 		{Method: http.MethodPut, Body: "x", Headers: []egress.Header{{Name: "X-Idempotency-Key", Value: "1"}}},
 	} {
-		var requests atomic.Int64
-		server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
-			reader := bufio.NewReader(conn)
-			for readRequest(reader) && requests.Add(1) != 2 {
-				_, _ = io.WriteString(conn, ok)
+		t.Run(request.Method, func(t *testing.T) {
+			var requests atomic.Int64
+			server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
+				reader := bufio.NewReader(conn)
+				for readRequest(reader) && requests.Add(1) != 2 {
+					_, _ = io.WriteString(conn, ok)
+				}
+			})
+			request.URL = server.url()
+			client := localClient(t)
+			do(t, client, request)
+			fails(t, client, request, egress.ConnectionError)
+			if requests.Load() != 2 || server.connections.Load() != 1 {
+				t.Errorf("%d requests over %d connections", requests.Load(), server.connections.Load())
 			}
 		})
-		request.URL = server.url()
-		client := localClient(t)
-		do(t, client, request)
-		fails(t, client, request, egress.ConnectionError)
-		if requests.Load() != 2 || server.connections.Load() != 1 {
-			t.Errorf("%s: %d requests over %d connections", request.Method, requests.Load(), server.connections.Load())
-		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package hosts_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/hosts"
@@ -23,11 +24,13 @@ func TestCanonical(t *testing.T) {
 		"under_score.test":   {"under_score.test"},
 		"xn--invalid_é.test": {"xn--invalid_é.test"},
 	} {
-		for _, spelling := range spellings {
-			if got := hosts.Canonical(spelling); got != want {
-				t.Errorf("%s is %s, want %s", spelling, got, want)
+		t.Run(want, func(t *testing.T) {
+			for _, spelling := range spellings {
+				if got := hosts.Canonical(spelling); got != want {
+					t.Errorf("%s is %s, want %s", spelling, got, want)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -37,9 +40,11 @@ func TestIsName(t *testing.T) {
 		"example.com": true, "münchen.de": true, "under_score": true, "127.1": true, "::1": true,
 		"": false, "a b": false, "a\"b": false, "a<b>": false, "é_x": false, "a\x00": false,
 	} {
-		if got := hosts.IsName(host); got != want {
-			t.Errorf("%q: %v", host, got)
-		}
+		t.Run(fmt.Sprintf("%q", host), func(t *testing.T) {
+			if got := hosts.IsName(host); got != want {
+				t.Errorf("%q: %v", host, got)
+			}
+		})
 	}
 }
 
@@ -48,17 +53,21 @@ func TestIsHeader(t *testing.T) {
 	for value, want := range map[string]bool{
 		"example.com:80": true, "[::1]:8080": true, "": false, "é": false, "a,b#": false, "a b": false, "a/b": false,
 	} {
-		if got := hosts.IsHeader(value); got != want {
-			t.Errorf("%q: %v", value, got)
-		}
+		t.Run(fmt.Sprintf("%q", value), func(t *testing.T) {
+			if got := hosts.IsHeader(value); got != want {
+				t.Errorf("%q: %v", value, got)
+			}
+		})
 	}
 }
 
 func TestIsConnectionHeader(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{"connection": true, "TE": true, "Content-Length": true, "Transfer-Encoding": true, "Content-Type": false, "Host": false, "": false} {
-		if got := hosts.IsConnectionHeader(name); got != want {
-			t.Errorf("%q: %t", name, got)
-		}
+		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
+			if got := hosts.IsConnectionHeader(name); got != want {
+				t.Errorf("%q: %t", name, got)
+			}
+		})
 	}
 }

@@ -29,9 +29,11 @@ func TestMailbox(t *testing.T) {
 		"nik@a_b.example.com":       "nik@a_b.example.com",
 		"nik":                       "nik",
 	} {
-		got, err := hosts.Mailbox(email)
-		if got != want || (err != nil) != (want == "") {
-			t.Errorf("%q: got %q, %v", email, got, err)
-		}
+		t.Run(email, func(t *testing.T) {
+			got, err := hosts.Mailbox(email)
+			if got != want || (err != nil) != (want == "") {
+				t.Errorf("got %q, %v", got, err)
+			}
+		})
 	}
 }

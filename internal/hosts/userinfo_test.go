@@ -1,6 +1,7 @@
 package hosts_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/hosts"
@@ -21,9 +22,11 @@ func TestReplaceUser(t *testing.T) {
 		"a@b":                             "a@b",
 		"":                                "",
 	} {
-		if got := hosts.ReplaceUser(url, "<redacted>"); got != want {
-			t.Errorf("%s: got %s, want %s", url, got, want)
-		}
+		t.Run(fmt.Sprintf("%q", url), func(t *testing.T) {
+			if got := hosts.ReplaceUser(url, "<redacted>"); got != want {
+				t.Errorf("%s: got %s, want %s", url, got, want)
+			}
+		})
 	}
 	if user, rest, found := hosts.CutUser("https://admin:hunter2@a.test/x"); user != "admin:hunter2" || rest != "https://a.test/x" || !found {
 		t.Errorf("got %q, %q, %v", user, rest, found)
