@@ -39,11 +39,13 @@ func TestErrors_StatusOfEachCode(t *testing.T) {
 		fault.Unavailable:          {503, "Service unavailable"},
 		"something new":            {500, "Internal error"},
 	} {
-		status, document := jsonapi.Errors(fault.New(code, "Because."), "r-1")
-		got := document.Errors[0]
-		if status != want.status || got.Status != fmt.Sprint(want.status) || got.Title != want.title || got.Code != code || got.Detail != "Because." {
-			t.Errorf("%s: got %d %+v", code, status, got)
-		}
+		t.Run(string(code), func(t *testing.T) {
+			status, document := jsonapi.Errors(fault.New(code, "Because."), "r-1")
+			got := document.Errors[0]
+			if status != want.status || got.Status != fmt.Sprint(want.status) || got.Title != want.title || got.Code != code || got.Detail != "Because." {
+				t.Errorf("%s: got %d %+v", code, status, got)
+			}
+		})
 	}
 }
 
@@ -85,16 +87,18 @@ func TestErrors_Documents(t *testing.T) {
 			`[{"status":"503","code":"unavailable","title":"Service unavailable","detail":"Later.","meta":{"request_id":"r-1"}}]`,
 		},
 	} {
-		status, document := jsonapi.Errors(c.err, "r-1")
-		text, err := json.Marshal(document.Errors)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if status != c.status {
-			t.Errorf("%s: got %d, want %d", name, status, c.status)
-		}
-		if difference := cmp.Diff(c.want, string(text)); difference != "" {
-			t.Errorf("%s: want (-), got (+):\n%s", name, difference)
-		}
+		t.Run(name, func(t *testing.T) {
+			status, document := jsonapi.Errors(c.err, "r-1")
+			text, err := json.Marshal(document.Errors)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if status != c.status {
+				t.Errorf("got %d, want %d", status, c.status)
+			}
+			if difference := cmp.Diff(c.want, string(text)); difference != "" {
+				t.Errorf("want (-), got (+):\n%s", difference)
+			}
+		})
 	}
 }

@@ -84,18 +84,20 @@ func TestObject_ReadersAcceptOneKind(t *testing.T) {
 		`null`:                   {},
 	}
 	for text, takers := range takes {
-		for name, read := range readers() {
-			object := parse(t, `{"member": `+text+` }`)
-			found, null := read(object, "member")
-			problem := object.Problems().Err()
-			want := slices.Contains(takers, name)
-			if found != want || null != (text == "null") || (problem == nil) != (want || text == "null") {
-				t.Errorf("%s of %s: found %v, null %v, problem %v", name, text, found, null, problem)
+		t.Run(text, func(t *testing.T) {
+			for name, read := range readers() {
+				object := parse(t, `{"member": `+text+` }`)
+				found, null := read(object, "member")
+				problem := object.Problems().Err()
+				want := slices.Contains(takers, name)
+				if found != want || null != (text == "null") || (problem == nil) != (want || text == "null") {
+					t.Errorf("%s of %s: found %v, null %v, problem %v", name, text, found, null, problem)
+				}
+				if found, null := read(object, "absent"); found || null {
+					t.Errorf("%s finds what is absent", name)
+				}
 			}
-			if found, null := read(object, "absent"); found || null {
-				t.Errorf("%s finds what is absent", name)
-			}
-		}
+		})
 	}
 }
 
@@ -154,38 +156,42 @@ func TestParseObject_Unreadable(t *testing.T) {
 		`{"a":` + deep + `}`:       `/a` + strings.Repeat("/0", 139) + `: a` + strings.Repeat("/0", 139) + ` must not be nested here: a document may have at most 140 levels of arrays and objects.`,
 		`{"a":1e999,"b":"\udfff"}`: "2 problems",
 	} {
-		_, err := jsonapi.ParseObject([]byte(text))
-		refusals := fault.All(err)
-		got := fmt.Sprint(len(refusals), " problems")
-		if len(refusals) == 1 {
-			got = refusals[0].Source.Path + ": " + refusals[0].Detail
-		}
-		if got != want {
-			t.Errorf("%.60s: got %s, want %s", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			_, err := jsonapi.ParseObject([]byte(text))
+			refusals := fault.All(err)
+			got := fmt.Sprint(len(refusals), " problems")
+			if len(refusals) == 1 {
+				got = refusals[0].Source.Path + ": " + refusals[0].Detail
+			}
+			if got != want {
+				t.Errorf("%.60s: got %s, want %s", text, got, want)
+			}
+		})
 	}
 }
 
 func TestObject_DeepValues(t *testing.T) {
 	t.Parallel()
 	for levels, fine := range map[int]bool{64: true, 65: false} {
-		deep := strings.Repeat("[", levels-1) + strings.Repeat("]", levels-1)
-		object := parse(t, `{"a":[`+deep+`],"b":{"x":`+deep+`},"c":[`+deep+`],"d":[`+deep+`]}`)
-		object.Raw("a")
-		object.RawObject("b", "{}")
-		object.RawOrNull("c")
-		object.Without("a", "b", "c")
-		places := []string{}
-		for _, each := range fault.All(object.Problems().Err()) {
-			places = append(places, each.Source.Path)
-		}
-		want := []string{}
-		if !fine {
-			want = []string{"/a", "/b", "/c", "/d"}
-		}
-		if difference := cmp.Diff(want, places); difference != "" {
-			t.Errorf("%d levels: %s", levels, difference)
-		}
+		t.Run(fmt.Sprint(levels), func(t *testing.T) {
+			deep := strings.Repeat("[", levels-1) + strings.Repeat("]", levels-1)
+			object := parse(t, `{"a":[`+deep+`],"b":{"x":`+deep+`},"c":[`+deep+`],"d":[`+deep+`]}`)
+			object.Raw("a")
+			object.RawObject("b", "{}")
+			object.RawOrNull("c")
+			object.Without("a", "b", "c")
+			places := []string{}
+			for _, each := range fault.All(object.Problems().Err()) {
+				places = append(places, each.Source.Path)
+			}
+			want := []string{}
+			if !fine {
+				want = []string{"/a", "/b", "/c", "/d"}
+			}
+			if difference := cmp.Diff(want, places); difference != "" {
+				t.Errorf("%d levels: %s", levels, difference)
+			}
+		})
 	}
 }
 
@@ -203,9 +209,11 @@ func TestParseReport_Items(t *testing.T) {
 		}
 	}
 	for _, text := range []string{`{"items":[],"items":[]}`, `{"items":[],"more":1e999}`} {
-		if _, err := jsonapi.ParseReport([]byte(text), "items"); !fault.Is(err, fault.Validation) {
-			t.Errorf("%s: got %v", text, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			if _, err := jsonapi.ParseReport([]byte(text), "items"); !fault.Is(err, fault.Validation) {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 
@@ -231,14 +239,16 @@ func TestParseEnvelope_ProblemPointers(t *testing.T) {
 func TestEnvelope_RequireID(t *testing.T) {
 	t.Parallel()
 	for sent, fine := range map[string]bool{`"A.b"`: false, `"a.b"`: true, `null`: true, `"c"`: false, `""`: false} {
-		envelope, err := jsonapi.ParseEnvelope([]byte(`{"data":{"id":`+sent+`,"attributes":{}}}`), "a")
-		if err != nil {
-			t.Fatal(err)
-		}
-		envelope.RequireID("a.b")
-		if err := problemsOf(envelope); (err == nil) != fine {
-			t.Errorf("the id %s: %v", sent, err)
-		}
+		t.Run(sent, func(t *testing.T) {
+			envelope, err := jsonapi.ParseEnvelope([]byte(`{"data":{"id":`+sent+`,"attributes":{}}}`), "a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			envelope.RequireID("a.b")
+			if err := problemsOf(envelope); (err == nil) != fine {
+				t.Errorf("the id %s: %v", sent, err)
+			}
+		})
 	}
 }
 
@@ -250,10 +260,12 @@ func TestObject_Without(t *testing.T) {
 		`{"b":1.0,"x":2,"a":{"z":1,"a":2}}`: `{"b":1.0,"a":{"z":1,"a":2}}`,
 		`{"\u0061":1e300,"\"":"\ud83d\ude80","X":[ 1 ]}`: `{"a":1e300,"\"":"\ud83d\ude80","X":[ 1 ]}`,
 	} {
-		got := parse(t, text).Without("x")
-		if string(got) != want || !json.Valid(got) {
-			t.Errorf("%s: got %s, want %s", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			got := parse(t, text).Without("x")
+			if string(got) != want || !json.Valid(got) {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
 	}
 }
 
@@ -268,10 +280,12 @@ func TestParseTime(t *testing.T) {
 		"2030-02-01T07:59:00+23:59": at(0), "2030-01-30T08:01-2359": at(0), "2030-01-30T09:00-23": at(0),
 		"20300131T080000Z": at(0), "20300131T080000.25": at(250_000_000), "20300131T093000+0130": at(0), "20300131T0800Z": at(0),
 	} {
-		got, ok := jsonapi.ParseTime(text)
-		if !ok || !got.Equal(want) || got.Location() != time.UTC {
-			t.Errorf("%q: got %v %v, want %v", text, got, ok, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			got, ok := jsonapi.ParseTime(text)
+			if !ok || !got.Equal(want) || got.Location() != time.UTC {
+				t.Errorf("got %v %v, want %v", got, ok, want)
+			}
+		})
 	}
 	for _, text := range []string{
 		"", "now", "2030", "2030-01-31", "2030-01-31T", "2030-01-31 08:00:00", "2030-1-31T08:00:00Z", "2030-02-30T08:00:00Z", "2030-01-31T25:00:00Z",
@@ -279,9 +293,11 @@ func TestParseTime(t *testing.T) {
 		"２０３０-01-31T08:00:00Z", "2030-01-31T08:00:00+24:00", "2030-01-31T08:00:00-24:00", "2030-01-31T08:00:00.5+01:60", "2030-01-31T08:00+24",
 		"20300131T080000-2400", "20300131T0800+0060",
 	} {
-		if got, ok := jsonapi.ParseTime(text); ok {
-			t.Errorf("%q is read as %v", text, got)
-		}
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			if got, ok := jsonapi.ParseTime(text); ok {
+				t.Errorf("%q is read as %v", text, got)
+			}
+		})
 	}
 }
 

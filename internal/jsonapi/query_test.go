@@ -1,6 +1,7 @@
 package jsonapi_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -30,14 +31,16 @@ func TestQuery_Page(t *testing.T) {
 		"sort=-created_at,name":                  {Number: 1, Size: 1000, Sort: []page.Order{{Field: "created_at", Descending: true}, {Field: "name"}}},
 		"page[size]=5&filter=x&page&other&other": {Number: 1, Size: 5}, // what nobody reads does not matter
 	} {
-		parsed := query(t, raw)
-		got := parsed.Page()
-		if err := parsed.Err(); err != nil {
-			t.Errorf("%q: %v", raw, err)
-		}
-		if difference := cmp.Diff(want, got); difference != "" {
-			t.Errorf("%q: want (-), got (+):\n%s", raw, difference)
-		}
+		t.Run(fmt.Sprintf("%q", raw), func(t *testing.T) {
+			parsed := query(t, raw)
+			got := parsed.Page()
+			if err := parsed.Err(); err != nil {
+				t.Errorf("%q: %v", raw, err)
+			}
+			if difference := cmp.Diff(want, got); difference != "" {
+				t.Errorf("%q: want (-), got (+):\n%s", raw, difference)
+			}
+		})
 	}
 }
 
@@ -99,14 +102,16 @@ func TestQuery_Repeated(t *testing.T) {
 func TestQuery_EmptyFilter(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"filter[job]", "job"} {
-		parsed := query(t, name+"=")
-		if value := parsed.Filter("job"); !value.IsAbsent() {
-			t.Errorf("%s: got %v", name, value)
-		}
-		refusals := fault.All(parsed.Err())
-		if len(refusals) != 1 || refusals[0].Source != fault.Parameter(name) || refusals[0].Detail != name+" must have a value; leave it out to see everything." {
-			t.Errorf("%s: got %v", name, refusals)
-		}
+		t.Run(name, func(t *testing.T) {
+			parsed := query(t, name+"=")
+			if value := parsed.Filter("job"); !value.IsAbsent() {
+				t.Errorf("got %v", value)
+			}
+			refusals := fault.All(parsed.Err())
+			if len(refusals) != 1 || refusals[0].Source != fault.Parameter(name) || refusals[0].Detail != name+" must have a value; leave it out to see everything." {
+				t.Errorf("got %v", refusals)
+			}
+		})
 	}
 	parsed := query(t, "filter[search]=&filter[parent]=")
 	if parent, sent := parsed.FilterOrEmpty("parent").Get(); !sent || parent != "" || parsed.Search() != "" || parsed.Err() != nil {
@@ -121,17 +126,21 @@ func TestQuery_Cursor(t *testing.T) {
 		"page[after]=17&page[size]=1000": {After: "17", Size: 1000},
 		"sort=-created_at":               {Size: 50},
 	} {
-		parsed := query(t, raw)
-		if got := parsed.Cursor("-created_at"); got != want || parsed.Err() != nil {
-			t.Errorf("%q: got %+v, %v", raw, got, parsed.Err())
-		}
+		t.Run(fmt.Sprintf("%q", raw), func(t *testing.T) {
+			parsed := query(t, raw)
+			if got := parsed.Cursor("-created_at"); got != want || parsed.Err() != nil {
+				t.Errorf("%q: got %+v, %v", raw, got, parsed.Err())
+			}
+		})
 	}
 	for _, raw := range []string{"sort=created_at", "sort=", "page[size]=0", "page[number]=1", "page[after]=%00"} {
-		parsed := query(t, raw)
-		parsed.Cursor("-created_at")
-		if parsed.Err() == nil {
-			t.Errorf("%q is accepted", raw)
-		}
+		t.Run(raw, func(t *testing.T) {
+			parsed := query(t, raw)
+			parsed.Cursor("-created_at")
+			if parsed.Err() == nil {
+				t.Errorf("%q is accepted", raw)
+			}
+		})
 	}
 }
 
@@ -145,20 +154,24 @@ func TestQuery_FilterRange(t *testing.T) {
 		"at=[*,2030-01-02T00:00:00)":          {time.Time{}, second},
 		"filter[at]=[2030-01-01T00:00,2030-01-02T01:00:00%2B01:00)": {first, second},
 	} {
-		parsed := query(t, raw)
-		from, to := parsed.FilterRange("at")
-		if !from.Equal(want[0]) || !to.Equal(want[1]) || parsed.Err() != nil {
-			t.Errorf("%q: got %v to %v, %v", raw, from, to, parsed.Err())
-		}
+		t.Run(fmt.Sprintf("%q", raw), func(t *testing.T) {
+			parsed := query(t, raw)
+			from, to := parsed.FilterRange("at")
+			if !from.Equal(want[0]) || !to.Equal(want[1]) || parsed.Err() != nil {
+				t.Errorf("%q: got %v to %v, %v", raw, from, to, parsed.Err())
+			}
+		})
 	}
 }
 
 func TestParseQuery_Malformed(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{"%", "a=%zz", "a;b", "a=1;b=2"} {
-		if _, err := jsonapi.ParseQuery(raw); !fault.Is(err, fault.InvalidParameter) {
-			t.Errorf("%q: %v", raw, err)
-		}
+		t.Run(raw, func(t *testing.T) {
+			if _, err := jsonapi.ParseQuery(raw); !fault.Is(err, fault.InvalidParameter) {
+				t.Error(err)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package naming_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/naming"
@@ -19,9 +20,11 @@ func TestVisible(t *testing.T) {
 		"a\u202eb\u2066c\u2028d": "a<U+202E>b<U+2066>c<U+2028>d",
 		"א\u200fa":               "א\u200fa",
 	} {
-		if got := naming.Visible(text); got != want {
-			t.Errorf("%q: got %q, want %q", text, got, want)
-		}
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			if got := naming.Visible(text); got != want {
+				t.Errorf("%q: got %q, want %q", text, got, want)
+			}
+		})
 	}
 	if got := naming.VisibleText("a\n\tb\x1b"); got != "a\n\tb␛" {
 		t.Errorf("got %q", got)

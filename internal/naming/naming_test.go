@@ -1,6 +1,7 @@
 package naming_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -16,9 +17,11 @@ func TestIsKey(t *testing.T) {
 		"": false, ".a": false, "-a": false, "_a": false, "a b": false, "a/b": false, "ä": false, "aä": false, "a\n": false, "a:b": false,
 		strings.Repeat("k", 11): false,
 	} {
-		if got := naming.IsKey(text, 10); got != want {
-			t.Errorf("IsKey(%q) = %v, want %v", text, got, want)
-		}
+		t.Run(fmt.Sprintf("%.40q", text), func(t *testing.T) {
+			if got := naming.IsKey(text, 10); got != want {
+				t.Errorf("IsKey(%q) = %v, want %v", text, got, want)
+			}
+		})
 	}
 }
 
@@ -27,9 +30,11 @@ func TestIsLabel(t *testing.T) {
 	for text, want := range map[string]bool{
 		"web": true, "a b/c": true, "ünïcödé": true, "": false, "a\x00": false, "tab\t": false, "a\u009b": false, "a\u202eb": false, "\u2066a": false, "\u2028": false, "\u200fא": true, "12345678": true, "123456789": false,
 	} {
-		if got := naming.IsLabel(text, 8); got != want {
-			t.Errorf("IsLabel(%q) = %v, want %v", text, got, want)
-		}
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			if got := naming.IsLabel(text, 8); got != want {
+				t.Errorf("IsLabel(%q) = %v, want %v", text, got, want)
+			}
+		})
 	}
 }
 
@@ -38,9 +43,11 @@ func TestInPath(t *testing.T) {
 	for key, want := range map[string]bool{
 		"/": false, ".": false, "..": false, "...": true, "//": true, "./": true, "a/..": true, "%2E": true, "a": true,
 	} {
-		if got := naming.InPath(key); got != want {
-			t.Errorf("InPath(%q) = %v, want %v", key, got, want)
-		}
+		t.Run(key, func(t *testing.T) {
+			if got := naming.InPath(key); got != want {
+				t.Errorf("InPath(%q) = %v, want %v", key, got, want)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package naming_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -14,9 +15,11 @@ func TestNearest(t *testing.T) {
 		"enable": "enabled", "Enabled": "enabled", "naem": "name", "expires_in": "expires_at", "ttl": "level_ttl_seconds", "envronments": "environments",
 		"environment": "environments", "default_value": "default", "timezone": "", "x": "", "": "", strings.Repeat("name", 100): "",
 	} {
-		if got := naming.Nearest(name, known); got != want {
-			t.Errorf("%q: got %q, want %q", name, got, want)
-		}
+		t.Run(fmt.Sprintf("%.40q", name), func(t *testing.T) {
+			if got := naming.Nearest(name, known); got != want {
+				t.Errorf("%q: got %q, want %q", name, got, want)
+			}
+		})
 	}
 	if got := naming.Nearest("name", []string{strings.Repeat("name", 100)}); got != "" {
 		t.Errorf("got %q", got)

@@ -24,9 +24,11 @@ func TestSame(t *testing.T) {
 		{`1e999`, `1e998`, false},
 		{`null`, `false`, false},
 	} {
-		if got := rawjson.Same(json.RawMessage(c.a), json.RawMessage(c.b)); got != c.same {
-			t.Errorf("%s and %s: same is %v, want %v", c.a, c.b, got, c.same)
-		}
+		t.Run(c.a+" "+c.b, func(t *testing.T) {
+			if got := rawjson.Same(json.RawMessage(c.a), json.RawMessage(c.b)); got != c.same {
+				t.Errorf("%s and %s: same is %v, want %v", c.a, c.b, got, c.same)
+			}
+		})
 	}
 	if !rawjson.Same(nil, json.RawMessage("null")) {
 		t.Error("absent and null are the same")

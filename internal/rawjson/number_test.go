@@ -36,9 +36,11 @@ func TestSame_ExactNumbers(t *testing.T) {
 		{"1e" + long, "2e" + long, false},
 		{"1e" + long, "1e-" + long, false},
 	} {
-		if got := rawjson.Same(json.RawMessage(c.a), json.RawMessage(c.b)); got != c.same {
-			t.Errorf("%s and %s: same is %v, want %v", c.a, c.b, got, c.same)
-		}
+		t.Run(c.a+" "+c.b, func(t *testing.T) {
+			if got := rawjson.Same(json.RawMessage(c.a), json.RawMessage(c.b)); got != c.same {
+				t.Errorf("%s and %s: same is %v, want %v", c.a, c.b, got, c.same)
+			}
+		})
 	}
 	if !json.Valid(rawjson.Canonical(json.RawMessage("[-12.50, 1e" + long + "]"))) {
 		t.Error("what comes out is no JSON")

@@ -2,6 +2,7 @@ package rawjson_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -32,13 +33,15 @@ func TestDiff_Operations(t *testing.T) {
 		{`[1,1]`, `[1,1,1]`, `[{"op":"add","path":"/2","value":1}]`},
 		{`{"ü\"":"\u0061"}`, `{"ü\"":"a"}`, `[]`},
 	} {
-		got, err := json.Marshal(rawjson.Diff(text(c.from), text(c.to)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(c.want, string(got)); diff != "" {
-			t.Errorf("from %s to %s (-want +got):\n%s", c.from, c.to, diff)
-		}
+		t.Run(fmt.Sprintf("%.40q %.40q", c.from, c.to), func(t *testing.T) {
+			got, err := json.Marshal(rawjson.Diff(text(c.from), text(c.to)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, string(got)); diff != "" {
+				t.Errorf("from %s to %s (-want +got):\n%s", c.from, c.to, diff)
+			}
+		})
 	}
 }
 

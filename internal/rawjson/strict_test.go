@@ -53,18 +53,22 @@ func TestCheck_PointsAtWhatParsersRefuse(t *testing.T) {
 		`{"line\nbreak":1e999,"": {"":"\ud800"}}`:       {"/line\nbreak", "//"},
 		" { \"a\" : [ ] , \"b\" :\t{ } , \"c\":null}\n": {},
 	} {
-		if difference := cmp.Diff(want, pointers(rawjson.Check([]byte(text), 100, ""))); difference != "" {
-			t.Errorf("%.80s (-want +got)\n%s", text, difference)
-		}
+		t.Run(fmt.Sprintf("%.40q", text), func(t *testing.T) {
+			if difference := cmp.Diff(want, pointers(rawjson.Check([]byte(text), 100, ""))); difference != "" {
+				t.Errorf("%.80s (-want +got)\n%s", text, difference)
+			}
+		})
 	}
 }
 
 func TestDepth(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{`1`: 0, `"[{\"["`: 0, `[]`: 1, ` {"a":[],"b":{"c":[1]}} `: 3, `["\\",[[]]]`: 3, nested(900): 900} {
-		if got := rawjson.Depth([]byte(text)); got != want {
-			t.Errorf("%.40s: got %d, want %d", text, got, want)
-		}
+		t.Run(fmt.Sprintf("%.40q", text), func(t *testing.T) {
+			if got := rawjson.Depth([]byte(text)); got != want {
+				t.Errorf("%.40s: got %d, want %d", text, got, want)
+			}
+		})
 	}
 }
 
