@@ -2,6 +2,7 @@ package openid
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,10 +35,12 @@ func TestClaims_RoleValues(t *testing.T) {
 		{`{}`, "groups", nil},
 		{`{"groups":"a"}`, "", nil},
 	} {
-		got := decode(t, test.claims).identity("i", "s", test.claim).Values
-		if diff := cmp.Diff(test.want, got); diff != "" {
-			t.Errorf("%s of %s: want (-), got (+):\n%s", test.claim, test.claims, diff)
-		}
+		t.Run(fmt.Sprintf("%.40q %.40q", test.claims, test.claim), func(t *testing.T) {
+			got := decode(t, test.claims).identity("i", "s", test.claim).Values
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("%s of %s: want (-), got (+):\n%s", test.claim, test.claims, diff)
+			}
+		})
 	}
 }
 
@@ -49,9 +52,11 @@ func TestClaims_EmailVerified(t *testing.T) {
 		`{"email_verified":false,"xms_edov":true}`: false, `{"email_verified":true,"xms_edov":false}`: true,
 		`{"email_verified":["true"]}`: false, `{"xms_edov":0}`: false, `{"email_verified":"yes"}`: false,
 	} {
-		if got := decode(t, text).identity("i", "s", "").EmailVerified; got != want {
-			t.Errorf("%s: got %v", text, got)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := decode(t, text).identity("i", "s", "").EmailVerified; got != want {
+				t.Errorf("got %v", got)
+			}
+		})
 	}
 }
 
@@ -79,8 +84,10 @@ func TestClaims_Complete(t *testing.T) {
 		`{"email":"e","name":"n","groups":[]}`:                        false,
 		`{"email_verified":true,"name":"n","groups":[]}`:              false,
 	} {
-		if got := decode(t, text).complete("groups"); got != want {
-			t.Errorf("%s: got %v", text, got)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := decode(t, text).complete("groups"); got != want {
+				t.Errorf("got %v", got)
+			}
+		})
 	}
 }

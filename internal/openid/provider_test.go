@@ -144,11 +144,13 @@ func TestProvider_OtherIssuer(t *testing.T) {
 func TestProvider_Scopes(t *testing.T) {
 	t.Parallel()
 	for announced, want := range map[string]string{``: "openid+email+profile&", `"openid","groups"`: "openid+email+profile+groups&"} {
-		provider, _ := newProvider(t, func(w http.ResponseWriter, r *http.Request) { describe(w, r, announced) })
-		begun, err := provider.Start(t.Context(), "http://here/callback", "/")
-		if err != nil || !strings.Contains(begun.Location+"&", "scope="+want) || !strings.Contains(begun.Location, "code_challenge_method=S256") {
-			t.Errorf("got %s, %v", begun.Location, err)
-		}
+		t.Run(fmt.Sprintf("%q", announced), func(t *testing.T) {
+			provider, _ := newProvider(t, func(w http.ResponseWriter, r *http.Request) { describe(w, r, announced) })
+			begun, err := provider.Start(t.Context(), "http://here/callback", "/")
+			if err != nil || !strings.Contains(begun.Location+"&", "scope="+want) || !strings.Contains(begun.Location, "code_challenge_method=S256") {
+				t.Errorf("got %s, %v", begun.Location, err)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package plans_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -77,12 +78,14 @@ func TestParse_BadFile(t *testing.T) {
 func TestParse_BadPlanName(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", "a,b", "a=b", " pro"} {
-		text := file(t, func(table plans.Table) { table[name] = table["pro"] })
-		table, err := plans.Parse(strings.NewReader(text))
-		if err == nil {
-			if held, err := table.Held(name); err != nil || held[plans.Jobs] != name {
-				t.Errorf("the plan %q is in the table and nobody can hold it: %v", name, err)
+		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
+			text := file(t, func(table plans.Table) { table[name] = table["pro"] })
+			table, err := plans.Parse(strings.NewReader(text))
+			if err == nil {
+				if held, err := table.Held(name); err != nil || held[plans.Jobs] != name {
+					t.Errorf("the plan %q is in the table and nobody can hold it: %v", name, err)
+				}
 			}
-		}
+		})
 	}
 }

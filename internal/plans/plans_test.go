@@ -61,10 +61,12 @@ func TestTable_Held(t *testing.T) {
 		"jobs=pro,flags=pro,config=pro":        held("pro", "pro", "free", "pro"),
 		"logging=standard,jobs=pro,config=pro": held("pro", "free", "standard", "pro"),
 	} {
-		got, err := plans.BuiltIn().Held(text)
-		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("%q: %v (-want +got):\n%s", text, err, diff)
-		}
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			got, err := plans.BuiltIn().Held(text)
+			if diff := cmp.Diff(want, got); err != nil || diff != "" {
+				t.Errorf("%q: %v (-want +got):\n%s", text, err, diff)
+			}
+		})
 	}
 }
 
@@ -84,10 +86,12 @@ func TestTable_HeldUnknown(t *testing.T) {
 		"jobs = pro":       `no plan " pro"`,
 		"jobs=pro;flags=x": `no plan`,
 	} {
-		got, err := plans.BuiltIn().Held(text)
-		if err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%q gives %v, %v; want an error with %q", text, got, err, says)
-		}
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			got, err := plans.BuiltIn().Held(text)
+			if err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("%q gives %v, %v; want an error with %q", text, got, err, says)
+			}
+		})
 	}
 }
 
@@ -116,10 +120,12 @@ func TestTable_EntitlementOfProduct(t *testing.T) {
 		plans.LoggingGroups:         {Maximum: 3, Plan: "free", Product: plans.Logging},
 		plans.ConfigItems:           {Maximum: 10, Plan: "free", Product: plans.Config}, // a plan that left the table
 	} {
-		want.Limit = limit
-		if got := plans.BuiltIn().Entitlement(account, limit); got != want {
-			t.Errorf("got %+v, want %+v", got, want)
-		}
+		t.Run(string(limit), func(t *testing.T) {
+			want.Limit = limit
+			if got := plans.BuiltIn().Entitlement(account, limit); got != want {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+		})
 	}
 	if got := plans.BuiltIn().Entitlement(nil, plans.JobsActiveJobs); got.Plan != "free" || got.Maximum != 10 {
 		t.Errorf("an account without plans has %+v", got)
@@ -228,10 +234,12 @@ func TestEntitlement_Take(t *testing.T) {
 		"nearly full":  {100, 99, true},
 		"just reached": {100, 100, false},
 	} {
-		err := plans.Entitlement{Limit: plans.LoggingGroups, Maximum: each.maximum, Plan: "free", Product: plans.Logging}.Take(each.current)
-		if (err == nil) != each.allowed || err != nil && !fault.Is(err, fault.LimitReached) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			err := plans.Entitlement{Limit: plans.LoggingGroups, Maximum: each.maximum, Plan: "free", Product: plans.Logging}.Take(each.current)
+			if (err == nil) != each.allowed || err != nil && !fault.Is(err, fault.LimitReached) {
+				t.Error(err)
+			}
+		})
 	}
 }
 

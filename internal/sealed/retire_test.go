@@ -2,6 +2,7 @@ package sealed
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -44,9 +45,11 @@ func TestRetire_Refusals(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	for _, id := range []string{"00000000", "nonsense", ""} {
-		if err := ring.Retire(id); !errors.Is(err, ErrUnknownKey) {
-			t.Errorf("%q: got %v", id, err)
-		}
+		t.Run(fmt.Sprintf("%q", id), func(t *testing.T) {
+			if err := ring.Retire(id); !errors.Is(err, ErrUnknownKey) {
+				t.Errorf("%q: got %v", id, err)
+			}
+		})
 	}
 	if len(ring.IDs()) != 1 {
 		t.Errorf("the ring has %v", ring.IDs())

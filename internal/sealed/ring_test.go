@@ -187,11 +187,13 @@ func TestOpen_Paths(t *testing.T) {
 	for _, source := range []string{
 		folder + "/missing", folder + "/my keys/ring", "./my keys, the ring", "../nowhere/ring", "data-of-nobody/keyring",
 	} {
-		_, err := Open(source)
-		if !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("Open(%q) = %v, want fs.ErrNotExist", source, err)
-		}
-		wantError(t, err, "key ring file", strings.TrimLeft(source, "./"))
+		t.Run(source, func(t *testing.T) {
+			_, err := Open(source)
+			if !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("Open(%q) = %v, want fs.ErrNotExist", source, err)
+			}
+			wantError(t, err, "key ring file", strings.TrimLeft(source, "./"))
+		})
 	}
 	odd := filepath.Join(folder, "0000000a "+strings.ReplaceAll(testKey('a'), "/", "_"))
 	overwrite(t, odd, "0000000b "+testKey('b'))
@@ -204,13 +206,15 @@ func TestOpen_NotPrivateFile(t *testing.T) {
 	for mode, private := range map[fs.FileMode]bool{
 		0o600: true, 0o400: true, 0o640: false, 0o604: false, 0o620: false, 0o644: false, 0o601: false, 0o700: false,
 	} {
-		path := writeRing(t, text, mode)
-		_, err := Open(path)
-		if private && err != nil {
-			t.Errorf("mode %o: %v", mode, err)
-		} else if !private {
-			wantError(t, err, fmt.Sprintf("mode %04o", mode), "run chmod 600 \""+path+"\"")
-		}
+		t.Run(fmt.Sprint(mode), func(t *testing.T) {
+			path := writeRing(t, text, mode)
+			_, err := Open(path)
+			if private && err != nil {
+				t.Errorf("mode %o: %v", mode, err)
+			} else if !private {
+				wantError(t, err, fmt.Sprintf("mode %04o", mode), "run chmod 600 \""+path+"\"")
+			}
+		})
 	}
 	_, err := Open(t.TempDir())
 	wantError(t, err, "is not a regular file")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -32,21 +33,23 @@ func TestSeal_RoundTrip(t *testing.T) {
 	t.Parallel()
 	ring := inlineRing(t)
 	for _, plaintext := range []string{"", "x", "a secret", strings.Repeat("long", 1<<16), "\x00\xff"} {
-		value := mustSeal(t, ring, home, plaintext)
-		if len(value) != len(plaintext)+overhead {
-			t.Errorf("%d bytes became %d, want %d more", len(plaintext), len(value), overhead)
-		}
-		if len(plaintext) > 4 && bytes.Contains(value, []byte(plaintext)) {
-			t.Error("the sealed value shows the plaintext")
-		}
-		before := slices.Clone(value)
-		got, err := ring.Unseal(home, value)
-		if err != nil || got == nil || string(got) != plaintext {
-			t.Errorf("Unseal gave %d bytes, %v, want %d bytes", len(got), err, len(plaintext))
-		}
-		if !bytes.Equal(before, value) {
-			t.Error("Unseal changed its input")
-		}
+		t.Run(fmt.Sprintf("%.40q", plaintext), func(t *testing.T) {
+			value := mustSeal(t, ring, home, plaintext)
+			if len(value) != len(plaintext)+overhead {
+				t.Errorf("%d bytes became %d, want %d more", len(plaintext), len(value), overhead)
+			}
+			if len(plaintext) > 4 && bytes.Contains(value, []byte(plaintext)) {
+				t.Error("the sealed value shows the plaintext")
+			}
+			before := slices.Clone(value)
+			got, err := ring.Unseal(home, value)
+			if err != nil || got == nil || string(got) != plaintext {
+				t.Errorf("Unseal gave %d bytes, %v, want %d bytes", len(got), err, len(plaintext))
+			}
+			if !bytes.Equal(before, value) {
+				t.Error("Unseal changed its input")
+			}
+		})
 	}
 	if bytes.Equal(mustSeal(t, ring, home, "x")[prefixLen:][:nonceLen], mustSeal(t, ring, home, "x")[prefixLen:][:nonceLen]) {
 		t.Error("two values share a nonce")
@@ -75,16 +78,18 @@ func TestUnseal_OtherPlace(t *testing.T) {
 		{"a", "\x01b", "c"}, {"a\x01", "b", "c"}, {strings.Repeat("a", 200), "b", "c"},
 	}
 	for _, from := range places {
-		value := mustSeal(t, ring, from, "a secret")
-		for _, to := range places {
-			got, err := ring.Unseal(to, value)
-			if from == to && (err != nil || string(got) != "a secret") {
-				t.Errorf("%q: %q, %v", to, got, err)
+		t.Run(fmt.Sprint(from), func(t *testing.T) {
+			value := mustSeal(t, ring, from, "a secret")
+			for _, to := range places {
+				got, err := ring.Unseal(to, value)
+				if from == to && (err != nil || string(got) != "a secret") {
+					t.Errorf("%q: %q, %v", to, got, err)
+				}
+				if from != to && (!errors.Is(err, ErrCorrupt) || got != nil) {
+					t.Errorf("sealed for %q, opened in %q: %q, %v", from, to, got, err)
+				}
 			}
-			if from != to && (!errors.Is(err, ErrCorrupt) || got != nil) {
-				t.Errorf("sealed for %q, opened in %q: %q, %v", from, to, got, err)
-			}
-		}
+		})
 	}
 }
 
@@ -93,10 +98,12 @@ func TestSeal_IncompletePlace(t *testing.T) {
 	ring := inlineRing(t)
 	value := mustSeal(t, ring, home, "a secret")
 	for _, place := range []Place{{}, {"", "b", "c"}, {"a", "", "c"}, {"a", "b", ""}} {
-		_, err := ring.Seal(place, nil)
-		wantError(t, err, "cannot seal", "needs a table, a column and a row")
-		_, err = ring.Unseal(place, value)
-		wantError(t, err, "cannot unseal", "needs a table, a column and a row")
+		t.Run(fmt.Sprint(place), func(t *testing.T) {
+			_, err := ring.Seal(place, nil)
+			wantError(t, err, "cannot seal", "needs a table, a column and a row")
+			_, err = ring.Unseal(place, value)
+			wantError(t, err, "cannot unseal", "needs a table, a column and a row")
+		})
 	}
 }
 
@@ -158,9 +165,11 @@ func TestKeyPrefix(t *testing.T) {
 		t.Errorf("%x does not start with the prefix of its key", value)
 	}
 	for _, id := range []string{"", "0000000", "0000000B", "000000000b", "zzzzzzzz"} {
-		if prefix := KeyPrefix(id); prefix != nil {
-			t.Errorf("KeyPrefix(%q) = %x", id, prefix)
-		}
+		t.Run(fmt.Sprintf("%q", id), func(t *testing.T) {
+			if prefix := KeyPrefix(id); prefix != nil {
+				t.Errorf("KeyPrefix(%q) = %x", id, prefix)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package settings_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -150,23 +151,29 @@ func TestLoad_RetentionSpellings(t *testing.T) {
 	t.Parallel()
 	tests := map[string]time.Duration{"30d": 720 * time.Hour, "1d2h3m": 26*time.Hour + 3*time.Minute, "90m": 90 * time.Minute}
 	for text, want := range tests {
-		if got := load(t, []string{"SIGNALBOX_RETENTION=" + text}, nil).Retention; got != want {
-			t.Errorf("%s is %v, want %v", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := load(t, []string{"SIGNALBOX_RETENTION=" + text}, nil).Retention; got != want {
+				t.Errorf("%s is %v, want %v", text, got, want)
+			}
+		})
 	}
 }
 
 func TestLoad_PendingLimit(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{"": 24 * time.Hour, "1m": time.Minute, "2d": 48 * time.Hour} {
-		if got := load(t, []string{"SIGNALBOX_PENDING_LIMIT=" + text}, nil).PendingLimit; got != want {
-			t.Errorf("%q is %v, want %v", text, got, want)
-		}
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			if got := load(t, []string{"SIGNALBOX_PENDING_LIMIT=" + text}, nil).PendingLimit; got != want {
+				t.Errorf("%q is %v, want %v", text, got, want)
+			}
+		})
 	}
 	for _, text := range []string{"59s", "0", "-1h", "day"} {
-		if _, _, err := settings.Load([]string{"SIGNALBOX_PENDING_LIMIT=" + text}, nil); err == nil {
-			t.Errorf("%q is accepted", text)
-		}
+		t.Run(text, func(t *testing.T) {
+			if _, _, err := settings.Load([]string{"SIGNALBOX_PENDING_LIMIT=" + text}, nil); err == nil {
+				t.Errorf("%q is accepted", text)
+			}
+		})
 	}
 }
 

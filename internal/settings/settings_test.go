@@ -65,9 +65,11 @@ func load(t *testing.T, environ []string, fs *pflag.FlagSet) settings.Settings {
 func TestLoad_Defaults(t *testing.T) {
 	t.Parallel()
 	for name, fs := range map[string]*pflag.FlagSet{"without flags": nil, "with flags": allFlags(t)} {
-		if diff := cmp.Diff(defaults(t), load(t, nil, fs), comparePrefixes); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(defaults(t), load(t, nil, fs), comparePrefixes); diff != "" {
+				t.Errorf("%s", diff)
+			}
+		})
 	}
 }
 
@@ -206,9 +208,11 @@ func TestLoad_TracesEnabled(t *testing.T) {
 		"OTEL_SERVICE_NAME=x":                                                false,
 	}
 	for entry, want := range tests {
-		if got := load(t, []string{entry}, nil).TracesEnabled; got != want {
-			t.Errorf("%s: TracesEnabled = %v", entry, got)
-		}
+		t.Run(entry, func(t *testing.T) {
+			if got := load(t, []string{entry}, nil).TracesEnabled; got != want {
+				t.Errorf("TracesEnabled = %v", got)
+			}
+		})
 	}
 }
 
@@ -273,13 +277,17 @@ func TestReference_NamesEveryFlag(t *testing.T) {
 func TestLoad_HistoryBytes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int64{"0": 0, "1048576": 1 << 20, "1MiB": 1 << 20, "1048576B": 1 << 20, "2048KiB": 2 << 20, "3GiB": 3 << 30, "1TiB": 1 << 40} {
-		if got := load(t, []string{"SIGNALBOX_HISTORY_BYTES=" + text}, nil).HistoryBytes; got != want {
-			t.Errorf("%q is %d", text, got)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := load(t, []string{"SIGNALBOX_HISTORY_BYTES=" + text}, nil).HistoryBytes; got != want {
+				t.Errorf("%q is %d", text, got)
+			}
+		})
 	}
 	for _, text := range []string{"-1", "1", "1023KiB", "1GB", "1 GiB", "GiB", "1.5GiB", "1MiBiB", "9999999999TiB", "x"} {
-		if s, _, err := settings.Load([]string{"SIGNALBOX_HISTORY_BYTES=" + text}, nil); err == nil || !strings.Contains(err.Error(), "is not a size from 1MiB") {
-			t.Errorf("%q is %d, %v", text, s.HistoryBytes, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			if s, _, err := settings.Load([]string{"SIGNALBOX_HISTORY_BYTES=" + text}, nil); err == nil || !strings.Contains(err.Error(), "is not a size from 1MiB") {
+				t.Errorf("%q is %d, %v", text, s.HistoryBytes, err)
+			}
+		})
 	}
 }
