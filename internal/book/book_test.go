@@ -1,6 +1,7 @@
 package book
 
 import (
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -50,11 +51,13 @@ func TestBook_Pages(t *testing.T) {
 		"/docs/decisions/0001-a": {`href="/docs/keys#roles-1"`, "blob/main/internal/x.go", `href="#why-this"`, `href="https://example.com/a"`, `<h2 id="why-this">`},
 		"/docs/readme":           {`src="/docs/screenshots/a.png"`, `rel="prev" href="/docs"`},
 	} {
-		for _, part := range parts {
-			if got := read(t, book, path); !strings.Contains(got, part) {
-				t.Errorf("%s lacks %s:\n%s", path, part, got)
+		t.Run(path, func(t *testing.T) {
+			for _, part := range parts {
+				if got := read(t, book, path); !strings.Contains(got, part) {
+					t.Errorf("%s lacks %s:\n%s", path, part, got)
+				}
 			}
-		}
+		})
 	}
 	if strings.Contains(read(t, book, "/docs/keys"), "alert(1)") {
 		t.Error("HTML of a document is served")
@@ -76,13 +79,15 @@ func TestBook_Search(t *testing.T) {
 		"  ":             nil,
 		"(":              nil,
 	} {
-		var got []string
-		for _, each := range book.content().index.find(query) {
-			got = append(got, each.Link)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%q finds %v, want %v", query, got, want)
-		}
+		t.Run(fmt.Sprintf("%q", query), func(t *testing.T) {
+			var got []string
+			for _, each := range book.content().index.find(query) {
+				got = append(got, each.Link)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%q finds %v, want %v", query, got, want)
+			}
+		})
 	}
 	page, _ := book.Page("/docs/search", url.Values{"q": {`<b>"roles`}})
 	if strings.Contains(string(page.Content), "<b>") {

@@ -13,19 +13,21 @@ import (
 func TestBook_Served(t *testing.T) {
 	t.Parallel()
 	for name, console := range map[string]*Console{"built": built(), "not built": serve(fstest.MapFS{}, pages())} {
-		for path, want := range map[string]string{
-			"/docs": "<h1 id=\"contents\">", "/docs/": "<h1 id=\"contents\">", "/docs/keys": "A key opens a door.",
-			"/docs/search?q=door": "<mark>door</mark>", "/docs/book.css": "color-scheme", "/docs/book.js": "search",
-		} {
-			answer, served := get(t, console, http.MethodGet, path, nil)
-			if !served || answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), want) {
-				t.Errorf("%s: %s is %v, %d, %q", name, path, served, answer.Code, answer.Body)
+		t.Run(name, func(t *testing.T) {
+			for path, want := range map[string]string{
+				"/docs": "<h1 id=\"contents\">", "/docs/": "<h1 id=\"contents\">", "/docs/keys": "A key opens a door.",
+				"/docs/search?q=door": "<mark>door</mark>", "/docs/book.css": "color-scheme", "/docs/book.js": "search",
+			} {
+				answer, served := get(t, console, http.MethodGet, path, nil)
+				if !served || answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), want) {
+					t.Errorf("%s is %v, %d, %q", path, served, answer.Code, answer.Body)
+				}
+				header := answer.Header()
+				if header.Get("Cache-Control") != "no-cache" || header.Get("ETag") == "" || !strings.Contains(header.Get("Content-Security-Policy"), "script-src 'self';") {
+					t.Errorf("%s has the headers %v", path, header)
+				}
 			}
-			header := answer.Header()
-			if header.Get("Cache-Control") != "no-cache" || header.Get("ETag") == "" || !strings.Contains(header.Get("Content-Security-Policy"), "script-src 'self';") {
-				t.Errorf("%s: %s has the headers %v", name, path, header)
-			}
-		}
+		})
 	}
 }
 

@@ -58,23 +58,25 @@ func TestConsole_Files(t *testing.T) {
 		"/assets/app-1a2b.js":  {"code", "text/javascript; charset=utf-8", "public, max-age=31536000, immutable"},
 		"/assets/app-1a2b.css": {"style", "text/css; charset=utf-8", "public, max-age=31536000, immutable"},
 	} {
-		answer, served := get(t, built(), http.MethodGet, path, nil)
-		if !served || answer.Code != http.StatusOK || answer.Body.String() != want.content {
-			t.Errorf("%s: got %v, %d, %q", path, served, answer.Code, answer.Body)
-		}
-		header := answer.Header()
-		if got := header.Get("Content-Type"); got != want.media {
-			t.Errorf("%s is %s, want %s", path, got, want.media)
-		}
-		if got := header.Get("Cache-Control"); got != want.caching {
-			t.Errorf("%s may be kept %q, want %q", path, got, want.caching)
-		}
-		if csp := header.Get("Content-Security-Policy"); !strings.Contains(csp, "script-src 'self';") || !strings.Contains(csp, "default-src 'none'") {
-			t.Errorf("%s has the policy %q", path, csp)
-		}
-		if header.Get("X-Frame-Options") != "DENY" || header.Get("Referrer-Policy") == "" {
-			t.Errorf("%s is not protected: %v", path, header)
-		}
+		t.Run(path, func(t *testing.T) {
+			answer, served := get(t, built(), http.MethodGet, path, nil)
+			if !served || answer.Code != http.StatusOK || answer.Body.String() != want.content {
+				t.Errorf("got %v, %d, %q", served, answer.Code, answer.Body)
+			}
+			header := answer.Header()
+			if got := header.Get("Content-Type"); got != want.media {
+				t.Errorf("%s is %s, want %s", path, got, want.media)
+			}
+			if got := header.Get("Cache-Control"); got != want.caching {
+				t.Errorf("%s may be kept %q, want %q", path, got, want.caching)
+			}
+			if csp := header.Get("Content-Security-Policy"); !strings.Contains(csp, "script-src 'self';") || !strings.Contains(csp, "default-src 'none'") {
+				t.Errorf("%s has the policy %q", path, csp)
+			}
+			if header.Get("X-Frame-Options") != "DENY" || header.Get("Referrer-Policy") == "" {
+				t.Errorf("%s is not protected: %v", path, header)
+			}
+		})
 	}
 }
 
@@ -83,28 +85,34 @@ func TestConsole_Files(t *testing.T) {
 func TestConsole_Addresses(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/flags", "/flags/checkout-v2?env=production", "/loggers/com.example", "/setup?token=x"} {
-		if answer, served := get(t, built(), http.MethodGet, path, map[string]string{"Accept": page}); !served || !strings.Contains(answer.Body.String(), "index") {
-			t.Errorf("a browser got %v, %q at %s", served, answer.Body, path)
-		}
-		if _, served := get(t, built(), http.MethodGet, path, map[string]string{"Accept": "application/json"}); served {
-			t.Errorf("a program got a page at %s", path)
-		}
-		if _, served := get(t, built(), http.MethodPost, path, map[string]string{"Accept": page}); served {
-			t.Errorf("POST %s was answered", path)
-		}
+		t.Run(path, func(t *testing.T) {
+			if answer, served := get(t, built(), http.MethodGet, path, map[string]string{"Accept": page}); !served || !strings.Contains(answer.Body.String(), "index") {
+				t.Errorf("a browser got %v, %q at %s", served, answer.Body, path)
+			}
+			if _, served := get(t, built(), http.MethodGet, path, map[string]string{"Accept": "application/json"}); served {
+				t.Errorf("a program got a page at %s", path)
+			}
+			if _, served := get(t, built(), http.MethodPost, path, map[string]string{"Accept": page}); served {
+				t.Errorf("POST %s was answered", path)
+			}
+		})
 	}
 	for _, path := range []string{
 		"/api", "/api/v1/flag", "/API/v1/flags", "/ofrep/v2", "/auth/oidc/other", "/metrics/x", "/assets/app-0000.js",
 		"/assets/",
 	} {
-		if answer, served := get(t, built(), http.MethodGet, path, map[string]string{"Accept": page}); served {
-			t.Errorf("%s was answered with %q", path, answer.Body)
-		}
+		t.Run(path, func(t *testing.T) {
+			if answer, served := get(t, built(), http.MethodGet, path, map[string]string{"Accept": page}); served {
+				t.Errorf("%s was answered with %q", path, answer.Body)
+			}
+		})
 	}
 	for _, path := range []string{"/index.html.gz", "/.gitkeep", "/assets/../index.html"} {
-		if answer, served := get(t, built(), http.MethodGet, path, nil); served {
-			t.Errorf("%s was answered with %q", path, answer.Body)
-		}
+		t.Run(path, func(t *testing.T) {
+			if answer, served := get(t, built(), http.MethodGet, path, nil); served {
+				t.Errorf("%s was answered with %q", path, answer.Body)
+			}
+		})
 	}
 }
 
@@ -121,11 +129,13 @@ func TestConsole_Encodings(t *testing.T) {
 		{"br, gzip", "/assets/only-gz.js", "gzip", "code in gzip"},
 		{"br, gzip", "/favicon.svg", "", "<svg/>"},
 	} {
-		answer, _ := get(t, built(), http.MethodGet, c.path, map[string]string{"Accept-Encoding": c.accepts})
-		header := answer.Header()
-		if header.Get("Content-Encoding") != c.encoding || answer.Body.String() != c.content || header.Get("Vary") != "Accept-Encoding" {
-			t.Errorf("%s of %s: got %q, %q, varies by %q", c.accepts, c.path, header.Get("Content-Encoding"), answer.Body, header.Get("Vary"))
-		}
+		t.Run(c.accepts+" "+c.path, func(t *testing.T) {
+			answer, _ := get(t, built(), http.MethodGet, c.path, map[string]string{"Accept-Encoding": c.accepts})
+			header := answer.Header()
+			if header.Get("Content-Encoding") != c.encoding || answer.Body.String() != c.content || header.Get("Vary") != "Accept-Encoding" {
+				t.Errorf("%s of %s: got %q, %q, varies by %q", c.accepts, c.path, header.Get("Content-Encoding"), answer.Body, header.Get("Vary"))
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -58,8 +59,10 @@ func TestLabel(t *testing.T) {
 		{"x" + strings.Repeat("é", maxLabel), "x" + strings.Repeat("é", maxLabel/2-1) + "\uFFFD"},
 	}
 	for _, tt := range tests {
-		if got := label(tt.value); got != tt.want || !utf8.ValidString(got) {
-			t.Errorf("label(%q) = %q, want %q", tt.value, got, tt.want)
-		}
+		t.Run(fmt.Sprintf("%.40q", tt.value), func(t *testing.T) {
+			if got := label(tt.value); got != tt.want || !utf8.ValidString(got) {
+				t.Errorf("label(%q) = %q, want %q", tt.value, got, tt.want)
+			}
+		})
 	}
 }

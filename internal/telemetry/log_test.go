@@ -3,6 +3,7 @@ package telemetry
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -53,14 +54,16 @@ func TestLogger_Formats(t *testing.T) {
 		json   bool
 	}{{"json", true}, {"text", false}, {"auto", true}, {"", true}}
 	for _, tt := range tests {
-		var out bytes.Buffer
-		NewLogger(&out, "info", tt.format).Info("hello")
-		if json.Valid(out.Bytes()) != tt.json {
-			t.Errorf("%q writes %s", tt.format, out.String())
-		}
-		if text, ok := strings.CutPrefix(out.String(), "time="); !tt.json && (!ok || !stamp.MatchString(strings.Fields(text)[0])) {
-			t.Errorf("%q writes %s", tt.format, out.String())
-		}
+		t.Run(fmt.Sprintf("%q", tt.format), func(t *testing.T) {
+			var out bytes.Buffer
+			NewLogger(&out, "info", tt.format).Info("hello")
+			if json.Valid(out.Bytes()) != tt.json {
+				t.Errorf("%q writes %s", tt.format, out.String())
+			}
+			if text, ok := strings.CutPrefix(out.String(), "time="); !tt.json && (!ok || !stamp.MatchString(strings.Fields(text)[0])) {
+				t.Errorf("%q writes %s", tt.format, out.String())
+			}
+		})
 	}
 }
 
@@ -86,10 +89,12 @@ func TestLogger_Levels(t *testing.T) {
 	t.Parallel()
 	tests := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError, "?": slog.LevelInfo}
 	for name, least := range tests {
-		l := NewLogger(io.Discard, name, "json")
-		if !l.Enabled(t.Context(), least) || l.Enabled(t.Context(), least-1) {
-			t.Errorf("%q does not begin at %v", name, least)
-		}
+		t.Run(name, func(t *testing.T) {
+			l := NewLogger(io.Discard, name, "json")
+			if !l.Enabled(t.Context(), least) || l.Enabled(t.Context(), least-1) {
+				t.Errorf("%q does not begin at %v", name, least)
+			}
+		})
 	}
 }
 
@@ -103,10 +108,12 @@ func TestLogger_RequestIDAtTopLevel(t *testing.T) {
 		"groups":      func(l *slog.Logger) *slog.Logger { return l.With("a", 1).WithGroup("g").With("b", 2).WithGroup("h") },
 	}
 	for name, derive := range tests {
-		line := logged(t, func(l *slog.Logger) { derive(l).InfoContext(ctx, "hello", "c", 3) })
-		if line["request_id"] != "r-1" {
-			t.Errorf("%s: %v", name, line)
-		}
+		t.Run(name, func(t *testing.T) {
+			line := logged(t, func(l *slog.Logger) { derive(l).InfoContext(ctx, "hello", "c", 3) })
+			if line["request_id"] != "r-1" {
+				t.Error(line)
+			}
+		})
 	}
 	line := logged(t, func(l *slog.Logger) { tests["groups"](l).InfoContext(ctx, "hello", "c", 3) })
 	group, _ := line["g"].(map[string]any)

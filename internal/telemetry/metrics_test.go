@@ -135,9 +135,11 @@ func TestMetrics_AuthenticationsAndBuild(t *testing.T) {
 	s.check(t, 1, "signalbox_authentications_total", "result=refused")
 	s.check(t, 1, "signalbox_build_info", "version=1.2.3", "go="+runtime.Version())
 	for _, name := range []string{"go_goroutines", "go_memstats_heap_alloc_bytes"} {
-		if s[name] == nil {
-			t.Errorf("the runtime's %s is missing", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if s[name] == nil {
+				t.Errorf("the runtime's %s is missing", name)
+			}
+		})
 	}
 	if runtime.GOOS == "linux" && s["process_open_fds"] == nil {
 		t.Error("the process's metrics are missing")
@@ -233,19 +235,21 @@ func TestMetrics_Deployed(t *testing.T) {
 	t.Parallel()
 	known := metricNames()
 	for _, file := range []string{"../../deploy/prometheus/alerts.yaml", "../../deploy/grafana/signalbox.json"} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		used := regexp.MustCompile(`\bsignalbox_[a-z_]+`).FindAllString(string(text), -1)
-		for _, name := range used {
-			if !known[strings.TrimSuffix(name, "_bucket")] {
-				t.Errorf("%s asks for %s, which no server has", file, name)
+		t.Run(file, func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		if len(used) < 10 {
-			t.Errorf("%s has only %d metrics", file, len(used))
-		}
+			used := regexp.MustCompile(`\bsignalbox_[a-z_]+`).FindAllString(string(text), -1)
+			for _, name := range used {
+				if !known[strings.TrimSuffix(name, "_bucket")] {
+					t.Errorf("%s asks for %s, which no server has", file, name)
+				}
+			}
+			if len(used) < 10 {
+				t.Errorf("%s has only %d metrics", file, len(used))
+			}
+		})
 	}
 }
 
@@ -318,9 +322,11 @@ func TestMetrics_HotPathDoesNotAllocate(t *testing.T) {
 		},
 	}
 	for name, path := range paths {
-		if n := testing.AllocsPerRun(100, path); n != 0 {
-			t.Errorf("%s allocates %v times", name, n)
-		}
+		t.Run(name, func(t *testing.T) {
+			if n := testing.AllocsPerRun(100, path); n != 0 {
+				t.Errorf("%s allocates %v times", name, n)
+			}
+		})
 	}
 }
 

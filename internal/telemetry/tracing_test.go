@@ -169,10 +169,12 @@ func TestTracing_SpanNamesAndStatuses(t *testing.T) {
 	}
 	deliver()
 	for _, tt := range tests {
-		span := s.span(t, tt.name)
-		if failed := span.GetStatus().GetCode() == wire.Status_STATUS_CODE_ERROR; failed != tt.failed {
-			t.Errorf("%s with %d: failed = %v", tt.name, tt.status, failed)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			span := s.span(t, tt.name)
+			if failed := span.GetStatus().GetCode() == wire.Status_STATUS_CODE_ERROR; failed != tt.failed {
+				t.Errorf("%s with %d: failed = %v", tt.name, tt.status, failed)
+			}
+		})
 	}
 }
 
@@ -212,18 +214,20 @@ func TestTracing_OffDoesNotAllocate(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r.Header.Set("Traceparent", "00-"+parentTrace+"-"+parentSpan+"-01")
 	for label, tracing := range map[string]*Tracing{"not enabled": made, "zero": {}, "nil": nil} {
-		if n := testing.AllocsPerRun(100, func() {
-			ctx, end := tracing.StartRequest(r.Context(), r, "/")
-			_, endWork := tracing.Start(ctx, "write")
-			endWork(nil)
-			end(200)
-		}); n != 0 {
-			t.Errorf("%s allocates %v times", label, n)
-		}
-		ctx, _ := tracing.StartRequest(r.Context(), r, "/")
-		if trace.SpanContextFromContext(ctx).IsValid() || tracing.Shutdown(t.Context()) != nil {
-			t.Errorf("%s does something", label)
-		}
+		t.Run(label, func(t *testing.T) {
+			if n := testing.AllocsPerRun(100, func() {
+				ctx, end := tracing.StartRequest(r.Context(), r, "/")
+				_, endWork := tracing.Start(ctx, "write")
+				endWork(nil)
+				end(200)
+			}); n != 0 {
+				t.Errorf("%s allocates %v times", label, n)
+			}
+			ctx, _ := tracing.StartRequest(r.Context(), r, "/")
+			if trace.SpanContextFromContext(ctx).IsValid() || tracing.Shutdown(t.Context()) != nil {
+				t.Errorf("%s does something", label)
+			}
+		})
 	}
 }
 
