@@ -154,20 +154,22 @@ func TestReplaceAndDelete_FailedWriteRecordsNothing(t *testing.T) {
 	t.Parallel()
 	gone, full := fault.Missing("thing", "key"), errors.New("full")
 	for kind, write := range writes() {
-		tx := &recorder{}
-		if err := write(t.Context(), tx, target(nil, gone), func() error { return nil }); !fault.Is(err, fault.NotFound) {
-			t.Errorf("%s of what is gone got %v", kind, err)
-		}
-		if err := write(t.Context(), tx, target(nil, nil), func() error { return full }); !errors.Is(err, full) {
-			t.Errorf("%s got %v", kind, err)
-		}
-		if len(tx.recorded) > 0 {
-			t.Errorf("%s recorded %v", kind, tx.recorded)
-		}
-		tx.err = full
-		if err := write(t.Context(), tx, target(nil, nil), func() error { return nil }); !errors.Is(err, full) {
-			t.Errorf("%s without a record got %v", kind, err)
-		}
+		t.Run(kind, func(t *testing.T) {
+			tx := &recorder{}
+			if err := write(t.Context(), tx, target(nil, gone), func() error { return nil }); !fault.Is(err, fault.NotFound) {
+				t.Errorf("%s of what is gone got %v", kind, err)
+			}
+			if err := write(t.Context(), tx, target(nil, nil), func() error { return full }); !errors.Is(err, full) {
+				t.Errorf("%s got %v", kind, err)
+			}
+			if len(tx.recorded) > 0 {
+				t.Errorf("%s recorded %v", kind, tx.recorded)
+			}
+			tx.err = full
+			if err := write(t.Context(), tx, target(nil, nil), func() error { return nil }); !errors.Is(err, full) {
+				t.Errorf("%s without a record got %v", kind, err)
+			}
+		})
 	}
 }
 

@@ -30,10 +30,12 @@ func TestChange_Event(t *testing.T) {
 		{"environment", "e", changes.Updated, ""},
 		{"job", "j", changes.Deleted, ""},
 	} {
-		change := changes.Change{Kind: each.kind, Key: each.key, Action: each.action}
-		if got := change.Event(); got != each.want {
-			t.Errorf("%s %s %s is %q, want %q", each.kind, each.key, each.action, got, each.want)
-		}
+		t.Run(each.kind+" "+each.key, func(t *testing.T) {
+			change := changes.Change{Kind: each.kind, Key: each.key, Action: each.action}
+			if got := change.Event(); got != each.want {
+				t.Errorf("%s %s %s is %q, want %q", each.kind, each.key, each.action, got, each.want)
+			}
+		})
 	}
 }
 
@@ -43,11 +45,13 @@ func TestChange_OtherEvent(t *testing.T) {
 		"job": {"job_changed", "job_deleted"}, "environment": {"environment_changed", "environment_deleted"},
 		"api_key": {"api_key_changed", "api_key_changed"}, "user": {"user_changed", "user_changed"}, "flag": {}, "service": {},
 	} {
-		for i, action := range []changes.Action{changes.Created, changes.Deleted} {
-			if got := (changes.Change{Kind: kind, Key: "k", Action: action}).OtherEvent(); got != want[i] {
-				t.Errorf("%s %s is %q, want %q", kind, action, got, want[i])
+		t.Run(kind, func(t *testing.T) {
+			for i, action := range []changes.Action{changes.Created, changes.Deleted} {
+				if got := (changes.Change{Kind: kind, Key: "k", Action: action}).OtherEvent(); got != want[i] {
+					t.Errorf("%s %s is %q, want %q", kind, action, got, want[i])
+				}
 			}
-		}
+		})
 	}
 }
 

@@ -30,17 +30,19 @@ func TestStillChanged(t *testing.T) {
 		"and brings back what it skipped": {[]int64{0, 0, 6, 7}, []int64{6}},
 		"changed after a revert":          {[]int64{0, 6, 0}, []int64{8}},
 	} {
-		var later []changes.Change
-		for i, reverts := range c.reverts {
-			change := changes.Change{Seq: int64(6 + i)}
-			if reverts != 0 {
-				change.Reverts = &reverts
+		t.Run(name, func(t *testing.T) {
+			var later []changes.Change
+			for i, reverts := range c.reverts {
+				change := changes.Change{Seq: int64(6 + i)}
+				if reverts != 0 {
+					change.Reverts = &reverts
+				}
+				later = append(later, change)
 			}
-			later = append(later, change)
-		}
-		if got := changes.StillChanged(5, later); !slices.Equal(got, c.want) {
-			t.Errorf("%s: got %v, want %v", name, got, c.want)
-		}
+			if got := changes.StillChanged(5, later); !slices.Equal(got, c.want) {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
 	}
 }
 
@@ -88,9 +90,11 @@ func TestChange_Names(t *testing.T) {
 	t.Parallel()
 	after := json.RawMessage(`{"keys":["a","b\u003c"]}`)
 	for key, want := range map[string]bool{"a": true, "b<": true, "keys": false, "b": false} {
-		if got := (changes.Change{Key: changes.AllKeys, After: after}).Names(key); got != want {
-			t.Errorf("%s: got %v", key, got)
-		}
+		t.Run(key, func(t *testing.T) {
+			if got := (changes.Change{Key: changes.AllKeys, After: after}).Names(key); got != want {
+				t.Errorf("got %v", got)
+			}
+		})
 	}
 	if (changes.Change{Key: "a", After: after}).Names("a") {
 		t.Error("the change of one resource names others")

@@ -178,8 +178,10 @@ func TestNew_Client(t *testing.T) {
 	for sent, want := range map[string]string{
 		"": "", "curl/8": "curl/8", "a\tb\x00c": "abc", "a\u202eb\u009bc": "abc", "\xff\xfe": "", strings.Repeat("é", 200): strings.Repeat("é", 127),
 	} {
-		if got := connections.New("a", connections.Peer{Client: sent}, time.Now()).Client; got != want {
-			t.Errorf("%q became %q", sent, got)
-		}
+		t.Run(fmt.Sprintf("%.40q", sent), func(t *testing.T) {
+			if got := connections.New("a", connections.Peer{Client: sent}, time.Now()).Client; got != want {
+				t.Errorf("%q became %q", sent, got)
+			}
+		})
 	}
 }

@@ -67,9 +67,11 @@ func TestProblems_EachPlaceOnce(t *testing.T) {
 	}
 	problems.Attribute("items/a/type", "must be a string")
 	for path, want := range map[string]bool{"items": true, "items/a": true, "items/a/type": true, "item": false, "items/a/value": false, "color": true} {
-		if problems.Within(path) != want {
-			t.Errorf("Within(%q) is %v", path, !want)
-		}
+		t.Run(path, func(t *testing.T) {
+			if problems.Within(path) != want {
+				t.Errorf("Within(%q) is %v", path, !want)
+			}
+		})
 	}
 	if !fault.Is(fmt.Errorf("x: %w", problems.Err()), fault.Validation) {
 		t.Error("Is does not look into several refusals")

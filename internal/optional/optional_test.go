@@ -20,12 +20,14 @@ func TestValue_ThreeStates(t *testing.T) {
 		{"null", optional.Null[int](), false, true, 7, false},
 		{"present", optional.Of(0), false, false, 0, true},
 	} {
-		_, present := c.value.Get()
-		if c.value.IsAbsent() != c.absent || c.value.IsNull() != c.null || present != c.hasAnyPointer {
-			t.Errorf("%s: wrong state", c.name)
-		}
-		if c.value.Or(7) != c.or || (c.value.Pointer() != nil) != c.hasAnyPointer {
-			t.Errorf("%s: wrong value", c.name)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			_, present := c.value.Get()
+			if c.value.IsAbsent() != c.absent || c.value.IsNull() != c.null || present != c.hasAnyPointer {
+				t.Errorf("%s: wrong state", c.name)
+			}
+			if c.value.Or(7) != c.or || (c.value.Pointer() != nil) != c.hasAnyPointer {
+				t.Errorf("%s: wrong value", c.name)
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package overrides_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,17 +32,19 @@ func TestMerge_FrozenValuesStay(t *testing.T) {
 		{"repeated", map[string]int{"production": 9, "staging": 2, "gone": 3}, map[string]int{"production": 9, "staging": 2, "gone": 3}, nil},
 		{"changed and added", map[string]int{"staging": 9, "a/b~c": 1}, nil, []string{"environments/a~1b~0c", "environments/staging"}},
 	} {
-		merged, err := overrides.Merge(managed, stored, c.wanted, same, writable)
-		var refused []string
-		for _, refusal := range fault.All(err) {
-			refused = append(refused, refusal.Source.Path)
-		}
-		if diff := cmp.Diff(c.refused, refused); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
-		if diff := cmp.Diff(c.want, merged); err == nil && diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			merged, err := overrides.Merge(managed, stored, c.wanted, same, writable)
+			var refused []string
+			for _, refusal := range fault.All(err) {
+				refused = append(refused, refusal.Source.Path)
+			}
+			if diff := cmp.Diff(c.refused, refused); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.name, diff)
+			}
+			if diff := cmp.Diff(c.want, merged); err == nil && diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.name, diff)
+			}
+		})
 	}
 }
 
@@ -59,17 +62,19 @@ func TestChanged(t *testing.T) {
 func TestCheckCount(t *testing.T) {
 	t.Parallel()
 	for entries, want := range map[int]int{0: 0, overrides.MaxEntries: 0, overrides.MaxEntries + 1: 1} {
-		var problems fault.Problems
-		fits := overrides.CheckCount(&problems, entries)
-		refused := fault.All(problems.Err())
-		if fits != (want == 0) || len(refused) != want {
-			t.Errorf("%d entries: %v, %v", entries, fits, refused)
-		}
-		for _, refusal := range refused {
-			if refusal.Source != fault.Attribute("environments") || refusal.Code != fault.Validation {
-				t.Errorf("%d entries: %+v", entries, refusal)
+		t.Run(fmt.Sprint(entries), func(t *testing.T) {
+			var problems fault.Problems
+			fits := overrides.CheckCount(&problems, entries)
+			refused := fault.All(problems.Err())
+			if fits != (want == 0) || len(refused) != want {
+				t.Errorf("%d entries: %v, %v", entries, fits, refused)
 			}
-		}
+			for _, refusal := range refused {
+				if refusal.Source != fault.Attribute("environments") || refusal.Code != fault.Validation {
+					t.Errorf("%d entries: %+v", entries, refusal)
+				}
+			}
+		})
 	}
 }
 
@@ -83,12 +88,14 @@ func TestOnlyAndWithout(t *testing.T) {
 		{"staging", map[string]int{"staging": 2}, map[string]int{"production": 1}},
 		{"gone", map[string]int{}, map[string]int{"production": 1, "staging": 2}},
 	} {
-		if diff := cmp.Diff(c.only, overrides.Only(values, c.environment)); diff != "" {
-			t.Errorf("only %s (-want +got):\n%s", c.environment, diff)
-		}
-		if diff := cmp.Diff(c.without, overrides.Without(values, c.environment)); diff != "" {
-			t.Errorf("without %s (-want +got):\n%s", c.environment, diff)
-		}
+		t.Run(c.environment, func(t *testing.T) {
+			if diff := cmp.Diff(c.only, overrides.Only(values, c.environment)); diff != "" {
+				t.Errorf("only %s (-want +got):\n%s", c.environment, diff)
+			}
+			if diff := cmp.Diff(c.without, overrides.Without(values, c.environment)); diff != "" {
+				t.Errorf("without %s (-want +got):\n%s", c.environment, diff)
+			}
+		})
 	}
 	if len(values) != 2 {
 		t.Errorf("the values became %v", values)

@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/page"
@@ -19,9 +20,11 @@ func TestRequest_Offset(t *testing.T) {
 func TestList_Pages(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ total, size, want int }{{0, 10, 0}, {1, 10, 1}, {10, 10, 1}, {11, 10, 2}} {
-		if got := (page.List[int]{Total: c.total}).Pages(c.size); got != c.want {
-			t.Errorf("%d items in pages of %d: got %d pages, want %d", c.total, c.size, got, c.want)
-		}
+		t.Run(fmt.Sprint(c.total), func(t *testing.T) {
+			if got := (page.List[int]{Total: c.total}).Pages(c.size); got != c.want {
+				t.Errorf("%d items in pages of %d: got %d pages, want %d", c.total, c.size, got, c.want)
+			}
+		})
 	}
 }
 
