@@ -59,9 +59,11 @@ func TestReplace_Request(t *testing.T) {
 		"Authorization": "Bearer sk_api_secret", "User-Agent": "billing/1.4 signalbox-go/dev", "If-Match": `"tag"`,
 		"Content-Type": mediaType, "Accept": mediaType,
 	} {
-		if value := got.header.Get(name); value != want {
-			t.Errorf("%s: %q, not %q", name, value, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if value := got.header.Get(name); value != want {
+				t.Errorf("%q, not %q", value, want)
+			}
+		})
 	}
 	want := `{"data":{"id":"staging","type":"environment","attributes":{"name":"Staging","color":null}}}`
 	if diff := testenv.Diff(want, got.body); diff != "" {

@@ -1,6 +1,7 @@
 package signalbox_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -49,9 +50,11 @@ func TestSignInWithCode_Server(t *testing.T) {
 func TestResume_InvalidToken(t *testing.T) {
 	t.Parallel()
 	for _, token := range []string{"", "a b", "a\nb", "ü"} {
-		if _, err := signalbox.Resume("http://127.0.0.1:1", token); err == nil || strings.Contains(err.Error(), "a b") {
-			t.Errorf("%q: got %v", token, err)
-		}
+		t.Run(fmt.Sprintf("%q", token), func(t *testing.T) {
+			if _, err := signalbox.Resume("http://127.0.0.1:1", token); err == nil || strings.Contains(err.Error(), "a b") {
+				t.Errorf("%q: got %v", token, err)
+			}
+		})
 	}
 	if _, err := signalbox.Resume("nowhere", "token"); err == nil {
 		t.Error("the base URL is not checked")

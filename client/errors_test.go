@@ -87,15 +87,17 @@ func TestAPIError_IsFunctions(t *testing.T) {
 		CodeRowLimitReached: IsRowLimitReached, CodeInvalidParameter: IsInvalidParameter,
 	}
 	for code := range tests {
-		err := fmt.Errorf("wrapped: %w", &APIError{Errors: []ErrorEntry{{Code: "other"}, {Code: code}}})
-		for other, is := range tests {
-			if is(err) != (other == code) {
-				t.Errorf("%s is taken for %s, or not for itself", code, other)
+		t.Run(string(code), func(t *testing.T) {
+			err := fmt.Errorf("wrapped: %w", &APIError{Errors: []ErrorEntry{{Code: "other"}, {Code: code}}})
+			for other, is := range tests {
+				if is(err) != (other == code) {
+					t.Errorf("%s is taken for %s, or not for itself", code, other)
+				}
+				if is(nil) || is(errors.New(string(other))) {
+					t.Errorf("%s is found in what is no APIError", other)
+				}
 			}
-			if is(nil) || is(errors.New(string(other))) {
-				t.Errorf("%s is found in what is no APIError", other)
-			}
-		}
+		})
 	}
 }
 
@@ -149,8 +151,10 @@ func TestRetryAfter(t *testing.T) {
 		"": 0, "0": 0, "1": time.Second, "120": 2 * time.Minute, "-5": 0, "1.5": 0, "99999999999999999999": 0,
 		"Tue, 01 Jan 2030 12:00:30 GMT": 30 * time.Second, "Tue, 01 Jan 2030 11:00:00 GMT": 0,
 	} {
-		if got := retryAfter(header, now); got != want {
-			t.Errorf("%q is %v, not %v", header, got, want)
-		}
+		t.Run(fmt.Sprintf("%q", header), func(t *testing.T) {
+			if got := retryAfter(header, now); got != want {
+				t.Errorf("%q is %v, not %v", header, got, want)
+			}
+		})
 	}
 }

@@ -177,13 +177,15 @@ func TestFollow_FinalStatuses(t *testing.T) {
 		http.StatusUnauthorized: true, http.StatusBadRequest: true, http.StatusNotFound: true,
 		http.StatusTooManyRequests: false, http.StatusInternalServerError: false, http.StatusBadGateway: false,
 	} {
-		server := newEventServer(t, connection{rejectWith: status}, connection{frames: []string{`{"type":"connected","seq":1}`}})
-		client, _ := server.client(t)
-		_, err := follow(t.Context(), client, EventParams{}, 1)
-		refusal, is := errors.AsType[*APIError](err)
-		if isFinal != is || is && refusal.StatusCode != status {
-			t.Errorf("%d: got %v", status, err)
-		}
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			server := newEventServer(t, connection{rejectWith: status}, connection{frames: []string{`{"type":"connected","seq":1}`}})
+			client, _ := server.client(t)
+			_, err := follow(t.Context(), client, EventParams{}, 1)
+			refusal, is := errors.AsType[*APIError](err)
+			if isFinal != is || is && refusal.StatusCode != status {
+				t.Errorf("%d: got %v", status, err)
+			}
+		})
 	}
 }
 

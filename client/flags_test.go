@@ -3,6 +3,7 @@ package signalbox_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -100,13 +101,15 @@ func TestFlagsAPI_ServerFilters(t *testing.T) {
 		"about no such one": {signalbox.FlagParams{ReferencesContextType: "team"}, nil},
 	}
 	for name, test := range tests {
-		var ids []string
-		for _, flag := range collect(t, api.All(ctx, test.params)) {
-			ids = append(ids, flag.ID)
-		}
-		if !slices.Equal(ids, test.want) {
-			t.Errorf("%s: %v", name, ids)
-		}
+		t.Run(name, func(t *testing.T) {
+			var ids []string
+			for _, flag := range collect(t, api.All(ctx, test.params)) {
+				ids = append(ids, flag.ID)
+			}
+			if !slices.Equal(ids, test.want) {
+				t.Error(ids)
+			}
+		})
 	}
 	if _, err := api.List(ctx, signalbox.FlagParams{Type: "COLOR"}); !signalbox.IsInvalidParameter(err) {
 		t.Errorf("got %v", err)
@@ -130,9 +133,11 @@ func TestFlagsAPI_ServerReport(t *testing.T) {
 		t.Fatalf("found %+v, %v", found, err)
 	}
 	for id, want := range map[string]int{"": 3, "limit": 2, "free": 1} {
-		if found := collect(t, api.AllSources(ctx, id, signalbox.SourceParams{Paging: signalbox.Paging{Size: 1}})); len(found) != want {
-			t.Errorf("%q: %+v", id, found)
-		}
+		t.Run(fmt.Sprintf("%q", id), func(t *testing.T) {
+			if found := collect(t, api.AllSources(ctx, id, signalbox.SourceParams{Paging: signalbox.Paging{Size: 1}})); len(found) != want {
+				t.Errorf("%q: %+v", id, found)
+			}
+		})
 	}
 	page, err := api.Sources(ctx, "limit", signalbox.SourceParams{Service: "billing", Environment: "production"})
 	if err != nil || len(page.Items) != 1 || page.Items[0].Flag != "limit" || page.Items[0].DeclaredType != flageval.String ||
@@ -173,10 +178,12 @@ func TestFlagsAPI_ServerEvaluate(t *testing.T) {
 		t.Errorf("explained %+v", decided.Explanation)
 	}
 	for environment, want := range map[string]flageval.Reason{"production": flageval.Default, "staging": flageval.Static} {
-		decided, err := api.Evaluate(ctx, made.ID, environment, nil)
-		if err != nil || string(decided.Value) != `"old"` || decided.Reason != want || decided.Rule != nil {
-			t.Errorf("%s: %+v, %v", environment, decided, err)
-		}
+		t.Run(environment, func(t *testing.T) {
+			decided, err := api.Evaluate(ctx, made.ID, environment, nil)
+			if err != nil || string(decided.Value) != `"old"` || decided.Reason != want || decided.Rule != nil {
+				t.Errorf("%+v, %v", decided, err)
+			}
+		})
 	}
 	nobody, err := api.Evaluate(ctx, made.ID, "production", map[string]any{})
 	if err != nil {

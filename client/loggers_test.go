@@ -1,6 +1,7 @@
 package signalbox_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -50,9 +51,11 @@ func TestLoggersAPI_Server(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]int{"": 2, "Com.Example.Shop": 1} {
-		if found := collect(t, client.Loggers.AllSources(ctx, name, signalbox.SourceParams{Paging: signalbox.Paging{Size: 1}})); len(found) != want {
-			t.Errorf("%q: %+v", name, found)
-		}
+		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
+			if found := collect(t, client.Loggers.AllSources(ctx, name, signalbox.SourceParams{Paging: signalbox.Paging{Size: 1}})); len(found) != want {
+				t.Errorf("%q: %+v", name, found)
+			}
+		})
 	}
 	sources, err := client.Loggers.Sources(ctx, "", signalbox.SourceParams{Service: "shop", Environment: "production"})
 	if err != nil || len(sources.Items) != 1 || sources.Items[0].ResolvedLevel != loglevel.Warn || sources.Items[0].Logger != "com.example.shop" {

@@ -233,24 +233,26 @@ func TestServicesAPI_Server(t *testing.T) {
 	t.Parallel()
 	api, ctx := servertest.Start(t).Client().Services, t.Context()
 	for _, id := range odd() {
-		made, err := api.Create(ctx, id, signalbox.ServiceDraft{})
-		if err != nil || made.ID != id || made.Name != id {
-			t.Errorf("%q: made %+v, %v", id, made, err)
-			continue
-		}
-		if got, err := api.Get(ctx, id); err != nil || got != made {
-			t.Errorf("%q: got %+v, %v", id, got, err)
-		}
-		named, err := api.Replace(ctx, id, signalbox.ServiceDraft{Name: "Named"}, signalbox.IfMatch(made.ETag))
-		if err != nil || named.Name != "Named" {
-			t.Errorf("%q: replaced by %+v, %v", id, named, err)
-		}
-		if page, err := api.List(ctx, signalbox.ServiceParams{Search: id}); err != nil || len(page.Items) == 0 {
-			t.Errorf("%q: found %+v, %v", id, page, err)
-		}
-		if err := api.Delete(ctx, id, signalbox.IfMatch(named.ETag)); err != nil {
-			t.Errorf("%q: %v", id, err)
-		}
+		t.Run(id, func(t *testing.T) {
+			made, err := api.Create(ctx, id, signalbox.ServiceDraft{})
+			if err != nil || made.ID != id || made.Name != id {
+				t.Errorf("made %+v, %v", made, err)
+				return
+			}
+			if got, err := api.Get(ctx, id); err != nil || got != made {
+				t.Errorf("got %+v, %v", got, err)
+			}
+			named, err := api.Replace(ctx, id, signalbox.ServiceDraft{Name: "Named"}, signalbox.IfMatch(made.ETag))
+			if err != nil || named.Name != "Named" {
+				t.Errorf("replaced by %+v, %v", named, err)
+			}
+			if page, err := api.List(ctx, signalbox.ServiceParams{Search: id}); err != nil || len(page.Items) == 0 {
+				t.Errorf("found %+v, %v", page, err)
+			}
+			if err := api.Delete(ctx, id, signalbox.IfMatch(named.ETag)); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 	for service, err := range api.All(ctx, signalbox.ServiceParams{}) {
 		t.Errorf("left %+v, %v", service, err)

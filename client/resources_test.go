@@ -205,11 +205,13 @@ func TestChangesAPI_All_EndsEarlyOrWithFirstError(t *testing.T) {
 func TestChangesAPI_List_LinkWithoutCursor(t *testing.T) {
 	t.Parallel()
 	for _, link := range []string{`"http://host/?page=2"`, `"http://[::1"`} {
-		server := newStub(t, ok(`{"data":[],"meta":{"page_size":1},"links":{"next":`+link+`}}`))
-		client, _ := server.client(t)
-		if _, err := client.Changes.List(t.Context(), ChangeParams{}); err == nil || !strings.Contains(err.Error(), "the link to the next page") {
-			t.Errorf("%s: %v", link, err)
-		}
+		t.Run(link, func(t *testing.T) {
+			server := newStub(t, ok(`{"data":[],"meta":{"page_size":1},"links":{"next":`+link+`}}`))
+			client, _ := server.client(t)
+			if _, err := client.Changes.List(t.Context(), ChangeParams{}); err == nil || !strings.Contains(err.Error(), "the link to the next page") {
+				t.Error(err)
+			}
+		})
 	}
 }
 
@@ -258,9 +260,11 @@ func TestDrafts_JSON(t *testing.T) {
 			`{"description":null,"environments":{"e":{"a":2}},"items":null,"parent":"#0a7"}`},
 	}
 	for _, test := range tests {
-		if got, err := json.Marshal(test.draft); err != nil || string(got) != test.want {
-			t.Errorf("%T: %s, %v instead of %s", test.draft, got, err, test.want)
-		}
+		t.Run(fmt.Sprintf("%.40q", test.want), func(t *testing.T) {
+			if got, err := json.Marshal(test.draft); err != nil || string(got) != test.want {
+				t.Errorf("%T: %s, %v instead of %s", test.draft, got, err, test.want)
+			}
+		})
 	}
 }
 

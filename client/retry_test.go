@@ -3,6 +3,7 @@ package signalbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -181,12 +182,14 @@ func TestRetryPolicy_Jitter(t *testing.T) {
 	for attempt, longest := range map[int]time.Duration{
 		1: time.Second, 2: 2 * time.Second, 3: 4 * time.Second, 4: 8 * time.Second, 5: 10 * time.Second, 99: 10 * time.Second,
 	} {
-		for _, random := range []float64{0, 0.5, 0.999} {
-			pause, again := policy.next(attempt, read, lost, random)
-			if !again || pause > longest || pause < longest/2 || (random == 0) != (pause == longest) {
-				t.Errorf("attempt %d: %v, %v", attempt, pause, again)
+		t.Run(fmt.Sprint(attempt), func(t *testing.T) {
+			for _, random := range []float64{0, 0.5, 0.999} {
+				pause, again := policy.next(attempt, read, lost, random)
+				if !again || pause > longest || pause < longest/2 || (random == 0) != (pause == longest) {
+					t.Errorf("attempt %d: %v, %v", attempt, pause, again)
+				}
 			}
-		}
+		})
 	}
 }
 

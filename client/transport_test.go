@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -33,16 +34,18 @@ func TestRequest_EscapesIDs(t *testing.T) {
 	server := newStub(t, ok(`{"data":{"id":"x","attributes":{}}}`))
 	client, _ := server.client(t)
 	for id, want := range tests {
-		if _, err := client.Contexts.Get(t.Context(), id); err != nil {
-			t.Fatal(err)
-		}
-		seen := server.requests()
-		if got := seen[len(seen)-1].uri; got != "/api/v1/contexts/"+want {
-			t.Errorf("%q was sent as %s", id, got)
-		}
-		if decoded, err := url.PathUnescape(want); err != nil || decoded != id {
-			t.Errorf("%q decodes to %q, %v", want, decoded, err)
-		}
+		t.Run(id, func(t *testing.T) {
+			if _, err := client.Contexts.Get(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+			seen := server.requests()
+			if got := seen[len(seen)-1].uri; got != "/api/v1/contexts/"+want {
+				t.Errorf("%q was sent as %s", id, got)
+			}
+			if decoded, err := url.PathUnescape(want); err != nil || decoded != id {
+				t.Errorf("%q decodes to %q, %v", want, decoded, err)
+			}
+		})
 	}
 }
 
@@ -63,9 +66,11 @@ func TestCall_InvalidArgumentsSendNothing(t *testing.T) {
 		},
 	}
 	for want, call := range calls {
-		if err := call(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v instead of %q", err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if err := call(); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v instead of %q", err, want)
+			}
+		})
 	}
 	if seen := server.requests(); len(seen) != 0 {
 		t.Errorf("the server was sent %v", seen)
@@ -75,15 +80,17 @@ func TestCall_InvalidArgumentsSendNothing(t *testing.T) {
 func TestCall_UnexpectedBody(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{``, `<html>Welcome</html>`, `{}`, `[]`, `null`, `{"data":null}`, `{"data":{"id":7}}`, `{"data":{"id":"s"`} {
-		server := newStub(t, ok(body))
-		client, pauses := server.client(t)
-		got, err := client.Environments.Get(t.Context(), "staging")
-		if err == nil || !strings.Contains(err.Error(), "signalbox: GET /api/v1/environments/staging: the response") {
-			t.Errorf("%s: got %+v, %v", body, got, err)
-		}
-		if len(pauses.taken) > 0 {
-			t.Errorf("%s: it was tried again", body)
-		}
+		t.Run(fmt.Sprintf("%q", body), func(t *testing.T) {
+			server := newStub(t, ok(body))
+			client, pauses := server.client(t)
+			got, err := client.Environments.Get(t.Context(), "staging")
+			if err == nil || !strings.Contains(err.Error(), "signalbox: GET /api/v1/environments/staging: the response") {
+				t.Errorf("%s: got %+v, %v", body, got, err)
+			}
+			if len(pauses.taken) > 0 {
+				t.Errorf("%s: it was tried again", body)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package flageval
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/signalbox/signalbox/client/internal/testenv"
@@ -82,17 +83,19 @@ func TestEvaluate_SixSteps(t *testing.T) {
 		{"no match, inherited default", "inherits", `{}`, outcome{`"base"`, "DEFAULT", NoRule, ""}},
 		{"an environment the flag does not know", "elsewhere", `{"user":{"key":"ada"}}`, outcome{`"base"`, "STATIC", NoRule, ""}},
 	} {
-		in := context(t, c.context)
-		if diff := testenv.Diff(c.want, outcomeOf(flag.Evaluate(c.environment, in))); diff != "" {
-			t.Errorf("%s (-want +got)\n%s", c.name, diff)
-		}
-		explained, _ := flag.Explain(c.environment, in)
-		if diff := testenv.Diff(c.want, outcomeOf(explained)); diff != "" {
-			t.Errorf("%s, explained (-want +got)\n%s", c.name, diff)
-		}
-		if diff := testenv.Diff(c.want, outcomeOf(flag.In(c.environment).Evaluate(in))); diff != "" {
-			t.Errorf("%s, bound (-want +got)\n%s", c.name, diff)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			in := context(t, c.context)
+			if diff := testenv.Diff(c.want, outcomeOf(flag.Evaluate(c.environment, in))); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", c.name, diff)
+			}
+			explained, _ := flag.Explain(c.environment, in)
+			if diff := testenv.Diff(c.want, outcomeOf(explained)); diff != "" {
+				t.Errorf("%s, explained (-want +got)\n%s", c.name, diff)
+			}
+			if diff := testenv.Diff(c.want, outcomeOf(flag.In(c.environment).Evaluate(in))); diff != "" {
+				t.Errorf("%s, bound (-want +got)\n%s", c.name, diff)
+			}
+		})
 	}
 }
 
@@ -140,9 +143,11 @@ func TestReason_UnmarshalText(t *testing.T) {
 		}
 	}
 	for _, wrong := range []string{`"static"`, `""`, `3`} {
-		if err := json.Unmarshal([]byte(wrong), new(Reason)); err == nil {
-			t.Errorf("%s is a reason", wrong)
-		}
+		t.Run(wrong, func(t *testing.T) {
+			if err := json.Unmarshal([]byte(wrong), new(Reason)); err == nil {
+				t.Errorf("%s is a reason", wrong)
+			}
+		})
 	}
 }
 
@@ -183,14 +188,16 @@ func TestEvaluate_NothingToServe(t *testing.T) {
 	for _, attributes := range []string{
 		`{"type":"BOOLEAN"}`, `{"type":"BOOLEAN","default":null}`, `{"type":"BOOLEAN","default":"true"}`, `{"type":"COLOR","default":true}`, `{"type":"JSON"}`, `{}`,
 	} {
-		flag := Compile(decode(t, "f", attributes))
-		if len(flag.Problems()) == 0 {
-			t.Errorf("%s has no problem", attributes)
-		}
-		e := flag.Evaluate("production", jsonlogic.Null())
-		if diff := testenv.Diff(outcome{"", "ERROR", NoRule, "PARSE_ERROR"}, outcomeOf(e)); diff != "" {
-			t.Errorf("%s (-want +got)\n%s", attributes, diff)
-		}
+		t.Run(attributes, func(t *testing.T) {
+			flag := Compile(decode(t, "f", attributes))
+			if len(flag.Problems()) == 0 {
+				t.Errorf("%s has no problem", attributes)
+			}
+			e := flag.Evaluate("production", jsonlogic.Null())
+			if diff := testenv.Diff(outcome{"", "ERROR", NoRule, "PARSE_ERROR"}, outcomeOf(e)); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", attributes, diff)
+			}
+		})
 	}
 	flag := Compile(decode(t, "f", `{"type":"BOOLEAN","environments":{"e":{"rules":[{"logic":{"==":[1,1]},"value":true}]}}}`))
 	if value, ok := flag.Evaluate("e", jsonlogic.Null()).Bool(); !ok || !value {
@@ -201,17 +208,19 @@ func TestEvaluate_NothingToServe(t *testing.T) {
 // TestEvaluation_Typed: a value is read as its flag's type and as no other.
 func TestEvaluation_Typed(t *testing.T) {
 	for typ, value := range map[Type]string{Boolean: "true", String: `"x"`, Numeric: "2.50", JSON: `{"a":1}`} {
-		e := Compile(Definition{Type: typ, Default: json.RawMessage(value)}).Evaluate("e", jsonlogic.Null())
-		b, isBool := e.Bool()
-		s, isText := e.Text()
-		n, isNumber := e.Number()
-		j, isJSON := e.JSON()
-		if isBool != (typ == Boolean) || isText != (typ == String) || isNumber != (typ == Numeric) || isJSON != (typ == JSON) {
-			t.Errorf("%s is a bool: %v, a text: %v, a number: %v, JSON: %v", typ, isBool, isText, isNumber, isJSON)
-		}
-		if (isBool && !b) || (isText && s != "x") || (isNumber && n != 2.5) || (isJSON && string(j) != value) {
-			t.Errorf("%s: %v, %q, %v, %s", typ, b, s, n, j)
-		}
+		t.Run(string(typ), func(t *testing.T) {
+			e := Compile(Definition{Type: typ, Default: json.RawMessage(value)}).Evaluate("e", jsonlogic.Null())
+			b, isBool := e.Bool()
+			s, isText := e.Text()
+			n, isNumber := e.Number()
+			j, isJSON := e.JSON()
+			if isBool != (typ == Boolean) || isText != (typ == String) || isNumber != (typ == Numeric) || isJSON != (typ == JSON) {
+				t.Errorf("%s is a bool: %v, a text: %v, a number: %v, JSON: %v", typ, isBool, isText, isNumber, isJSON)
+			}
+			if (isBool && !b) || (isText && s != "x") || (isNumber && n != 2.5) || (isJSON && string(j) != value) {
+				t.Errorf("%s: %v, %q, %v, %s", typ, b, s, n, j)
+			}
+		})
 	}
 	none := Bound{}.Evaluate(jsonlogic.Null())
 	if _, ok := none.Bool(); ok || none.Code != FlagNotFound || none.Rule != NoRule {
@@ -231,14 +240,16 @@ func TestEvaluate_NoAllocations(t *testing.T) {
 		`{"and":[{"==":[{"var":"user.plan"},"pro"]},{">=":[{"var":"user.age"},18]},{"in":[{"var":"user.country"},["DE","FR","BE","AT","NL"]]}]}`,
 		`{"fractional":[[true,99],[false,1]]}`,
 	} {
-		flag := Compile(Definition{Key: "f", Type: Boolean, Default: json.RawMessage("false"), Environments: map[string]Environment{
-			"production": {Enabled: true, Rules: []Rule{{Logic: json.RawMessage(logic), Value: json.RawMessage("true")}}}}}).In("production")
-		if value, _ := flag.Evaluate(in).Bool(); !value {
-			t.Errorf("%s does not match", logic)
-		}
-		if n := testing.AllocsPerRun(200, func() { flag.Evaluate(in).Bool() }); n != 0 {
-			t.Errorf("%s: an evaluation allocates %v times", logic, n)
-		}
+		t.Run(fmt.Sprintf("%.40q", logic), func(t *testing.T) {
+			flag := Compile(Definition{Key: "f", Type: Boolean, Default: json.RawMessage("false"), Environments: map[string]Environment{
+				"production": {Enabled: true, Rules: []Rule{{Logic: json.RawMessage(logic), Value: json.RawMessage("true")}}}}}).In("production")
+			if value, _ := flag.Evaluate(in).Bool(); !value {
+				t.Errorf("%s does not match", logic)
+			}
+			if n := testing.AllocsPerRun(200, func() { flag.Evaluate(in).Bool() }); n != 0 {
+				t.Errorf("%s: an evaluation allocates %v times", logic, n)
+			}
+		})
 	}
 }
 
@@ -269,10 +280,12 @@ func TestCompile_CopiesDefinition(t *testing.T) {
 
 func TestEnvironment_UnmarshalJSON(t *testing.T) {
 	for text, want := range map[string]bool{`{}`: true, `{"enabled":true}`: true, `{"enabled":false}`: false, `{"rules":[]}`: true} {
-		var e Environment
-		if err := json.Unmarshal([]byte(text), &e); err != nil || e.Enabled != want {
-			t.Errorf("%s: enabled is %v, %v", text, e.Enabled, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			var e Environment
+			if err := json.Unmarshal([]byte(text), &e); err != nil || e.Enabled != want {
+				t.Errorf("enabled is %v, %v", e.Enabled, err)
+			}
+		})
 	}
 	var e Environment
 	if err := json.Unmarshal([]byte(`{"enabled":"yes"}`), &e); err == nil {

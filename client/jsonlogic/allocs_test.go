@@ -6,15 +6,17 @@ import "testing"
 func TestEvaluate_NoAllocations(t *testing.T) {
 	data := mustParse(t, benchData)
 	for name, source := range benchRules() {
-		r, err := Compile([]byte(source), FlagKey("checkout-v2"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := testing.AllocsPerRun(200, func() { r.Decide(data) }); n != 0 {
-			t.Errorf("%s: Decide allocates %v times", name, n)
-		}
-		if n := testing.AllocsPerRun(200, func() { _, _ = r.Evaluate(data) }); n != 0 {
-			t.Errorf("%s: Evaluate allocates %v times", name, n)
-		}
+		t.Run(name, func(t *testing.T) {
+			r, err := Compile([]byte(source), FlagKey("checkout-v2"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := testing.AllocsPerRun(200, func() { r.Decide(data) }); n != 0 {
+				t.Errorf("Decide allocates %v times", n)
+			}
+			if n := testing.AllocsPerRun(200, func() { _, _ = r.Evaluate(data) }); n != 0 {
+				t.Errorf("Evaluate allocates %v times", n)
+			}
+		})
 	}
 }

@@ -52,17 +52,19 @@ func TestExplanation_JSONRoundTrip(t *testing.T) {
 		`{"some":[{"var":"list"},{">":[{"var":""},1]}]}`:           `{"list":[1,null,3]}`,
 		`{"map":[{"var":"list"},{"cat":[{"var":""},"<&\u2028"]}]}`: `{"list":["a",2]}`,
 	} {
-		written, err := json.Marshal(explained(t, rule, data))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var read Explanation
-		if err := json.Unmarshal(written, &read); err != nil {
-			t.Fatal(err)
-		}
-		if again, err := json.Marshal(read); err != nil || string(again) != string(written) {
-			t.Errorf("%s was read as %s, %v", written, again, err)
-		}
+		t.Run(rule, func(t *testing.T) {
+			written, err := json.Marshal(explained(t, rule, data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var read Explanation
+			if err := json.Unmarshal(written, &read); err != nil {
+				t.Fatal(err)
+			}
+			if again, err := json.Marshal(read); err != nil || string(again) != string(written) {
+				t.Errorf("%s was read as %s, %v", written, again, err)
+			}
+		})
 	}
 	var read Explanation
 	if err := json.Unmarshal([]byte(`{"arguments":[{"result":null},{}]}`), &read); err != nil || read.hasResult() ||
@@ -70,9 +72,11 @@ func TestExplanation_JSONRoundTrip(t *testing.T) {
 		t.Errorf("read %+v, %v", read, err)
 	}
 	for _, wrong := range []string{`7`, `{"pointer":7}`, `{"arguments":[{"evaluated":"yes"}]}`} {
-		if err := json.Unmarshal([]byte(wrong), new(Explanation)); err == nil {
-			t.Errorf("%s was read", wrong)
-		}
+		t.Run(wrong, func(t *testing.T) {
+			if err := json.Unmarshal([]byte(wrong), new(Explanation)); err == nil {
+				t.Errorf("%s was read", wrong)
+			}
+		})
 	}
 }
 

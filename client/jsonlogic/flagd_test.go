@@ -101,9 +101,11 @@ func TestMurmur3(t *testing.T) {
 	for text, want := range map[string]uint32{
 		"": 0, "a": 0x3c2569b2, "ab": 0x9bbfd75f, "abc": 0xb3dd93fa, "abcd": 0x43ed676a, "hello world": 0x5e928f0f,
 	} {
-		if got := murmur3([]byte(text)); got != want {
-			t.Errorf("murmur3(%q) = %#x, want %#x", text, got, want)
-		}
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			if got := murmur3([]byte(text)); got != want {
+				t.Errorf("murmur3(%q) = %#x, want %#x", text, got, want)
+			}
+		})
 	}
 }
 
@@ -158,7 +160,7 @@ func TestFractional_TargetingKey(t *testing.T) {
 		`{"account":{"key":"a"},"user":{"key":["a"]}}`:  `null`,
 		`{"targetingKey":"b","list":[{"key":"a"},{}] }`: `"in"`,
 	} {
-		check(t, rule, data, want)
+		t.Run(data, func(t *testing.T) { check(t, rule, data, want) })
 	}
 	// Inside a loop the data is an element, but the targeting key is the same.
 	check(t, `{"map":[[1,2],{"fractional":[["in",1]]}]}`, `{"targetingKey":"a"}`, `["in","in"]`)
@@ -210,7 +212,7 @@ func TestFlagd_Forms(t *testing.T) {
 		`{"starts_with":"abc"}`:                                                        `null`,
 		`{"starts_with":[null,{"var":0}]}`:                                             `null`,
 	} {
-		check(t, rule, data, want)
+		t.Run(fmt.Sprintf("%.40q", rule), func(t *testing.T) { check(t, rule, data, want) })
 	}
 }
 
@@ -220,10 +222,12 @@ func TestSemVer(t *testing.T) {
 		"=": {false, true, false}, "!=": {true, false, true}, "<": {true, false, false}, "<=": {true, true, false},
 		">": {false, false, true}, ">=": {false, true, true}, "^": {true, true, true}, "~": {false, true, true},
 	} {
-		for i, actual := range []string{"2.3.9", "v2.4.0+build", "2.4.1"} {
-			rule := `{"sem_ver":[{"var":"version"},"` + operator + `","2.4"]}`
-			check(t, rule, `{"version":"`+actual+`"}`, strconv.FormatBool(want[i]))
-		}
+		t.Run(operator, func(t *testing.T) {
+			for i, actual := range []string{"2.3.9", "v2.4.0+build", "2.4.1"} {
+				rule := `{"sem_ver":[{"var":"version"},"` + operator + `","2.4"]}`
+				check(t, rule, `{"version":"`+actual+`"}`, strconv.FormatBool(want[i]))
+			}
+		})
 	}
 	check(t, `{"sem_ver":["3.4.0","^","2.4.0"]}`, `null`, `false`)
 	check(t, `{"sem_ver":["3.4.0","~","2.4.0"]}`, `null`, `false`)
@@ -241,17 +245,21 @@ func TestDecide_Split(t *testing.T) {
 		`{"user":{"key":"a"}}`:              {Matched: true, Split: true},
 		`{"user":{}}`:                       {},
 	} {
-		var in Value
-		if err := json.Unmarshal([]byte(data), &in); err != nil {
-			t.Fatal(err)
-		}
-		if got := r.Decide(in); got != want {
-			t.Errorf("%s: %+v, want %+v", data, got, want)
-		}
+		t.Run(data, func(t *testing.T) {
+			var in Value
+			if err := json.Unmarshal([]byte(data), &in); err != nil {
+				t.Fatal(err)
+			}
+			if got := r.Decide(in); got != want {
+				t.Errorf("%+v, want %+v", got, want)
+			}
+		})
 	}
 	for _, rule := range []string{`{"!":{"fractional":[1]}}`, `{"!":{"fractional":[["a",0]]}}`, `{"!":{"fractional":["by",["a","1"]]}}`} {
-		if got := mustCompile(t, rule).Decide(mustParse(t, `{"targetingKey":"a"}`)); got != (Decision{Matched: true}) {
-			t.Errorf("%s: %+v has no bucket", rule, got)
-		}
+		t.Run(rule, func(t *testing.T) {
+			if got := mustCompile(t, rule).Decide(mustParse(t, `{"targetingKey":"a"}`)); got != (Decision{Matched: true}) {
+				t.Errorf("%+v has no bucket", got)
+			}
+		})
 	}
 }

@@ -22,16 +22,18 @@ func TestRule_Invariant(t *testing.T) {
 		`{"==": [{"fractional": [["on", 50], ["off", 50]]}, "on"]}`: "",
 		`{"some": [[1, 2], {"==": [{"var": ""}, 2]}]}`:              "true", `{"some": [{"var": "a"}, {"==": [{"var": ""}, 2]}]}`: "",
 	} {
-		rule, err := jsonlogic.Compile([]byte(source))
-		if err != nil {
-			t.Fatalf("%s: %v", source, err)
-		}
-		got := ""
-		if truthy, ok := rule.Invariant(); ok {
-			got = map[bool]string{true: "true", false: "false"}[truthy]
-		}
-		if got != want {
-			t.Errorf("%s: got %q, want %q", source, got, want)
-		}
+		t.Run(source, func(t *testing.T) {
+			rule, err := jsonlogic.Compile([]byte(source))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			if truthy, ok := rule.Invariant(); ok {
+				got = map[bool]string{true: "true", false: "false"}[truthy]
+			}
+			if got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
 	}
 }

@@ -37,15 +37,17 @@ func TestCompile_Rejects(t *testing.T) {
 		"two values":                 {`1 2`, CodeMalformed, ""},
 		"not closed":                 {`{"and":[1`, CodeMalformed, ""},
 	} {
-		_, err := Compile([]byte(c.rule))
-		refused, ok := errors.AsType[*Error](err)
-		if !ok {
-			t.Errorf("%s: %v is no *Error", name, err)
-			continue
-		}
-		if refused.Code != c.code || refused.Pointer != c.pointer || refused.Detail == "" {
-			t.Errorf("%s: %+v, want %s at %q", name, refused, c.code, c.pointer)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, err := Compile([]byte(c.rule))
+			refused, ok := errors.AsType[*Error](err)
+			if !ok {
+				t.Errorf("%v is no *Error", err)
+				return
+			}
+			if refused.Code != c.code || refused.Pointer != c.pointer || refused.Detail == "" {
+				t.Errorf("%+v, want %s at %q", refused, c.code, c.pointer)
+			}
+		})
 	}
 }
 
@@ -69,9 +71,11 @@ func TestCompile_AtLimits(t *testing.T) {
 		"nodes": `{"in":[1,[` + strings.TrimSuffix(strings.Repeat("1,", 1997), ",") + `]]}`,
 		"size":  `"` + strings.Repeat("x", MaxSource-2) + `"`,
 	} {
-		if _, err := Compile([]byte(rule)); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := Compile([]byte(rule)); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 
@@ -95,20 +99,22 @@ func TestEvaluate_Limits(t *testing.T) {
 		"doubling filter": `{"reduce":[` + hundred + `,{"map":[{"merge":[{"var":"accumulator"},{"var":"accumulator"}]},7]},[1]]}`,
 		"huge text":       `{"cat":[` + strings.TrimSuffix(strings.Repeat(`{"var":"big"},`, 100), ",") + `]}`,
 	} {
-		r, err := Compile([]byte(rule))
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		data := Object(Member{"big", String(strings.Repeat("x", 100_000))})
-		if v, err := r.Evaluate(data); !errors.Is(err, ErrLimit) {
-			t.Errorf("%s: %d bytes, %v, want ErrLimit", name, v.extent().weight, err)
-		}
-		if d := r.Decide(data); d.Matched || !errors.Is(d.Err, ErrLimit) {
-			t.Errorf("%s: %+v, want ErrLimit", name, d)
-		}
-		if e, d := r.Explain(data); d.Matched || !errors.Is(d.Err, ErrLimit) || e.Error == "" {
-			t.Errorf("%s: %+v, want ErrLimit", name, d)
-		}
+		t.Run(name, func(t *testing.T) {
+			r, err := Compile([]byte(rule))
+			if err != nil {
+				t.Fatal(err)
+			}
+			data := Object(Member{"big", String(strings.Repeat("x", 100_000))})
+			if v, err := r.Evaluate(data); !errors.Is(err, ErrLimit) {
+				t.Errorf("%d bytes, %v, want ErrLimit", v.extent().weight, err)
+			}
+			if d := r.Decide(data); d.Matched || !errors.Is(d.Err, ErrLimit) {
+				t.Errorf("%+v, want ErrLimit", d)
+			}
+			if e, d := r.Explain(data); d.Matched || !errors.Is(d.Err, ErrLimit) || e.Error == "" {
+				t.Errorf("%+v, want ErrLimit", d)
+			}
+		})
 	}
 }
 
@@ -144,13 +150,15 @@ func TestEvaluate_LargeData(t *testing.T) {
 		`{"all":[{"var":"list"},{">=":[{"var":""},0]}]}`:         `true`,
 		`{"none":[{"var":"list"},{"===":[{"var":""},"apple"]}]}`: `true`,
 	} {
-		r, err := Compile([]byte(rule))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if v, err := r.Evaluate(data); err != nil || v.json() != want {
-			t.Errorf("%s = %s, %v, want %s", rule, v.json(), err, want)
-		}
+		t.Run(rule, func(t *testing.T) {
+			r, err := Compile([]byte(rule))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v, err := r.Evaluate(data); err != nil || v.json() != want {
+				t.Errorf("%s = %s, %v, want %s", rule, v.json(), err, want)
+			}
+		})
 	}
 }
 
@@ -172,20 +180,24 @@ func TestEvaluate_CoercionTakesFuel(t *testing.T) {
 		"*": `{"===":[{"*":[{"var":"digits"},1]},1]}`, "max": `{"===":[{"max":[{"var":"digits"}]},1]}`, "in": `{"in":[{"var":"list"},"x"]}`,
 		"substr": `{"===":[{"substr":[{"var":"list"},0,1]},"x"]}`, "var": `{"===":[{"var":{"var":"list"}},"x"]}`, "sem_ver": `{"sem_ver":[{"var":"digits"},"<","1.0.0"]}`,
 	} {
-		r := mustCompile(t, repeated(test))
-		if d := r.Decide(data); d.Matched || !errors.Is(d.Err, ErrLimit) {
-			t.Errorf("%s: %+v, want ErrLimit", name, d)
-		}
-		if v, err := r.Evaluate(data); !errors.Is(err, ErrLimit) {
-			t.Errorf("%s: %s, %v, want ErrLimit", name, v.json(), err)
-		}
-		if d := mustCompile(t, test).Decide(data); d.Err != nil {
-			t.Errorf("%s, once: %v", name, d.Err)
-		}
+		t.Run(name, func(t *testing.T) {
+			r := mustCompile(t, repeated(test))
+			if d := r.Decide(data); d.Matched || !errors.Is(d.Err, ErrLimit) {
+				t.Errorf("%+v, want ErrLimit", d)
+			}
+			if v, err := r.Evaluate(data); !errors.Is(err, ErrLimit) {
+				t.Errorf("%s, %v, want ErrLimit", v.json(), err)
+			}
+			if d := mustCompile(t, test).Decide(data); d.Err != nil {
+				t.Errorf("%s, once: %v", name, d.Err)
+			}
+		})
 	}
 	for _, test := range []string{`{"==":[{"var":"few"},"x"]}`, `{"===":[{"var":"list"},"x"]}`, `{"==":[{"var":"digits"},"x"]}`} {
-		if d := mustCompile(t, repeated(test)).Decide(data); d.Err != nil {
-			t.Errorf("%s is cheap, and got %v", test, d.Err)
-		}
+		t.Run(test, func(t *testing.T) {
+			if d := mustCompile(t, repeated(test)).Decide(data); d.Err != nil {
+				t.Errorf("%s is cheap, and got %v", test, d.Err)
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package jsonlogic
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -41,9 +42,11 @@ func TestRule_References(t *testing.T) {
 		`true`:                                                       nil,
 		`{"if":[{"var":"a~/b"},{"/":[{"var":"n"},2]},{"!":[true]}]}`: {{Path: "a~/b", Operator: "var", Pointer: "/if/0"}, {Path: "n", Operator: "var", Pointer: "/if/1/~1/0"}},
 	} {
-		if diff := testenv.Diff(want, mustCompile(t, rule).References()); diff != "" {
-			t.Errorf("%s (-want +got)\n%s", rule, diff)
-		}
+		t.Run(fmt.Sprintf("%.40q", rule), func(t *testing.T) {
+			if diff := testenv.Diff(want, mustCompile(t, rule).References()); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", rule, diff)
+			}
+		})
 	}
 }
 
@@ -85,12 +88,14 @@ func TestRule_Comparisons_WithKey(t *testing.T) {
 		`{"==":["user.key","alice"]}`:                                              false,
 		`{"filter":[{"in":[{"var":"user.key"},["x","alice"]]},{"var":"ignored"}]}`: true,
 	} {
-		compares := slices.ContainsFunc(mustCompile(t, rule).Comparisons(), func(c Comparison) bool {
-			return c.Path == "user.key" && c.Literal.String() == "alice"
+		t.Run(fmt.Sprintf("%.40q", rule), func(t *testing.T) {
+			compares := slices.ContainsFunc(mustCompile(t, rule).Comparisons(), func(c Comparison) bool {
+				return c.Path == "user.key" && c.Literal.String() == "alice"
+			})
+			if compares != want {
+				t.Errorf("%s: compares user.key with alice: %v", rule, compares)
+			}
 		})
-		if compares != want {
-			t.Errorf("%s: compares user.key with alice: %v", rule, compares)
-		}
 	}
 }
 
@@ -111,8 +116,10 @@ func TestRule_Comparisons(t *testing.T) {
 
 func TestRule_Constant(t *testing.T) {
 	for rule, want := range map[string]bool{`true`: true, `{}`: true, `{"a":1,"b":2}`: true, `{"!":1}`: false, `[1]`: false} {
-		if _, got := mustCompile(t, rule).Constant(); got != want {
-			t.Errorf("%s: Constant = %v", rule, got)
-		}
+		t.Run(rule, func(t *testing.T) {
+			if _, got := mustCompile(t, rule).Constant(); got != want {
+				t.Errorf("Constant = %v", got)
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package jsonlogic
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -22,9 +23,11 @@ func TestParse(t *testing.T) {
 		`-0`:                                 `0`,
 		`0.1e-6`:                             `1e-7`,
 	} {
-		if got := mustParse(t, text).json(); got != want {
-			t.Errorf("%s = %s, want %s", text, got, want)
-		}
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			if got := mustParse(t, text).json(); got != want {
+				t.Errorf("%s = %s, want %s", text, got, want)
+			}
+		})
 	}
 }
 
@@ -42,10 +45,12 @@ func TestParsePortable(t *testing.T) {
 		`[[[{}]]]`:               true,
 		`[[[[{}]]]]`:             false,
 	} {
-		v, portable, err := ParsePortable([]byte(text), 4)
-		if err != nil || portable != want || v.json() != mustParse(t, text).json() {
-			t.Errorf("%q: got %s, %t (%v), want %t", text, v.json(), portable, err, want)
-		}
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			v, portable, err := ParsePortable([]byte(text), 4)
+			if err != nil || portable != want || v.json() != mustParse(t, text).json() {
+				t.Errorf("%q: got %s, %t (%v), want %t", text, v.json(), portable, err, want)
+			}
+		})
 	}
 	if _, portable, err := ParsePortable([]byte(`[1`), 4); portable || err == nil {
 		t.Error("half an array is portable")
@@ -58,9 +63,11 @@ func TestParse_Malformed(t *testing.T) {
 		`"\ud83d\u12"`, "\"\x01\"", "\"\\n\x01\"", `"\n`, `tru`, `nul`, `True`, `01`, `-`, `.5`, `5.`, `1e`, `1e+`, `+1`, `0x1`, `NaN`, `Infinity`, `1 1`, `[] []`, "\ufeff1", `'a'`, "\x00",
 		strings.Repeat("[", 1001) + strings.Repeat("]", 1001),
 	} {
-		if v, err := Parse([]byte(text)); err == nil {
-			t.Errorf("%.20q = %s, want an error", text, v.json())
-		}
+		t.Run(fmt.Sprintf("%.40q", text), func(t *testing.T) {
+			if v, err := Parse([]byte(text)); err == nil {
+				t.Errorf("%.20q = %s, want an error", text, v.json())
+			}
+		})
 	}
 	if _, err := Parse([]byte(strings.Repeat("[", 1000) + strings.Repeat("]", 1000))); err != nil {
 		t.Errorf("1000 levels: %v", err)
@@ -95,10 +102,12 @@ func TestValueOf(t *testing.T) {
 		`{"a":{"name":"y"},"b":0.5}`: map[string]any{"a": &custom{Name: "y"}, "b": 0.5},
 		`"` + "\ufffd" + `"`:         "\xff",
 	} {
-		v, err := ValueOf(in)
-		if err != nil || v.json() != want {
-			t.Errorf("%#v = %s, %v, want %s", in, v.json(), err, want)
-		}
+		t.Run(fmt.Sprintf("%q", want), func(t *testing.T) {
+			v, err := ValueOf(in)
+			if err != nil || v.json() != want {
+				t.Errorf("%#v = %s, %v, want %s", in, v.json(), err, want)
+			}
+		})
 	}
 }
 
@@ -112,9 +121,11 @@ func TestValueOf_Unsupported(t *testing.T) {
 		"malformed JSON":   json.RawMessage("{"),
 		"in a list":        []any{make(chan int)},
 	} {
-		if v, err := ValueOf(in); err == nil {
-			t.Errorf("%s: %s, want an error", name, v.json())
-		}
+		t.Run(name, func(t *testing.T) {
+			if v, err := ValueOf(in); err == nil {
+				t.Errorf("%s, want an error", v.json())
+			}
+		})
 	}
 }
 

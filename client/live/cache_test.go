@@ -2,6 +2,7 @@ package live
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -99,15 +100,17 @@ func TestCache_Unusable(t *testing.T) {
 func TestCache_Damaged(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "{", "null", "[]", `{"data":{}}`, `{"data":{"id":"production","attributes":{"flags":7}}}`} {
-		dir, log := t.TempDir(), &logText{}
-		s := newSettings([]Option{WithURL(nowhere), WithKey(servertest.OwnerKey), WithEnvironment("production")})
-		if err := os.WriteFile(filepath.Join(dir, s.cacheName()), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		box := startBox(t, nowhere, WithCacheDir(dir), log.option())
-		if !box.Bool("on", true).Get(t.Context()) || !strings.Contains(log.String(), "starts without them") {
-			t.Errorf("%q: logged %s", text, log)
-		}
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			dir, log := t.TempDir(), &logText{}
+			s := newSettings([]Option{WithURL(nowhere), WithKey(servertest.OwnerKey), WithEnvironment("production")})
+			if err := os.WriteFile(filepath.Join(dir, s.cacheName()), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			box := startBox(t, nowhere, WithCacheDir(dir), log.option())
+			if !box.Bool("on", true).Get(t.Context()) || !strings.Contains(log.String(), "starts without them") {
+				t.Errorf("%q: logged %s", text, log)
+			}
+		})
 	}
 }
 

@@ -141,13 +141,15 @@ func TestConfig_FollowsParents(t *testing.T) {
 		}
 		stop()
 		for _, wrong := range []string{`-1`, `1.5`} {
-			setConfig(t, client, "common", map[string]string{"timeout_ms": wrong, "hosts": `{"a": 1}`})
-			testenv.Wait(t, "a refused config", func() bool { return settings.Err() != nil })
-			if got := settings.Get(); got.Timeout != 200 {
-				t.Errorf("got %+v", got)
-			}
-			setConfig(t, client, "common", map[string]string{"timeout_ms": "200", "hosts": `{"a": 1}`})
-			testenv.Wait(t, "a good config", func() bool { return settings.Err() == nil })
+			t.Run(wrong, func(t *testing.T) {
+				setConfig(t, client, "common", map[string]string{"timeout_ms": wrong, "hosts": `{"a": 1}`})
+				testenv.Wait(t, "a refused config", func() bool { return settings.Err() != nil })
+				if got := settings.Get(); got.Timeout != 200 {
+					t.Errorf("got %+v", got)
+				}
+				setConfig(t, client, "common", map[string]string{"timeout_ms": "200", "hosts": `{"a": 1}`})
+				testenv.Wait(t, "a good config", func() bool { return settings.Err() == nil })
+			})
 		}
 		if text := log.String(); !strings.Contains(text, "config=checkout") {
 			t.Errorf("logged %s", text)
@@ -380,9 +382,11 @@ func TestBox_Reports(t *testing.T) {
 		}
 		box.Close(ctx)
 		for _, id := range []string{"user:alice", "account:acme"} {
-			if _, err := client.Contexts.Get(ctx, id); err != nil {
-				t.Error(err)
-			}
+			t.Run(id, func(t *testing.T) {
+				if _, err := client.Contexts.Get(ctx, id); err != nil {
+					t.Error(err)
+				}
+			})
 		}
 		series, err := client.Metrics.Series(ctx, "flags.evaluations", signalbox.MetricSeriesParams{Step: time.Minute, From: time.Now().Add(-time.Hour), By: []string{"flag", "value"}})
 		if err != nil || len(series.Points) == 0 || series.Points[0].Sum != 7 || series.Points[0].Dimensions["value"] != "3" {

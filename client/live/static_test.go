@@ -174,9 +174,11 @@ func TestStart_Settings(t *testing.T) {
 	}
 	box, err := Start(t.Context(), quietly(), WithoutCache())
 	for _, name := range []string{"SIGNALBOX_URL", "SIGNALBOX_API_KEY", "SIGNALBOX_ENVIRONMENT"} {
-		if err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s is not named: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s is not named: %v", name, err)
+			}
+		})
 	}
 	if !box.Bool("f", true).Get(t.Context()) || box.State().Status != Refused || box.Ready(t.Context()) == nil {
 		t.Errorf("the state is %s", box.State())
@@ -238,9 +240,11 @@ func TestRecentSet_Bounded(t *testing.T) {
 func TestValueText(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{`"blue"`: "blue", `true`: "true", `{"a":1}`: `{"a":1}`, ``: ``, `"` + strings.Repeat("é", 80) + `"`: strings.Repeat("é", 50) + "…"} {
-		if diff := testenv.Diff(want, valueText(value)); diff != "" {
-			t.Error(diff)
-		}
+		t.Run(fmt.Sprintf("%.40q", value), func(t *testing.T) {
+			if diff := testenv.Diff(want, valueText(value)); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 

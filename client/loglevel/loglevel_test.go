@@ -2,6 +2,7 @@ package loglevel_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -16,15 +17,19 @@ import (
 func TestLevels(t *testing.T) {
 	t.Parallel()
 	for severity, name := range []string{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL", "SILENT"} {
-		level, known := loglevel.Parse(strings.ToLower(name))
-		if !known || level.String() != name || level.Severity() != severity {
-			t.Errorf("%s is %v with the severity %d", name, level, level.Severity())
-		}
+		t.Run(name, func(t *testing.T) {
+			level, known := loglevel.Parse(strings.ToLower(name))
+			if !known || level.String() != name || level.Severity() != severity {
+				t.Errorf("%s is %v with the severity %d", name, level, level.Severity())
+			}
+		})
 	}
 	for _, text := range []string{"", "WARNING", "null", "INFO ", "0"} {
-		if level, known := loglevel.Parse(text); known || level != loglevel.None {
-			t.Errorf("%q is taken for %v", text, level)
-		}
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			if level, known := loglevel.Parse(text); known || level != loglevel.None {
+				t.Errorf("%q is taken for %v", text, level)
+			}
+		})
 	}
 	if loglevel.Default != loglevel.Info || loglevel.None.Severity() != -1 || loglevel.Level(99).String() != "Level(99)" {
 		t.Error("the default is not INFO, or None has a severity")
@@ -46,9 +51,11 @@ func TestLevel_JSON(t *testing.T) {
 		t.Errorf("got %s, %v", written, err)
 	}
 	for _, text := range []string{`"LOUD"`, `3`, `""`, `{}`} {
-		if json.Unmarshal([]byte(text), new(loglevel.Level)) == nil {
-			t.Errorf("%s is taken for a level", text)
-		}
+		t.Run(text, func(t *testing.T) {
+			if json.Unmarshal([]byte(text), new(loglevel.Level)) == nil {
+				t.Errorf("%s is taken for a level", text)
+			}
+		})
 	}
 }
 
@@ -58,9 +65,11 @@ func TestNormalize(t *testing.T) {
 		"com.example.Shop": "com.example.shop", "com/example:SHOP": "com.example.shop", "http://x": "http...x",
 		"Ä/Ö": "ä.ö", "plain": "plain", "": "",
 	} {
-		if got := loglevel.Normalize(name); got != want {
-			t.Errorf("%q: got %q, want %q", name, got, want)
-		}
+		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
+			if got := loglevel.Normalize(name); got != want {
+				t.Errorf("%q: got %q, want %q", name, got, want)
+			}
+		})
 	}
 	tryMany(t, func(t *testing.T, g generator) {
 		name := g.text()
@@ -235,9 +244,11 @@ func TestGroup_Resolve(t *testing.T) {
 		"qa":         {Level: loglevel.Trace, Origin: loglevel.FromEnvironment, Of: "sql"},
 		"production": {Level: loglevel.Warn, Origin: loglevel.FromBase, Of: "sql"},
 	} {
-		if got := group.Resolve(environment); got != want {
-			t.Errorf("%s: got %v", environment, got)
-		}
+		t.Run(environment, func(t *testing.T) {
+			if got := group.Resolve(environment); got != want {
+				t.Errorf("got %v", got)
+			}
+		})
 	}
 	if got := (loglevel.Group{Key: "empty"}).Resolve("qa"); got != (loglevel.Resolution{Level: loglevel.Info, Origin: loglevel.FromDefault}) {
 		t.Errorf("got %v", got)
@@ -272,9 +283,11 @@ func TestTree_Environments(t *testing.T) {
 		{Key: "a", Environments: in("1", "2"), Group: "g"}, {Key: "a.b.c", Environments: in("3"), Group: "h"}, {Key: "b", Group: "nothing"},
 	}, []loglevel.Group{{Key: "g", Environments: in("4")}, {Key: "h", Environments: in("5", "1")}})
 	for key, want := range map[string]string{"a": "1 2 4", "a.b.c": "1 1 2 3 4 5", "b": "", "a.b": "", "nothing": ""} {
-		if got := strings.Join(slices.Sorted(tree.Environments(key)), " "); got != want {
-			t.Errorf("%s: got %q, want %q", key, got, want)
-		}
+		t.Run(key, func(t *testing.T) {
+			if got := strings.Join(slices.Sorted(tree.Environments(key)), " "); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
 	}
 	for environment := range tree.Environments("a.b.c") {
 		if environment != "" {

@@ -121,9 +121,11 @@ func TestProvider_Contexts(t *testing.T) {
 		"another type":     {get(ctx, "firm", who("u", map[string]any{"account": map[string]any{"key": "acme", "tier": 7}})), "yes"},
 		"what ctx has":     {get(live.WithContext(ctx, live.ContextOf("account", "acme", live.Attr("tier", 7))), "firm", who("u", nil)), "yes"},
 	} {
-		if c.got != c.want {
-			t.Errorf("%s: got %s", name, c.got)
-		}
+		t.Run(name, func(t *testing.T) {
+			if c.got != c.want {
+				t.Errorf("got %s", c.got)
+			}
+		})
 	}
 }
 

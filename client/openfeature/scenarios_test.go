@@ -89,17 +89,19 @@ func TestProvider_ZeroValues(t *testing.T) {
 	box, _ := live.Static(signalbox.Snapshot{Resource: signalbox.Resource{ID: "production"}, Flags: flags})
 	client := newClient(t, openfeature.NewProvider(box))
 	for _, each := range kinds {
-		check := func(key string, in of.EvaluationContext, reason string) {
-			t.Helper()
-			if got, want := evaluate(t, client, key, each.fallback, in), each.want+" "+key+" zero "+reason; got != want {
-				t.Errorf("got %q, want %q", got, want)
+		t.Run(each.key, func(t *testing.T) {
+			check := func(key string, in of.EvaluationContext, reason string) {
+				t.Helper()
+				if got, want := evaluate(t, client, key, each.fallback, in), each.want+" "+key+" zero "+reason; got != want {
+					t.Errorf("got %q, want %q", got, want)
+				}
 			}
-		}
-		check(each.key, of.EvaluationContext{}, "STATIC")
-		check("ruled-"+each.key, who("", map[string]any{"email": "ada@example.com"}), "TARGETING_MATCH")
-		check("ruled-"+each.key, who("", map[string]any{"email": "bob@example.com"}), "DEFAULT")
-		check("ruled-"+each.key, who("", map[string]any{"email": nil}), "DEFAULT")
-		check("ruled-"+each.key, of.EvaluationContext{}, "DEFAULT")
+			check(each.key, of.EvaluationContext{}, "STATIC")
+			check("ruled-"+each.key, who("", map[string]any{"email": "ada@example.com"}), "TARGETING_MATCH")
+			check("ruled-"+each.key, who("", map[string]any{"email": "bob@example.com"}), "DEFAULT")
+			check("ruled-"+each.key, who("", map[string]any{"email": nil}), "DEFAULT")
+			check("ruled-"+each.key, of.EvaluationContext{}, "DEFAULT")
+		})
 	}
 }
 
@@ -171,11 +173,13 @@ func TestProvider_Hooks(t *testing.T) {
 		{"missing", "uh-oh", []string{"before", "error", "finally uh-oh  ERROR FLAG_NOT_FOUND"}},
 		{"boolean", int64(13), []string{"before", "error", "finally 13  ERROR TYPE_MISMATCH"}},
 	} {
-		hook := &stages{}
-		evaluate(t, client, each.key, each.fallback, of.EvaluationContext{}, of.WithHooks(hook))
-		if !slices.Equal(hook.calls, each.want) {
-			t.Errorf("%s: got %q", each.key, hook.calls)
-		}
+		t.Run(each.key, func(t *testing.T) {
+			hook := &stages{}
+			evaluate(t, client, each.key, each.fallback, of.EvaluationContext{}, of.WithHooks(hook))
+			if !slices.Equal(hook.calls, each.want) {
+				t.Errorf("got %q", hook.calls)
+			}
+		})
 	}
 }
 

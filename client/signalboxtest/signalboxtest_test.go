@@ -73,14 +73,16 @@ func TestNew_Mistakes(t *testing.T) {
 		"logger l": signalboxtest.Levels{"l": 99},
 		"config c": signalboxtest.Configs{"c": 7},
 	} {
-		r := &recorded{}
-		func() {
-			defer func() { _ = recover() }()
-			signalboxtest.New(r, values)
-		}()
-		if !strings.Contains(r.text, want) {
-			t.Errorf("%+v: %q", values, r.text)
-		}
+		t.Run(want, func(t *testing.T) {
+			r := &recorded{}
+			func() {
+				defer func() { _ = recover() }()
+				signalboxtest.New(r, values)
+			}()
+			if !strings.Contains(r.text, want) {
+				t.Errorf("%+v: %q", values, r.text)
+			}
+		})
 	}
 }
 

@@ -18,8 +18,10 @@ func TestVersion(t *testing.T) {
 		"a workspace":      {&debug.BuildInfo{Deps: []*debug.Module{{Path: path, Version: "(devel)"}}}, "dev"},
 		"no information":   {nil, "dev"},
 	} {
-		if got := versionIn(each.info); got != each.want {
-			t.Errorf("%s: %q, want %q", name, got, each.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := versionIn(each.info); got != each.want {
+				t.Errorf("%q, want %q", got, each.want)
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package slogadapter_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -116,9 +117,11 @@ func TestLevel_Mapping(t *testing.T) {
 		}
 	}
 	for level, want := range map[slog.Level]loglevel.Level{-100: loglevel.Trace, -6: loglevel.Debug, 1: loglevel.Warn, 9: loglevel.Fatal, 13: loglevel.Silent} {
-		if diff := testenv.Diff(want, slogadapter.LevelOf(level)); diff != "" {
-			t.Error(int(level), diff)
-		}
+		t.Run(fmt.Sprint(level), func(t *testing.T) {
+			if diff := testenv.Diff(want, slogadapter.LevelOf(level)); diff != "" {
+				t.Error(int(level), diff)
+			}
+		})
 	}
 	if slogadapter.LevelTrace != slog.LevelDebug-4 || slogadapter.LevelFatal != slog.LevelError+4 {
 		t.Error("the levels are others")
