@@ -2,6 +2,7 @@ package assistant_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -123,22 +124,24 @@ func TestTools_ReadOnly(t *testing.T) {
 	t.Parallel()
 	writes := []string{"revert_change", "run_job", "set_level"}
 	for _, allowed := range []bool{false, true} {
-		s := connect(t, allowed)
-		listed, err := s.ListTools(t.Context(), nil)
-		check(t, err)
-		var found []string
-		for _, tool := range listed.Tools {
-			if tool.Annotations == nil || !tool.Annotations.ReadOnlyHint {
-				found = append(found, tool.Name)
+		t.Run(fmt.Sprint("allowed: ", allowed), func(t *testing.T) {
+			s := connect(t, allowed)
+			listed, err := s.ListTools(t.Context(), nil)
+			check(t, err)
+			var found []string
+			for _, tool := range listed.Tools {
+				if tool.Annotations == nil || !tool.Annotations.ReadOnlyHint {
+					found = append(found, tool.Name)
+				}
 			}
-		}
-		slices.Sort(found)
-		if allowed != slices.Equal(found, writes) || !allowed && len(found) > 0 {
-			t.Errorf("allowed: %t, but the tools that write are %v", allowed, found)
-		}
-		if len(listed.Tools)-len(found) != 17 {
-			t.Errorf("%d tools read", len(listed.Tools)-len(found))
-		}
+			slices.Sort(found)
+			if allowed != slices.Equal(found, writes) || !allowed && len(found) > 0 {
+				t.Errorf("allowed: %t, but the tools that write are %v", allowed, found)
+			}
+			if len(listed.Tools)-len(found) != 17 {
+				t.Errorf("%d tools read", len(listed.Tools)-len(found))
+			}
+		})
 	}
 	connect(t, false).refuses("unknown tool", "set_level", arguments{"logger": "a", "environment": "production", "level": "DEBUG", "minutes": 5})
 }

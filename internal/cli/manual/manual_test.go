@@ -28,10 +28,12 @@ func TestWrite_PagesAndCompletions(t *testing.T) {
 		"completions/box.fish": "complete -c box",
 		"completions/box.ps1":  "Register-ArgumentCompleter",
 	} {
-		text, err := os.ReadFile(filepath.Join(folder, name))
-		if err != nil || !strings.Contains(string(text), want) {
-			t.Errorf("%s does not have %q: %v", name, want, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			text, err := os.ReadFile(filepath.Join(folder, name))
+			if err != nil || !strings.Contains(string(text), want) {
+				t.Errorf("%s does not have %q: %v", name, want, err)
+			}
+		})
 	}
 }
 

@@ -40,8 +40,10 @@ func TestExitCode(t *testing.T) {
 		"a rule of the store": {fault.New(fault.Validation, "x"), 1},
 	}
 	for name, test := range tests {
-		if got := terminal.ExitCode(test.err); got != test.want {
-			t.Errorf("%s: got %d, want %d", name, got, test.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := terminal.ExitCode(test.err); got != test.want {
+				t.Errorf("got %d, want %d", got, test.want)
+			}
+		})
 	}
 }

@@ -25,9 +25,11 @@ func TestWriteTable(t *testing.T) {
 			"a    \x1b[32ma text that is rather long\x1b[0m  now\nbcd  \x1b[32m-\x1b[0m                           ä\n"},
 	}
 	for name, test := range tests {
-		var text strings.Builder
-		if err := writeTable(&text, columns, rows, test.width, test.coloured); err != nil || text.String() != test.want {
-			t.Errorf("%s:\n%s\n%q, %v", name, text.String(), text.String(), err)
-		}
+		t.Run(name, func(t *testing.T) {
+			var text strings.Builder
+			if err := writeTable(&text, columns, rows, test.width, test.coloured); err != nil || text.String() != test.want {
+				t.Errorf("%s:\n%s\n%q, %v", name, text.String(), text.String(), err)
+			}
+		})
 	}
 }
