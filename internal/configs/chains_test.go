@@ -108,12 +108,14 @@ func TestReplace_BreaksChain(t *testing.T) {
 			"going back to where it came from":  in(draft("leaf", "child", values{"name": `"y"`, "mine": `[]`}), "production", values{"own": "3"}),
 			"standing alone without overriding": draft("leaf", "", values{"port": `"a text here"`}),
 		} {
-			if _, err := h.Replace(t.Context(), h.owner, allowed.Key.Or(""), allowed, nil); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-			for _, again := range []configs.Draft{rootWithout(""), in(draft("leaf", "child", values{"name": `"y"`, "mine": `[]`}), "production", values{"db": `{"port":1}`, "own": "3"})} {
-				h.replace(t, again)
-			}
+			t.Run(name, func(t *testing.T) {
+				if _, err := h.Replace(t.Context(), h.owner, allowed.Key.Or(""), allowed, nil); err != nil {
+					t.Error(err)
+				}
+				for _, again := range []configs.Draft{rootWithout(""), in(draft("leaf", "child", values{"name": `"y"`, "mine": `[]`}), "production", values{"db": `{"port":1}`, "own": "3"})} {
+					h.replace(t, again)
+				}
+			})
 		}
 	})
 }

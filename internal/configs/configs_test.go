@@ -241,10 +241,12 @@ func TestReplace_FrozenOverridesStay(t *testing.T) {
 		"with a null, as one": in(draft("config", "", items), "qa", values{"a": "null"}),
 		"empty":               in(draft("config", "", items), "qa", nil),
 	} {
-		same(t, h.replace(t, allowed).Environments["qa"], frozen)
-		if _, has := h.get(t, "config").Environments["production"]; has {
-			t.Errorf("%s: what is managed was not replaced", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			same(t, h.replace(t, allowed).Environments["qa"], frozen)
+			if _, has := h.get(t, "config").Environments["production"]; has {
+				t.Errorf("%s: what is managed was not replaced", name)
+			}
+		})
 	}
 	for name, each := range map[string]struct {
 		draft configs.Draft
@@ -254,11 +256,13 @@ func TestReplace_FrozenOverridesStay(t *testing.T) {
 		"added":       {in(draft("config", "", items), "qa", values{"a": "10", "b": "1"}), "environments/qa"},
 		"to no place": {in(draft("config", "", items), "nowhere", values{"a": "10"}), "environments/nowhere"},
 	} {
-		_, err := h.Replace(t.Context(), h.owner, "config", each.draft, nil)
-		requireRefused(t, err, values{each.place: ""})
-		if !fault.Is(err, fault.EnvironmentUnmanaged) {
-			t.Errorf("%s: got %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, err := h.Replace(t.Context(), h.owner, "config", each.draft, nil)
+			requireRefused(t, err, values{each.place: ""})
+			if !fault.Is(err, fault.EnvironmentUnmanaged) {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 	_, err := h.Replace(t.Context(), h.owner, "config", draft("config", "", values{"a": `"text"`, "c": "{}"}), nil)
 	requireRefused(t, err, values{"items/a": "STRING qa frozen"})

@@ -161,9 +161,11 @@ func TestCompileSchema_LargestAllowed(t *testing.T) {
 		"references": referenceChain(MaxSchemaDepth - 3),
 		"cube":       cubed(10, `{"minLength":1}`),
 	} {
-		if wrong := newSchemas().compile(json.RawMessage(schema)).unusable; wrong != nil {
-			t.Errorf("%s: %v", name, wrong)
-		}
+		t.Run(name, func(t *testing.T) {
+			if wrong := newSchemas().compile(json.RawMessage(schema)).unusable; wrong != nil {
+				t.Error(wrong)
+			}
+		})
 	}
 }
 
@@ -186,10 +188,12 @@ func TestSchemas_ManyLargeOnes(t *testing.T) {
 func TestSchemas_StoredOneIsUnusable(t *testing.T) {
 	t.Parallel()
 	for _, stored := range []string{`{"type":"text"}`, `{"items":{"$ref":"#"}}`} {
-		found := newSchemas().check([]json.RawMessage{json.RawMessage(stored)}, layers{json.RawMessage("1")})
-		if len(found) != 1 || !strings.Contains(found[0].detail, "schema") {
-			t.Errorf("got %+v", found)
-		}
+		t.Run(stored, func(t *testing.T) {
+			found := newSchemas().check([]json.RawMessage{json.RawMessage(stored)}, layers{json.RawMessage("1")})
+			if len(found) != 1 || !strings.Contains(found[0].detail, "schema") {
+				t.Errorf("got %+v", found)
+			}
+		})
 	}
 }
 

@@ -20,15 +20,17 @@ func TestWritable(t *testing.T) {
 	t.Parallel()
 	managed := map[string]bool{"production": true, "staging": false}
 	for key, writable := range map[string]bool{"production": true, "staging": false, "nowhere": false, "": false, "Production": false} {
-		err := environments.Writable(managed, key)
-		if (err == nil) != writable {
-			t.Errorf("%q: %v", key, err)
-		}
-		if err == nil {
-			continue
-		}
-		same(t, refusals(err), []refusal{{Code: fault.EnvironmentUnmanaged}})
-		same(t, fault.All(err)[0].Meta, map[string]any{"environment": key})
+		t.Run(fmt.Sprintf("%q", key), func(t *testing.T) {
+			err := environments.Writable(managed, key)
+			if (err == nil) != writable {
+				t.Errorf("%q: %v", key, err)
+			}
+			if err == nil {
+				return
+			}
+			same(t, refusals(err), []refusal{{Code: fault.EnvironmentUnmanaged}})
+			same(t, fault.All(err)[0].Meta, map[string]any{"environment": key})
+		})
 	}
 	if environments.Writable(managed, "staging").Error() == environments.Writable(managed, "nowhere").Error() {
 		t.Error("an unmanaged environment and one that does not exist read the same")
@@ -40,14 +42,18 @@ func TestParseClassification(t *testing.T) {
 	for text, want := range map[string]environments.Classification{
 		"STANDARD": environments.Standard, "standard": environments.Standard, "Ad_Hoc": environments.AdHoc, "AD_HOC": environments.AdHoc,
 	} {
-		if got, known := environments.ParseClassification(text); !known || got != want {
-			t.Errorf("%q is %q, %v", text, got, known)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got, known := environments.ParseClassification(text); !known || got != want {
+				t.Errorf("%q is %q, %v", text, got, known)
+			}
+		})
 	}
 	for _, text := range []string{"", "ADHOC", "AD-HOC", " STANDARD", "OTHER"} {
-		if got, known := environments.ParseClassification(text); known {
-			t.Errorf("%q passes for %q", text, got)
-		}
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			if got, known := environments.ParseClassification(text); known {
+				t.Errorf("%q passes for %q", text, got)
+			}
+		})
 	}
 }
 
@@ -118,13 +124,15 @@ func TestCreate_Key(t *testing.T) {
 		"a": true, "A.b_c-9": true, "9": true, strings.Repeat("x", 100): true,
 		"": false, strings.Repeat("x", 101): false, "-a": false, ".a": false, "_a": false, "a b": false, "a/b": false, "ä": false, "a\n": false,
 	} {
-		_, err := h.Create(t.Context(), h.owner, fresh(key))
-		if good != (err == nil) {
-			t.Errorf("%q got %v", key, err)
-		}
-		if !good {
-			same(t, refusals(err), []refusal{{fault.Validation, fault.Pointer("/data/id")}})
-		}
+		t.Run(fmt.Sprintf("%.40q", key), func(t *testing.T) {
+			_, err := h.Create(t.Context(), h.owner, fresh(key))
+			if good != (err == nil) {
+				t.Errorf("%q got %v", key, err)
+			}
+			if !good {
+				same(t, refusals(err), []refusal{{fault.Validation, fault.Pointer("/data/id")}})
+			}
+		})
 	}
 	_, err := h.Create(t.Context(), h.owner, environments.Draft{})
 	same(t, refusals(err), append([]refusal{{fault.Validation, fault.Pointer("/data/id")}}, invalid("name")...))

@@ -135,11 +135,13 @@ func TestReplace_ManagedTakesNoSecondSlot(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, key := range []string{"staging", "production"} { // the plan is full
-		draft := manage(true)
-		draft.Name = optional.Of("Renamed")
-		if _, err := h.Replace(t.Context(), h.owner, key, draft, nil); err != nil {
-			t.Errorf("%s cannot be renamed: %v", key, err)
-		}
+		t.Run(key, func(t *testing.T) {
+			draft := manage(true)
+			draft.Name = optional.Of("Renamed")
+			if _, err := h.Replace(t.Context(), h.owner, key, draft, nil); err != nil {
+				t.Errorf("%s cannot be renamed: %v", key, err)
+			}
+		})
 	}
 	if _, err := h.Create(t.Context(), h.owner, fresh("third")); !fault.Is(err, fault.LimitReached) {
 		t.Errorf("got %v", err)
