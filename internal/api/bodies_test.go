@@ -123,11 +123,13 @@ func TestEnvironment_UnusualValidBodies(t *testing.T) {
 		"with a short color":         `{"data":{"id":"%","attributes":{"name":"Q","color":"#aBc"}}}`,
 		"with a long color":          `{"data":{"id":"%","attributes":{"name":"Q","color":"#aabbccdd"}}}`,
 	} {
-		text = strings.Replace(text, "%", unique("fine"), 1)
-		got := owner.post(environmentsPath, text, func(r *request) { r.offContract = strings.Contains(text, `"type":null`) })
-		if got.status != 201 {
-			t.Errorf("%s: got %d, want 201: %s", name, got.status, got.body)
-		}
+		t.Run(name, func(t *testing.T) {
+			text = strings.Replace(text, "%", unique("fine"), 1)
+			got := owner.in(t).post(environmentsPath, text, func(r *request) { r.offContract = strings.Contains(text, `"type":null`) })
+			if got.status != 201 {
+				t.Errorf("got %d, want 201: %s", got.status, got.body)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -53,14 +54,17 @@ func TestChanges_Pages(t *testing.T) {
 		}
 		total := owner.seq()
 		for _, size := range []int{1, 2, 5, total - 1, total, total + 1, 1000} {
-			path := changesPath + "?page[size]=" + strconv.Itoa(size)
-			first := owner.get(path).want(200).page()
-			if first.Meta.PageSize != size || len(first.Data) != min(size, total) || (first.Links.Next == nil) != (size >= total) {
-				t.Errorf("pages of %d: got %d and next %v", size, len(first.Data), first.Links.Next)
-			}
-			if difference := cmp.Diff(downFrom(total), owner.follow(path, func() {})); difference != "" {
-				t.Errorf("pages of %d: want (-), got (+):\n%s", size, difference)
-			}
+			t.Run(fmt.Sprint(size), func(t *testing.T) {
+				owner := owner.in(t)
+				path := changesPath + "?page[size]=" + strconv.Itoa(size)
+				first := owner.get(path).want(200).page()
+				if first.Meta.PageSize != size || len(first.Data) != min(size, total) || (first.Links.Next == nil) != (size >= total) {
+					t.Errorf("pages of %d: got %d and next %v", size, len(first.Data), first.Links.Next)
+				}
+				if difference := cmp.Diff(downFrom(total), owner.follow(path, func() {})); difference != "" {
+					t.Errorf("pages of %d: want (-), got (+):\n%s", size, difference)
+				}
+			})
 		}
 		if size := owner.get(changesPath).want(200).page().Meta.PageSize; size != 50 {
 			t.Errorf("a page has %d by default, want 50", size)
@@ -129,12 +133,15 @@ func TestChanges_Filters(t *testing.T) {
 			}),
 			"sort=-created_at&filter[resource]=environment:watched": where(watched),
 		} {
-			for _, size := range []string{"1000", "2"} {
-				got := owner.follow(changesPath+"?"+query+"&page[size]="+size, func() {})
-				if difference := cmp.Diff(want, got); difference != "" {
-					t.Errorf("?%s in pages of %s: want (-), got (+):\n%s", query, size, difference)
+			t.Run(query, func(t *testing.T) {
+				owner := owner.in(t)
+				for _, size := range []string{"1000", "2"} {
+					got := owner.follow(changesPath+"?"+query+"&page[size]="+size, func() {})
+					if difference := cmp.Diff(want, got); difference != "" {
+						t.Errorf("?%s in pages of %s: want (-), got (+):\n%s", query, size, difference)
+					}
 				}
-			}
+			})
 		}
 	})
 }
@@ -152,13 +159,19 @@ func TestChanges_InvalidParameters(t *testing.T) {
 			"[2030-02-30T00:00:00Z,*)", "*,*"},
 		"filter[kind]": {"environment"},
 	} {
-		for _, value := range values {
-			owner.get(changesPath+"?"+url.QueryEscape(parameter)+"="+url.QueryEscape(value)).refused(400, wrongParameter(parameter))
-		}
+		t.Run(parameter, func(t *testing.T) {
+			owner := owner.in(t)
+			for _, value := range values {
+				owner.get(changesPath+"?"+url.QueryEscape(parameter)+"="+url.QueryEscape(value)).refused(400, wrongParameter(parameter))
+			}
+		})
 	}
 	for _, value := range []string{"%00", "%ff"} {
-		owner.get(changesPath+"?filter[actor]="+value).refused(400, wrongParameter("filter[actor]"))
-		owner.get(changesPath+"?page[after]="+value).refused(400, wrongParameter("page[after]"))
+		t.Run(value, func(t *testing.T) {
+			owner := owner.in(t)
+			owner.get(changesPath+"?filter[actor]="+value).refused(400, wrongParameter("filter[actor]"))
+			owner.get(changesPath+"?page[after]="+value).refused(400, wrongParameter("page[after]"))
+		})
 	}
 	owner.get(changesPath+"?sort=key&page[size]=0&filter[resource]=x&filter[created_at]=y").refused(400,
 		wrongParameter("sort"), wrongParameter("page[size]"), wrongParameter("filter[resource]"), wrongParameter("filter[created_at]"))
@@ -192,21 +205,24 @@ func TestLinks_HostOfRequest(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
 	for proto, want := range map[string]string{"": "http://jobs.localhost:8080", "https": "https://jobs.localhost:8080", "gopher": "http://jobs.localhost:8080"} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, owner.node.URL+changesPath+"?page%5Bsize%5D=1", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Host = "jobs.localhost:8080"
-		request.Header.Set("Authorization", "Bearer "+owner.key)
-		request.Header.Set("X-Forwarded-Proto", proto)
-		response, err := owner.http.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := answer{t: t, what: "GET " + changesPath, status: response.StatusCode, body: readAll(t, response)}.want(200)
-		if next := *got.page().Links.Next; !strings.HasPrefix(next, want+changesPath+"?") {
-			t.Errorf("behind %q: got %s, want it to start with %s", proto, next, want)
-		}
+		t.Run(fmt.Sprintf("%q", proto), func(t *testing.T) {
+			owner := owner.in(t)
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, owner.node.URL+changesPath+"?page%5Bsize%5D=1", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Host = "jobs.localhost:8080"
+			request.Header.Set("Authorization", "Bearer "+owner.key)
+			request.Header.Set("X-Forwarded-Proto", proto)
+			response, err := owner.http.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := answer{t: t, what: "GET " + changesPath, status: response.StatusCode, body: readAll(t, response)}.want(200)
+			if next := *got.page().Links.Next; !strings.HasPrefix(next, want+changesPath+"?") {
+				t.Errorf("behind %q: got %s, want it to start with %s", proto, next, want)
+			}
+		})
 	}
 }
 
@@ -262,15 +278,19 @@ func TestChanges_OfLoggerInAnySpelling(t *testing.T) {
 	onBoth(t, "pro", func(t *testing.T, owner client) {
 		owner.setLogger("com.acme.Shop", attributes{"level": "DEBUG"})
 		for _, name := range []string{"com.acme.shop", "com.acme.Shop", "com/acme:SHOP", "com%2Facme%3AShop"} {
-			if found := owner.get(changesPath + "?filter[resource]=logger:" + name).want(200).page().Data; len(found) != 1 || found[0].Attributes["key"] != "com.acme.shop" {
-				t.Errorf("%s: found %v", name, found)
-			}
+			t.Run(name, func(t *testing.T) {
+				if found := owner.in(t).get(changesPath + "?filter[resource]=logger:" + name).want(200).page().Data; len(found) != 1 || found[0].Attributes["key"] != "com.acme.shop" {
+					t.Errorf("found %v", found)
+				}
+			})
 		}
 		owner.makeFlag("Flag", nil)
 		for name, want := range map[string]int{"Flag": 1, "flag": 0} { // other keys have one spelling
-			if found := owner.get(changesPath + "?filter[resource]=flag:" + name).want(200).page().Data; len(found) != want {
-				t.Errorf("%s: found %v", name, found)
-			}
+			t.Run(name, func(t *testing.T) {
+				if found := owner.in(t).get(changesPath + "?filter[resource]=flag:" + name).want(200).page().Data; len(found) != want {
+					t.Errorf("found %v", found)
+				}
+			})
 		}
 	})
 }

@@ -257,16 +257,19 @@ func TestChanges_OfReports(t *testing.T) {
 		{"another context of a known type", []attributes{{"type": "user", "key": "carol"}}, nil},
 		{"a new attribute", []attributes{{"type": "user", "key": "bob", "attributes": attributes{"age": 1}}}, []string{"updated context_type user"}},
 	} {
-		seq := owner.seq()
-		owner.report(c.items...).want(200)
-		var got []string
-		for number := seq + 1; number <= owner.seq(); number++ {
-			change := owner.get(changesPath + "/" + strconv.Itoa(number)).want(200).data().Attributes
-			got = append(got, change["action"].(string)+" "+change["kind"].(string)+" "+change["key"].(string))
-		}
-		if difference := cmp.Diff(c.want, got); difference != "" {
-			t.Errorf("%s: want (-), got (+):\n%s", c.what, difference)
-		}
+		t.Run(c.what, func(t *testing.T) {
+			owner := owner.in(t)
+			seq := owner.seq()
+			owner.report(c.items...).want(200)
+			var got []string
+			for number := seq + 1; number <= owner.seq(); number++ {
+				change := owner.get(changesPath + "/" + strconv.Itoa(number)).want(200).data().Attributes
+				got = append(got, change["action"].(string)+" "+change["kind"].(string)+" "+change["key"].(string))
+			}
+			if difference := cmp.Diff(c.want, got); difference != "" {
+				t.Errorf("want (-), got (+):\n%s", difference)
+			}
+		})
 	}
 	seq := owner.seq()
 	owner.measure(metric("m", 1, nil)).want(202)

@@ -111,11 +111,13 @@ func TestConfig_ChangeThatBreaksDescendant(t *testing.T) {
 		"items/port":      {"items": items(attributes{"host": "a"})},
 		"items/port/type": {"items": items(attributes{"host": "a", "port": "1"})},
 	} {
-		got := owner.put(path, envelope("", "", body))
-		got.refused(400, invalid("/data/attributes/"+pointer))
-		if !got.contains(`\"grandchild\"`) || !got.contains(`\"port\"`) || !got.contains("production") {
-			t.Errorf("it does not say what breaks: %s", got.body)
-		}
+		t.Run(pointer, func(t *testing.T) {
+			got := owner.in(t).put(path, envelope("", "", body))
+			got.refused(400, invalid("/data/attributes/"+pointer))
+			if !got.contains(`\"grandchild\"`) || !got.contains(`\"port\"`) || !got.contains("production") {
+				t.Errorf("it does not say what breaks: %s", got.body)
+			}
+		})
 	}
 	got := owner.put(configsPath+"/child", envelope("", "", attributes{"parent": nil}))
 	got.refused(400, invalid("/data/attributes/parent"))
@@ -146,10 +148,13 @@ func TestConfig_Resolved(t *testing.T) {
 				"values":  attributes{"log": attributes{"level": "info", "to": nil}, "region": "eu", "retries": 3.0},
 				"origins": attributes{"log": origin("shop", "environment"), "region": origin("common", "base"), "retries": origin("shop", "base")}},
 		} {
-			for range 2 { // the second time the response is kept
-				got := owner.resolved("shop", environment).data()
-				requireSame(t, []any{got.ID, got.Type, got.Attributes}, []any{"shop", "resolved_config", want})
-			}
+			t.Run(fmt.Sprintf("%q", environment), func(t *testing.T) {
+				owner := owner.in(t)
+				for range 2 { // the second time the response is kept
+					got := owner.resolved("shop", environment).data()
+					requireSame(t, []any{got.ID, got.Type, got.Attributes}, []any{"shop", "resolved_config", want})
+				}
+			})
 		}
 		tag := owner.resolved("shop", "production").header.Get("Etag")
 		owner.put(configsPath+"/common", envelope("", "", attributes{"items": items(attributes{"region": "af"})})).want(200)
@@ -159,7 +164,9 @@ func TestConfig_Resolved(t *testing.T) {
 		}
 		requireSame(t, changed.attribute("values").(attributes)["region"], any("af"))
 		for _, wrong := range []string{"nowhere", "", "Production"} {
-			owner.get(configsPath+"/shop/resolved?environment="+wrong).refused(400, wrongParameter("environment"))
+			t.Run(fmt.Sprintf("%q", wrong), func(t *testing.T) {
+				owner.in(t).get(configsPath+"/shop/resolved?environment="+wrong).refused(400, wrongParameter("environment"))
+			})
 		}
 		owner.get(configsPath+"/nothing/resolved").refused(404, problem{code: "not_found"})
 		owner.get(configsPath+"/shop/resolved?filter[x]=1").refused(400, wrongParameter("filter[x]"))
@@ -255,8 +262,10 @@ func TestConfig_HostileSchema(t *testing.T) {
 		"a": attributes{"value": value, "schema": attributes{"allOf": []any{twice, twice}}},
 	}})).refused(400, invalid("/data/attributes/items/a/schema/allOf/0/properties/a/$ref"))
 	for _, reference := range []string{"https://example.com/x", "file:///etc/passwd", "http://169.254.169.254/", "other.json"} {
-		owner.post(configsPath, envelope("config", "hostile", attributes{"items": attributes{
-			"a": attributes{"value": 1, "type": "JSON", "schema": attributes{"$ref": reference}},
-		}})).refused(400, invalid("/data/attributes/items/a/schema/$ref"))
+		t.Run(reference, func(t *testing.T) {
+			owner.in(t).post(configsPath, envelope("config", "hostile", attributes{"items": attributes{
+				"a": attributes{"value": 1, "type": "JSON", "schema": attributes{"$ref": reference}},
+			}})).refused(400, invalid("/data/attributes/items/a/schema/$ref"))
+		})
 	}
 }

@@ -426,11 +426,13 @@ func TestContract_ValidatorFindsWrongResponses(t *testing.T) {
 	t.Run("a response without its headers", func(t *testing.T) {
 		t.Parallel()
 		for _, name := range []string{"X-Request-Id", "Etag", "Content-Type"} {
-			sent, request, got := fakeExchange("/api/v1/environments/qa", 200, environment)
-			got.header.Del(name)
-			if validateExchange(sent, request, got) == nil {
-				t.Errorf("nobody misses %s", name)
-			}
+			t.Run(name, func(t *testing.T) {
+				sent, request, got := fakeExchange("/api/v1/environments/qa", 200, environment)
+				got.header.Del(name)
+				if validateExchange(sent, request, got) == nil {
+					t.Errorf("nobody misses %s", name)
+				}
+			})
 		}
 	})
 }

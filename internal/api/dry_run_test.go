@@ -162,7 +162,9 @@ func TestDryRun_Values(t *testing.T) {
 	owner := newOwner(t, "pro")
 	flag := envelope("flag", "tried", boolean(false, nil))
 	for _, value := range []string{"", "1", "yes", "nope"} {
-		owner.post(flagsPath+"?dry_run="+value, flag).refused(400, wrongParameter("dry_run"))
+		t.Run(fmt.Sprintf("%q", value), func(t *testing.T) {
+			owner.in(t).post(flagsPath+"?dry_run="+value, flag).refused(400, wrongParameter("dry_run"))
+		})
 	}
 	owner.post(flagsPath+"?dry_run=true", flag).want(201)
 	owner.get(flagsPath + "/tried").want(404)

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -122,20 +123,24 @@ func TestEnvironment_Delete(t *testing.T) {
 	owner := newOwner(t, "pro")
 	personal, _ := owner.plantUser(accounts.Member)
 	for _, query := range []string{"", "?cascade=false", "?cascade=true"} {
-		id := unique("environment")
-		path := owner.makeEnvironment(id)
-		personal.put(ownSettingsPath, envelope("", "", attributes{"environment_order": []string{id, "staging"}})).want(200)
-		if got := owner.delete(path + query).want(204); len(got.body) != 0 || got.header.Get("Content-Type") != "" {
-			t.Errorf("a deletion answered with a body: %q", got.body)
-		}
-		for _, method := range []string{http.MethodGet, http.MethodDelete} {
-			owner.send(method, path, "").refused(404, problem{code: "not_found"})
-		}
-		owner.get(path+"/usage").refused(404, problem{code: "not_found"})
-		requireOrders(t, map[string][]string{"account": owner.order(settingsPath), "personal": personal.order(ownSettingsPath)},
-			map[string][]string{"account": {"staging", "production"}, "personal": {"staging"}})
-		owner.makeEnvironment(id) // the key is free again
-		owner.delete(path).want(204)
+		t.Run(fmt.Sprintf("%q", query), func(t *testing.T) {
+			owner := owner.in(t)
+			personal := personal.in(t)
+			id := unique("environment")
+			path := owner.makeEnvironment(id)
+			personal.put(ownSettingsPath, envelope("", "", attributes{"environment_order": []string{id, "staging"}})).want(200)
+			if got := owner.delete(path + query).want(204); len(got.body) != 0 || got.header.Get("Content-Type") != "" {
+				t.Errorf("a deletion answered with a body: %q", got.body)
+			}
+			for _, method := range []string{http.MethodGet, http.MethodDelete} {
+				owner.send(method, path, "").refused(404, problem{code: "not_found"})
+			}
+			owner.get(path+"/usage").refused(404, problem{code: "not_found"})
+			requireOrders(t, map[string][]string{"account": owner.order(settingsPath), "personal": personal.order(ownSettingsPath)},
+				map[string][]string{"account": {"staging", "production"}, "personal": {"staging"}})
+			owner.makeEnvironment(id) // the key is free again
+			owner.delete(path).want(204)
+		})
 	}
 	owner.delete(environmentsPath+"/production?cascade=true").refused(409, problem{code: "environment_protected"})
 	owner.get(environmentsPath + "/production").want(200)

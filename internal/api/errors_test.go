@@ -101,15 +101,20 @@ func TestErrors_Unauthorized(t *testing.T) {
 		"only the token":   owner.key,
 		"two tokens":       "Bearer " + owner.key + " " + owner.key,
 	} {
-		got := owner.in(t).as("").get(environmentsPath, with("Authorization", header))
-		got.what += " with " + name
-		got.refused(401, problem{code: "unauthorized"})
-		if challenge := got.header.Get("WWW-Authenticate"); challenge != "Bearer" {
-			t.Errorf("%s: WWW-Authenticate is %q, want Bearer", name, challenge)
-		}
+		t.Run(name, func(t *testing.T) {
+			got := owner.in(t).as("").get(environmentsPath, with("Authorization", header))
+			got.what += " with " + name
+			got.refused(401, problem{code: "unauthorized"})
+			if challenge := got.header.Get("WWW-Authenticate"); challenge != "Bearer" {
+				t.Errorf("WWW-Authenticate is %q, want Bearer", challenge)
+			}
+		})
 	}
 	for _, scheme := range []string{"Bearer", "bearer", "BEARER"} {
-		owner.as("").get(environmentsPath, with("Authorization", scheme+" "+owner.key), offContract).want(200)
+		t.Run(scheme, func(t *testing.T) {
+			owner := owner.in(t)
+			owner.as("").get(environmentsPath, with("Authorization", scheme+" "+owner.key), offContract).want(200)
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -101,9 +102,12 @@ func TestEvaluate_ContextSize(t *testing.T) {
 	owner.post(path, `{"environment":"production","context":`+sized(most)+`}`).want(200)
 	owner.post(path, `{"environment":"production","context":`+sized(most+1)+`}`).refused(400, invalid("/context"))
 	for _, key := range []string{"made", ""} {
-		owner.ofrep(key, `{"context":`+sized(most-len(`{"context":}`))+`}`).want(200)
-		if got := owner.ofrep(key, `{"context":`+sized(most)+`}`).want(400); got.members()["errorCode"] != "INVALID_CONTEXT" {
-			t.Errorf("got %s", got.body)
-		}
+		t.Run(fmt.Sprintf("%q", key), func(t *testing.T) {
+			owner := owner.in(t)
+			owner.ofrep(key, `{"context":`+sized(most-len(`{"context":}`))+`}`).want(200)
+			if got := owner.ofrep(key, `{"context":`+sized(most)+`}`).want(400); got.members()["errorCode"] != "INVALID_CONTEXT" {
+				t.Errorf("got %s", got.body)
+			}
+		})
 	}
 }

@@ -80,7 +80,7 @@ func TestFlagDiscovery_RejectedItems(t *testing.T) {
 		t.Errorf("got %s", ids)
 	}
 	for _, body := range []string{`{}`, `{"flags":null}`, `{"flags":{}}`} {
-		owner.post(flagsPath+"/bulk", body).want(400)
+		t.Run(body, func(t *testing.T) { owner.in(t).post(flagsPath+"/bulk", body).want(400) })
 	}
 }
 
@@ -103,9 +103,11 @@ func TestFlagSources_Filters(t *testing.T) {
 			sourcesPath: 3, sourcesPath + "?filter[service]=shop": 2, sourcesPath + "?service=shop&environment=qa": 1, sourcesPath + "?filter[environment]=qa": 2,
 			flagsPath + "/a/sources": 2, flagsPath + "/a/sources?service=blog": 1, flagsPath + "/b/sources?filter[environment]=qa": 0,
 		} {
-			if got := owner.get(path).want(200).ids(); len(got) != want {
-				t.Errorf("%s: got %d sources, want %d", path, len(got), want)
-			}
+			t.Run(path, func(t *testing.T) {
+				if got := owner.in(t).get(path).want(200).ids(); len(got) != want {
+					t.Errorf("got %d sources, want %d", len(got), want)
+				}
+			})
 		}
 		owner.get(flagsPath+"/nowhere/sources").refused(404, problem{code: "not_found"})
 	})

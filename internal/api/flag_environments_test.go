@@ -16,9 +16,12 @@ func TestFlag_UnmanagedEnvironment(t *testing.T) {
 	owner := newOwner(t, "pro")
 	path := owner.makeFlag("made", nil)
 	for _, environment := range []string{"staging", "nowhere"} {
-		sent := boolean(true, inEnvironment(environment, attributes{}))
-		owner.post(flagsPath, envelope("", "refused", sent)).refused(400, unmanaged(environment))
-		owner.put(path, envelope("", "", sent)).refused(400, unmanaged(environment))
+		t.Run(environment, func(t *testing.T) {
+			owner := owner.in(t)
+			sent := boolean(true, inEnvironment(environment, attributes{}))
+			owner.post(flagsPath, envelope("", "refused", sent)).refused(400, unmanaged(environment))
+			owner.put(path, envelope("", "", sent)).refused(400, unmanaged(environment))
+		})
 	}
 	both := boolean(true, attributes{"environments": attributes{"staging": attributes{}, "production": attributes{}, "nowhere": attributes{}}})
 	owner.put(path, envelope("", "", both)).refused(400, unmanaged("nowhere"), unmanaged("staging"))
@@ -95,9 +98,11 @@ func TestFlag_DeletedEnvironment(t *testing.T) {
 	tag := owner.get(path).header.Get("Etag")
 	owner.delete(environmentsPath + "/qa?cascade=true").want(204)
 	for _, key := range []string{"configured", "other"} {
-		if got := owner.get(flagsPath + "/" + key).want(200); got.environment("qa") != nil {
-			t.Errorf("with cascade the value is there: %s", got.body)
-		}
+		t.Run(key, func(t *testing.T) {
+			if got := owner.in(t).get(flagsPath + "/" + key).want(200); got.environment("qa") != nil {
+				t.Errorf("with cascade the value is there: %s", got.body)
+			}
+		})
 	}
 	got := owner.get(path)
 	if got.environment("production") == nil || got.header.Get("Etag") == tag {
@@ -115,31 +120,34 @@ func TestFlag_ScopedKey(t *testing.T) {
 	off, on := attributes{"enabled": false}, attributes{"enabled": true}
 	path := owner.makeFlag("scoped", attributes{"description": "D", "environments": attributes{"production": on, "qa": on}})
 	for _, role := range []string{"MEMBER", "ADMIN"} {
-		scoped := owner.as(owner.makeKey(attributes{"role": role, "scopes": attributes{"environments": []string{"qa"}}}).secret)
-		sent := func(base bool, production, qa any, more attributes) string {
-			wanted := boolean(base, attributes{"description": "D", "environments": attributes{}})
-			for key, value := range map[string]any{"production": production, "qa": qa} {
-				if value != nil {
-					wanted["environments"].(attributes)[key] = value
+		t.Run(role, func(t *testing.T) {
+			owner := owner.in(t)
+			scoped := owner.as(owner.makeKey(attributes{"role": role, "scopes": attributes{"environments": []string{"qa"}}}).secret)
+			sent := func(base bool, production, qa any, more attributes) string {
+				wanted := boolean(base, attributes{"description": "D", "environments": attributes{}})
+				for key, value := range map[string]any{"production": production, "qa": qa} {
+					if value != nil {
+						wanted["environments"].(attributes)[key] = value
+					}
+				}
+				maps.Copy(wanted, more)
+				return envelope("", "", wanted)
+			}
+			for what, body := range map[string]string{
+				"the default": sent(true, on, on, nil), "the name": sent(false, on, off, attributes{"name": "N"}),
+				"the description":     sent(false, on, off, attributes{"description": "E"}),
+				"the labels":          sent(false, on, off, attributes{"values": []any{labelled("On", true), labelled("Off", false)}}),
+				"another environment": sent(false, off, off, nil), "an environment that is left out": sent(false, nil, on, nil),
+			} {
+				if got := scoped.put(path, body); got.status != 403 {
+					t.Errorf("%s changes %s: got %d: %s", role, what, got.status, got.body)
 				}
 			}
-			maps.Copy(wanted, more)
-			return envelope("", "", wanted)
-		}
-		for what, body := range map[string]string{
-			"the default": sent(true, on, on, nil), "the name": sent(false, on, off, attributes{"name": "N"}),
-			"the description":     sent(false, on, off, attributes{"description": "E"}),
-			"the labels":          sent(false, on, off, attributes{"values": []any{labelled("On", true), labelled("Off", false)}}),
-			"another environment": sent(false, off, off, nil), "an environment that is left out": sent(false, nil, on, nil),
-		} {
-			if got := scoped.put(path, body); got.status != 403 {
-				t.Errorf("%s changes %s: got %d: %s", role, what, got.status, got.body)
+			for _, body := range []string{sent(false, on, off, nil), sent(false, on, nil, nil), sent(false, on, on, attributes{"managed": true}), sent(false, on, on, nil)} {
+				scoped.put(path, body).want(200)
 			}
-		}
-		for _, body := range []string{sent(false, on, off, nil), sent(false, on, nil, nil), sent(false, on, on, attributes{"managed": true}), sent(false, on, on, nil)} {
-			scoped.put(path, body).want(200)
-		}
-		scoped.delete(path).refused(403, problem{code: "forbidden"})
-		scoped.put(owner.discoverFlag(unique("found")), envelope("", "", boolean(false, attributes{"managed": true}))).refused(403, problem{code: "forbidden"})
+			scoped.delete(path).refused(403, problem{code: "forbidden"})
+			scoped.put(owner.discoverFlag(unique("found")), envelope("", "", boolean(false, attributes{"managed": true}))).refused(403, problem{code: "forbidden"})
+		})
 	}
 }

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -75,14 +76,17 @@ func TestFlagRules_ExactLimits(t *testing.T) {
 		"nodes": {func(nodes int) string { return `{"merge":[1` + strings.Repeat(",1", nodes-2) + `]}` }, 2000, "/merge/1999"},
 		"bytes": {func(bytes int) string { return `{"cat":["` + strings.Repeat("x", bytes-len(`{"cat":[""]}`)) + `"]}` }, 64 << 10, ""},
 	} {
-		body := func(size int) string {
-			return envelope("", unique("limit"), boolean(false, inEnvironment("production", attributes{"rules": serving(json.RawMessage(c.logic(size)), true)})))
-		}
-		key := owner.post(flagsPath, body(c.limit)).want(201).data().ID
-		if got := owner.evaluated(key, "production", nil).want(200); got.attribute("reason") == "ERROR" {
-			t.Errorf("%s at the limit: got %s", name, got.body)
-		}
-		owner.post(flagsPath, body(c.limit+1)).refused(400, invalid(firstLogic+c.pointer))
+		t.Run(name, func(t *testing.T) {
+			owner := owner.in(t)
+			body := func(size int) string {
+				return envelope("", unique("limit"), boolean(false, inEnvironment("production", attributes{"rules": serving(json.RawMessage(c.logic(size)), true)})))
+			}
+			key := owner.post(flagsPath, body(c.limit)).want(201).data().ID
+			if got := owner.evaluated(key, "production", nil).want(200); got.attribute("reason") == "ERROR" {
+				t.Errorf("%s at the limit: got %s", name, got.body)
+			}
+			owner.post(flagsPath, body(c.limit+1)).refused(400, invalid(firstLogic+c.pointer))
+		})
 	}
 }
 
@@ -156,15 +160,19 @@ func TestFlags_Filters(t *testing.T) {
 			"filter[managed]=false":                                                            "text",
 			"filter[search]=Alice&filter[type]=BOOLEAN&filter[references_context_type]=tenant": "",
 		} {
-			if got := strings.Join(owner.get(flagsPath+"?"+query).want(200).ids(), " "); got != want {
-				t.Errorf("?%s: got %q, want %q", query, got, want)
-			}
+			t.Run(fmt.Sprintf("%.40q", query), func(t *testing.T) {
+				if got := strings.Join(owner.in(t).get(flagsPath+"?"+query).want(200).ids(), " "); got != want {
+					t.Errorf("?%s: got %q, want %q", query, got, want)
+				}
+			})
 		}
 		for query, parameter := range map[string]string{
 			"filter[references_context]=alice": "filter[references_context]", "filter[references_context]=:a": "filter[references_context]",
 			"references_context=user:": "references_context", "filter[type]=ENUM": "filter[type]", "managed=yes": "managed",
 		} {
-			owner.get(flagsPath+"?"+query).refused(400, wrongParameter(parameter))
+			t.Run(query, func(t *testing.T) {
+				owner.in(t).get(flagsPath+"?"+query).refused(400, wrongParameter(parameter))
+			})
 		}
 		// What a rule no longer reads is no longer found.
 		owner.put(flagsPath+"/alice", envelope("", "", boolean(false, nil))).want(200)

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -28,10 +29,12 @@ func TestFlagValues_Valid(t *testing.T) {
 		"JSON may be null":       {flag("JSON", nil, attributes{"values": []any{nil, []any{}}}), []any{labelled("null", nil), labelled("[]", []any{})}},
 		"types come in any case": {flag("string", "a", nil), nil},
 	} {
-		got := owner.post(flagsPath, envelope("", unique("values"), c.sent)).want(201)
-		if difference := cmp.Diff(c.want, got.attribute("values")); difference != "" {
-			t.Errorf("%s: want (-), got (+):\n%s", name, difference)
-		}
+		t.Run(name, func(t *testing.T) {
+			got := owner.in(t).post(flagsPath, envelope("", unique("values"), c.sent)).want(201)
+			if difference := cmp.Diff(c.want, got.attribute("values")); difference != "" {
+				t.Errorf("want (-), got (+):\n%s", difference)
+			}
+		})
 	}
 	// The order of members does not count, and 1.0 is 1 in any spelling.
 	owner.post(flagsPath, `{"data":{"id":"spelled","attributes":{"type":"JSON","default":{"b":1.0,"a":[10]},"values":[{"a":[1e1],"b":1}]}}}`).want(201)
@@ -77,7 +80,9 @@ func TestFlagValues_Invalid(t *testing.T) {
 		})
 	}
 	for _, id := range []string{"", "-a", "a b", "a/b", strings.Repeat("a", 201)} {
-		owner.post(flagsPath, envelope("", id, boolean(true, nil))).refused(400, invalid("/data/id"))
+		t.Run(fmt.Sprintf("%.40q", id), func(t *testing.T) {
+			owner.in(t).post(flagsPath, envelope("", id, boolean(true, nil))).refused(400, invalid("/data/id"))
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -18,11 +19,14 @@ func TestHeaders_Accept(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
 	for _, accept := range []string{"", "*/*", "text/html", "image/png", "application/json", "application/vnd.api+json;ext=x", "*/*;q=0", "nonsense;;,", "application/xml, */*;q=0.1"} {
-		got := owner.get(environmentsPath+"/staging", with("Accept", accept)).want(200)
-		if mediaType := got.header.Get("Content-Type"); mediaType != jsonapi.MediaType {
-			t.Errorf("Accept %q: got %s", accept, mediaType)
-		}
-		owner.get(environmentsPath+"/nowhere", with("Accept", accept)).refused(404, problem{code: "not_found"})
+		t.Run(fmt.Sprintf("%q", accept), func(t *testing.T) {
+			owner := owner.in(t)
+			got := owner.get(environmentsPath+"/staging", with("Accept", accept)).want(200)
+			if mediaType := got.header.Get("Content-Type"); mediaType != jsonapi.MediaType {
+				t.Errorf("Accept %q: got %s", accept, mediaType)
+			}
+			owner.get(environmentsPath+"/nowhere", with("Accept", accept)).refused(404, problem{code: "not_found"})
+		})
 	}
 }
 
@@ -33,10 +37,12 @@ func TestHeaders_ContentType(t *testing.T) {
 		"application/vnd.api+json", "application/json", "application/vnd.api+json; charset=utf-8", `application/vnd.api+json; ext="x y"`,
 		"APPLICATION/JSON", "application/json;charset=UTF-8", "",
 	} {
-		got := owner.post(environmentsPath, envelope("", unique("environment"), attributes{"name": "N"}),
-			with("Content-Type", mediaType), offContract)
-		got.what += " as " + mediaType
-		got.want(201)
+		t.Run(fmt.Sprintf("%q", mediaType), func(t *testing.T) {
+			got := owner.in(t).post(environmentsPath, envelope("", unique("environment"), attributes{"name": "N"}),
+				with("Content-Type", mediaType), offContract)
+			got.what += " as " + mediaType
+			got.want(201)
+		})
 	}
 	// Without a body its type does not matter.
 	revoke := owner.makeKey(nil).path + "/actions/revoke"
@@ -49,10 +55,12 @@ func TestBody_OfActions(t *testing.T) {
 	owner := newOwner(t, "pro")
 	revoke := owner.makeKey(nil).path + "/actions/revoke"
 	for _, body := range []string{"", "{}", " {} ", "\n", `{"data":null}`, `{"anything":[1,2]}`} {
-		owner.post(revoke, body, func(r *request) { r.offContract = strings.TrimSpace(body) == "" }).want(200)
+		t.Run(fmt.Sprintf("%q", body), func(t *testing.T) {
+			owner.in(t).post(revoke, body, func(r *request) { r.offContract = strings.TrimSpace(body) == "" }).want(200)
+		})
 	}
 	for _, body := range []string{"[]", "null", "5", `"x"`, "{", "\xff"} {
-		owner.post(revoke, body).refused(400, invalid(""))
+		t.Run(fmt.Sprintf("%q", body), func(t *testing.T) { owner.in(t).post(revoke, body).refused(400, invalid("")) })
 	}
 	owner.post(revoke, "{}", with("Content-Type", "text/plain")).refused(415, problem{code: "unsupported_media_type"})
 	// The limit is not passed by reaching it.
@@ -64,14 +72,17 @@ func TestBody_OfReports(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
 	for path, member := range map[string]string{contextsPath + "/bulk": "contexts", "/api/v1/metrics/bulk": "data"} {
-		for _, body := range []string{"", "{", "[]", "null", "\xff"} {
-			owner.post(path, body).refused(400, invalid(""))
-		}
-		for _, body := range []string{`{}`, `{"` + member + `":null}`, `{"` + member + `":{}}`, `{"` + member + `":"x"}`, `{"items":[]}`} {
-			owner.post(path, body).refused(400, invalid("/"+member))
-		}
-		owner.post(path, `{"`+member+`":[]}`, with("Content-Type", "text/csv")).refused(415, problem{code: "unsupported_media_type"})
-		owner.post(path, strings.Repeat(" ", jsonapi.MaxBody+1)).refused(413, problem{code: "payload_too_large"})
+		t.Run(path, func(t *testing.T) {
+			owner := owner.in(t)
+			for _, body := range []string{"", "{", "[]", "null", "\xff"} {
+				owner.post(path, body).refused(400, invalid(""))
+			}
+			for _, body := range []string{`{}`, `{"` + member + `":null}`, `{"` + member + `":{}}`, `{"` + member + `":"x"}`, `{"items":[]}`} {
+				owner.post(path, body).refused(400, invalid("/"+member))
+			}
+			owner.post(path, `{"`+member+`":[]}`, with("Content-Type", "text/csv")).refused(415, problem{code: "unsupported_media_type"})
+			owner.post(path, strings.Repeat(" ", jsonapi.MaxBody+1)).refused(413, problem{code: "payload_too_large"})
+		})
 	}
 }
 
@@ -80,11 +91,14 @@ func TestHeaders_RequestID(t *testing.T) {
 	made := regexp.MustCompile(`^[a-z2-7]{16}-[0-9]+$`)
 	owner := newOwner(t, "pro")
 	for _, id := range []string{"a", "trace-0123_4.5:6/7+8=9@x", strings.Repeat("x", 128)} {
-		for _, path := range []string{environmentsPath, environmentsPath + "/nowhere", "/nowhere", "/api/liveness", "/metrics"} {
-			if got := owner.get(path, with("X-Request-Id", id)).header.Get("X-Request-Id"); got != id {
-				t.Errorf("%s: sent %q, got %q", path, id, got)
+		t.Run(fmt.Sprintf("%.40q", id), func(t *testing.T) {
+			owner := owner.in(t)
+			for _, path := range []string{environmentsPath, environmentsPath + "/nowhere", "/nowhere", "/api/liveness", "/metrics"} {
+				if got := owner.get(path, with("X-Request-Id", id)).header.Get("X-Request-Id"); got != id {
+					t.Errorf("%s: sent %q, got %q", path, id, got)
+				}
 			}
-		}
+		})
 	}
 	seen := map[string]bool{}
 	for _, id := range []string{"", "a b", `"quoted"`, "ümlaut", "<x>", strings.Repeat("x", 129), "a\tb", "a,b"} {
@@ -113,9 +127,12 @@ func TestHeaders_ContentEncoding(t *testing.T) {
 	for path, body := range map[string]string{
 		servicesPath: envelope("", "zipped", attributes{}), contextsPath + "/bulk": `{"contexts":[]}`, keysPath: envelope("", "", attributes{"name": "k"}),
 	} {
-		for _, encoding := range []string{"gzip", "br", "deflate, gzip"} {
-			owner.post(path, body, with("Content-Encoding", encoding)).refused(415, problem{code: "unsupported_media_type"})
-		}
+		t.Run(path, func(t *testing.T) {
+			owner := owner.in(t)
+			for _, encoding := range []string{"gzip", "br", "deflate, gzip"} {
+				owner.post(path, body, with("Content-Encoding", encoding)).refused(415, problem{code: "unsupported_media_type"})
+			}
+		})
 	}
 	owner.put(settingsPath, `{}`, with("Content-Encoding", "gzip")).refused(415, problem{code: "unsupported_media_type"})
 	owner.ofrep("made", `{}`, with("Content-Encoding", "gzip")).want(415)
@@ -154,28 +171,31 @@ func TestHeaders_LengthAndChunks(t *testing.T) {
 		"chunks":              {chunks, true},
 		"a length and chunks": {"Content-Length: 2\r\n" + chunks, true},
 	} {
-		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(owner.node.URL, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = conn.Close() })
-		head := "POST /api/v1/services HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + owner.key + "\r\n"
-		if _, err := io.WriteString(conn, head+c.rest); err != nil {
-			t.Fatal(err)
-		}
-		reader := bufio.NewReader(conn)
-		got, err := http.ReadResponse(reader, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		readAll(t, got)
-		if got.StatusCode != 400 || got.Close != c.closed {
-			t.Errorf("%s: got %d, closed %v", name, got.StatusCode, got.Close)
-		}
-		if c.closed {
-			if _, err := reader.ReadByte(); err != io.EOF {
-				t.Errorf("%s: the connection goes on: %v", name, err)
+		t.Run(name, func(t *testing.T) {
+			owner := owner.in(t)
+			conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(owner.node.URL, "http://"))
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
+			t.Cleanup(func() { _ = conn.Close() })
+			head := "POST /api/v1/services HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + owner.key + "\r\n"
+			if _, err := io.WriteString(conn, head+c.rest); err != nil {
+				t.Fatal(err)
+			}
+			reader := bufio.NewReader(conn)
+			got, err := http.ReadResponse(reader, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			readAll(t, got)
+			if got.StatusCode != 400 || got.Close != c.closed {
+				t.Errorf("got %d, closed %v", got.StatusCode, got.Close)
+			}
+			if c.closed {
+				if _, err := reader.ReadByte(); err != io.EOF {
+					t.Errorf("the connection goes on: %v", err)
+				}
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -93,7 +94,9 @@ func TestJobStats_Days(t *testing.T) {
 			}
 		}
 		for _, days := range []string{"0", "91", "x", ""} {
-			owner.get(path+"/stats?days="+days).refused(400, wrongParameter("days"))
+			t.Run(fmt.Sprintf("%q", days), func(t *testing.T) {
+				owner.in(t).get(path+"/stats?days="+days).refused(400, wrongParameter("days"))
+			})
 		}
 		owner.get(jobsPath+"/nothing/stats").refused(404, problem{code: "not_found"})
 	})

@@ -161,18 +161,22 @@ func TestJob_ScheduleSpellings(t *testing.T) {
 		"2130-06-01t12:00:00.1234567z": "2130-06-01T12:00:00.123456Z",
 		"  2130-06-01T12:00:00Z ":      "2130-06-01T12:00:00Z",
 	} {
-		got := owner.post(jobsPath, envelope("job", unique("job"), job(attributes{"schedule": schedule}))).want(201)
-		if got.text("next_run_at") != want {
-			t.Errorf("%q: got %s, want %s", schedule, got.text("next_run_at"), want)
-		}
+		t.Run(fmt.Sprintf("%q", schedule), func(t *testing.T) {
+			got := owner.in(t).post(jobsPath, envelope("job", unique("job"), job(attributes{"schedule": schedule}))).want(201)
+			if got.text("next_run_at") != want {
+				t.Errorf("%q: got %s, want %s", schedule, got.text("next_run_at"), want)
+			}
+		})
 	}
 	now := time.Now().UTC()
 	next := now.Truncate(24 * time.Hour).Add(24 * time.Hour)
 	for _, schedule := range []string{"0 0 * * *", "0 0 * * 0-7", "0 0 * jan-dec *", "0-0 0/24 * * *"} {
-		got := owner.post(jobsPath, envelope("job", unique("job"), job(attributes{"schedule": schedule}))).want(201)
-		if at := got.text("next_run_at"); at != next.Format(time.RFC3339) && time.Now().UTC().Day() == now.Day() {
-			t.Errorf("%q: got %s, want %s", schedule, at, next.Format(time.RFC3339))
-		}
+		t.Run(schedule, func(t *testing.T) {
+			got := owner.in(t).post(jobsPath, envelope("job", unique("job"), job(attributes{"schedule": schedule}))).want(201)
+			if at := got.text("next_run_at"); at != next.Format(time.RFC3339) && time.Now().UTC().Day() == now.Day() {
+				t.Errorf("got %s, want %s", at, next.Format(time.RFC3339))
+			}
+		})
 	}
 }
 
@@ -265,9 +269,11 @@ func TestJobs_List(t *testing.T) {
 			"?sort=next_run_at,-key":       {"three", "one", "two"},
 			"?page[size]=1&page[number]=2": {"two"},
 		} {
-			if difference := cmp.Diff(want, owner.get(jobsPath+query, offContract).want(200).ids()); difference != "" {
-				t.Errorf("%s: want (-), got (+):\n%s", query, difference)
-			}
+			t.Run(fmt.Sprintf("%q", query), func(t *testing.T) {
+				if difference := cmp.Diff(want, owner.in(t).get(jobsPath+query, offContract).want(200).ids()); difference != "" {
+					t.Errorf("%s: want (-), got (+):\n%s", query, difference)
+				}
+			})
 		}
 		owner.get(jobsPath+"?filter[enabled]=yes").refused(400, wrongParameter("filter[enabled]"))
 		owner.get(jobsPath+"?page[size]=1001&page[number]=0").refused(400, wrongParameter("page[size]"), wrongParameter("page[number]"))

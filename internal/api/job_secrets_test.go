@@ -71,8 +71,10 @@ func TestJob_RedactedIsNoValue(t *testing.T) {
 	for pointer, headers := range map[string]any{
 		"0/value": []attributes{{"name": "X-Token", "value": "<redacted>"}}, "X-Token": attributes{"X-Token": "<redacted>"},
 	} {
-		owner.put(path, envelope("", "", sendingTo(nowhere, attributes{"headers": headers}))).
-			refused(400, invalid("/data/attributes/configuration/headers/"+pointer))
+		t.Run(pointer, func(t *testing.T) {
+			owner.in(t).put(path, envelope("", "", sendingTo(nowhere, attributes{"headers": headers}))).
+				refused(400, invalid("/data/attributes/configuration/headers/"+pointer))
+		})
 	}
 	if difference := cmp.Diff(before.data(), owner.get(path).data()); difference != "" {
 		t.Errorf("a refused write changed the job:\n%s", difference)

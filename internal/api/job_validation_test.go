@@ -163,13 +163,18 @@ func TestJob_IDs(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
 	for _, id := range []string{"a", "A", "0", "nightly.report_v2-x", strings.Repeat("x", 200)} {
-		if got := owner.post(jobsPath, envelope("job", id, job(nil))).want(201).data(); got.ID != id || got.Type != "job" {
-			t.Errorf("got %+v", got)
-		}
-		owner.get(jobsPath + "/" + id).want(200)
+		t.Run(fmt.Sprintf("%.40q", id), func(t *testing.T) {
+			owner := owner.in(t)
+			if got := owner.post(jobsPath, envelope("job", id, job(nil))).want(201).data(); got.ID != id || got.Type != "job" {
+				t.Errorf("got %+v", got)
+			}
+			owner.get(jobsPath + "/" + id).want(200)
+		})
 	}
 	for _, id := range []string{"-a", ".a", "_a", "a b", "a/b", "ä", "a\n", strings.Repeat("x", 201)} {
-		owner.post(jobsPath, envelope("job", id, job(nil))).refused(400, invalid("/data/id"))
+		t.Run(fmt.Sprintf("%.40q", id), func(t *testing.T) {
+			owner.in(t).post(jobsPath, envelope("job", id, job(nil))).refused(400, invalid("/data/id"))
+		})
 	}
 	for body, want := range map[string]problem{
 		envelope("job", "", job(nil)): invalid("/data/id"), strings.Replace(envelope("job", "x", job(nil)), `"x"`, "null", 1): invalid("/data/id"),
@@ -182,9 +187,12 @@ func TestJob_IDs(t *testing.T) {
 	owner.put(jobsPath+"/a", `{"data":{"id":null,`+envelope("job", "", job(nil))[len(`{"data":{`):]).want(200)
 	owner.put(jobsPath+"/missing", envelope("job", "", job(nil))).refused(404, problem{code: "not_found"})
 	for _, path := range []string{"/missing", "/MISSING", "/x%2Fy", "/%00"} {
-		owner.get(jobsPath+path).refused(404, problem{code: "not_found"})
-		owner.delete(jobsPath+path).refused(404, problem{code: "not_found"})
-		owner.post(jobsPath+path+"/actions/run", "").refused(404, problem{code: "not_found"})
+		t.Run(path, func(t *testing.T) {
+			owner := owner.in(t)
+			owner.get(jobsPath+path).refused(404, problem{code: "not_found"})
+			owner.delete(jobsPath+path).refused(404, problem{code: "not_found"})
+			owner.post(jobsPath+path+"/actions/run", "").refused(404, problem{code: "not_found"})
+		})
 	}
 }
 
@@ -195,22 +203,24 @@ func TestJob_Defaults(t *testing.T) {
 		"deleted_at": "x", "unknown": []int{1}, "configuration": attributes{"url": nowhere, "method": nil, "headers": nil, "success_status": nil,
 			"tls_verify": nil, "ca_cert": nil, "body": nil, "timeout": nil}})
 	for id, sent := range map[string]attributes{"least": job(nil), "nulls": nothing} {
-		got := owner.post(jobsPath, envelope("job", id, sent)).want(201)
-		want := map[string]any{
-			"name": "A job", "description": nil, "enabled": true, "type": "http", "schedule": far, "concurrency_policy": "ALLOW",
-			"deleted_at": nil, "version": 1.0, "last_run": nil, "skipped_at": nil, "configuration": map[string]any{"method": "POST", "url": nowhere, "headers": []any{},
-				"success_status": "2xx", "tls_verify": true, "ca_cert": nil, "body": nil, "timeout": 30.0},
-		}
-		shown := got.data().Attributes
-		for _, at := range []string{"next_run_at", "created_at", "updated_at"} {
-			if text, _ := shown[at].(string); !strings.HasSuffix(text, "Z") {
-				t.Errorf("%s is %v", at, shown[at])
+		t.Run(id, func(t *testing.T) {
+			got := owner.in(t).post(jobsPath, envelope("job", id, sent)).want(201)
+			want := map[string]any{
+				"name": "A job", "description": nil, "enabled": true, "type": "http", "schedule": far, "concurrency_policy": "ALLOW",
+				"deleted_at": nil, "version": 1.0, "last_run": nil, "skipped_at": nil, "configuration": map[string]any{"method": "POST", "url": nowhere, "headers": []any{},
+					"success_status": "2xx", "tls_verify": true, "ca_cert": nil, "body": nil, "timeout": 30.0},
 			}
-			delete(shown, at)
-		}
-		if difference := cmp.Diff(want, shown); difference != "" {
-			t.Errorf("%s: want (-), got (+):\n%s", id, difference)
-		}
+			shown := got.data().Attributes
+			for _, at := range []string{"next_run_at", "created_at", "updated_at"} {
+				if text, _ := shown[at].(string); !strings.HasSuffix(text, "Z") {
+					t.Errorf("%s is %v", at, shown[at])
+				}
+				delete(shown, at)
+			}
+			if difference := cmp.Diff(want, shown); difference != "" {
+				t.Errorf("want (-), got (+):\n%s", difference)
+			}
+		})
 	}
 }
 
@@ -233,18 +243,21 @@ func TestJob_LargestValid(t *testing.T) {
 		"certificates":     configured(attributes{"ca_cert": strings.Repeat(" ", 60000-2*len(certificate)) + certificate + certificate, "tls_verify": false, "method": "PUT"}),
 		"user information": configured(attributes{"url": "http://user:p%40ss@example.com/"}),
 	} {
-		want := job(sent)
-		got := owner.post(jobsPath, envelope("job", unique("boundary"), want)).want(201)
-		text, err := json.Marshal(want)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var sentBack map[string]any
-		if err := json.Unmarshal(text, &sentBack); err != nil {
-			t.Fatal(err)
-		}
-		requireContains(t, name, got.data().Attributes, sentBack)
-		requireContains(t, name+", read", owner.get(jobsPath+"/"+got.data().ID).want(200).data().Attributes, sentBack)
+		t.Run(name, func(t *testing.T) {
+			owner := owner.in(t)
+			want := job(sent)
+			got := owner.post(jobsPath, envelope("job", unique("boundary"), want)).want(201)
+			text, err := json.Marshal(want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var sentBack map[string]any
+			if err := json.Unmarshal(text, &sentBack); err != nil {
+				t.Fatal(err)
+			}
+			requireContains(t, name, got.data().Attributes, sentBack)
+			requireContains(t, name+", read", owner.get(jobsPath+"/"+got.data().ID).want(200).data().Attributes, sentBack)
+		})
 	}
 }
 

@@ -127,14 +127,16 @@ func TestKeyAccess_Rules(t *testing.T) {
 		"an origin with a user":          {attributes{"access": "evaluate", "scopes": scoped(one, "https://me@shop.example")}, origins},
 		"an origin in other letters":     {attributes{"access": "evaluate", "scopes": scoped(one, "https://żółw.example")}, origins},
 	} {
-		c.key["name"] = name
-		got := owner.post(keysPath, envelope("", "", c.key), func(r *request) { r.offContract = c.want != "" })
-		got.what += " " + name
-		if c.want == "" {
-			got.want(201)
-		} else {
-			got.refused(400, invalid(c.want))
-		}
+		t.Run(name, func(t *testing.T) {
+			c.key["name"] = name
+			got := owner.in(t).post(keysPath, envelope("", "", c.key), func(r *request) { r.offContract = c.want != "" })
+			got.what += " " + name
+			if c.want == "" {
+				got.want(201)
+			} else {
+				got.refused(400, invalid(c.want))
+			}
+		})
 	}
 	empty := attributes{"environments": one, "origins": []string{}}
 	owner.post(keysPath, envelope("", "", attributes{"name": "n", "access": "evaluate", "scopes": empty}), offContract).refused(400, invalid(origins))

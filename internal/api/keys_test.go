@@ -73,25 +73,30 @@ func TestKey_GrantsOwnRoleOrWeaker(t *testing.T) {
 	roles := []string{"VIEWER", "MEMBER", "ADMIN", "OWNER"}
 	owner := newOwner(t, "pro")
 	for caller, most := range map[string]int{"ADMIN": 2, "OWNER": 3} {
-		giver := owner.withRole(caller)
-		for rank, role := range roles {
-			made := giver.post(keysPath, envelope("", "", attributes{"name": "k", "role": role}))
-			raised := giver.put(owner.makeKey(attributes{"role": "VIEWER"}).path, envelope("", "", attributes{"name": "k", "role": role}))
-			for _, got := range []answer{made, raised} {
-				if rank > most {
-					got.refused(403, problem{code: "forbidden", source: "pointer /data/attributes/role"})
-					continue
-				}
-				if got.status >= 300 || got.text("role") != role {
-					t.Errorf("%s gives %s: got %d %s", caller, role, got.status, got.body)
+		t.Run(caller, func(t *testing.T) {
+			owner := owner.in(t)
+			giver := owner.withRole(caller)
+			for rank, role := range roles {
+				made := giver.post(keysPath, envelope("", "", attributes{"name": "k", "role": role}))
+				raised := giver.put(owner.makeKey(attributes{"role": "VIEWER"}).path, envelope("", "", attributes{"name": "k", "role": role}))
+				for _, got := range []answer{made, raised} {
+					if rank > most {
+						got.refused(403, problem{code: "forbidden", source: "pointer /data/attributes/role"})
+						continue
+					}
+					if got.status >= 300 || got.text("role") != role {
+						t.Errorf("%s gives %s: got %d %s", caller, role, got.status, got.body)
+					}
 				}
 			}
-		}
+		})
 	}
 	for written, role := range map[string]string{"viewer": "VIEWER", "Admin": "ADMIN", "oWnEr": "OWNER"} {
-		if got := owner.post(keysPath, envelope("", "", attributes{"name": "k", "role": written})).want(201); got.text("role") != role {
-			t.Errorf("the role %q became %s", written, got.text("role"))
-		}
+		t.Run(written, func(t *testing.T) {
+			if got := owner.in(t).post(keysPath, envelope("", "", attributes{"name": "k", "role": written})).want(201); got.text("role") != role {
+				t.Errorf("the role %q became %s", written, got.text("role"))
+			}
+		})
 	}
 }
 
@@ -100,29 +105,33 @@ func TestKey_AdminCannotTouchOwners(t *testing.T) {
 	owner := newOwner(t, "pro")
 	admin := owner.withRole("ADMIN")
 	for role, refused := range map[string]bool{"OWNER": true, "ADMIN": false, "MEMBER": false} {
-		key := owner.makeKey(attributes{"role": role})
-		for what, got := range map[string]answer{
-			"rename":  admin.put(key.path, envelope("", "", attributes{"name": "mine"})),
-			"weaken":  admin.put(key.path, envelope("", "", attributes{"name": "mine", "role": "VIEWER"})),
-			"restore": owner.put(key.path, envelope("", "", attributes{"name": "mine", "role": role})),
-			"revoke":  admin.post(key.path+"/actions/revoke", ""),
-			"delete":  admin.delete(key.path),
-		} {
-			switch {
-			case what == "restore":
-				got.want(200)
-			case refused:
-				got.refused(403, problem{code: "forbidden"})
-			case got.status >= 300:
-				t.Errorf("%s a key of %s: got %d", what, role, got.status)
+		t.Run(role, func(t *testing.T) {
+			owner := owner.in(t)
+			admin := admin.in(t)
+			key := owner.makeKey(attributes{"role": role})
+			for what, got := range map[string]answer{
+				"rename":  admin.put(key.path, envelope("", "", attributes{"name": "mine"})),
+				"weaken":  admin.put(key.path, envelope("", "", attributes{"name": "mine", "role": "VIEWER"})),
+				"restore": owner.put(key.path, envelope("", "", attributes{"name": "mine", "role": role})),
+				"revoke":  admin.post(key.path+"/actions/revoke", ""),
+				"delete":  admin.delete(key.path),
+			} {
+				switch {
+				case what == "restore":
+					got.want(200)
+				case refused:
+					got.refused(403, problem{code: "forbidden"})
+				case got.status >= 300:
+					t.Errorf("%s a key of %s: got %d", what, role, got.status)
+				}
 			}
-		}
-		if refused {
-			owner.as(key.secret).get(accountPath).want(200)
-			if got := owner.get(key.path).want(200); got.text("name") != "mine" || got.text("role") != "OWNER" {
-				t.Errorf("an admin changed it: %s", got.body)
+			if refused {
+				owner.as(key.secret).get(accountPath).want(200)
+				if got := owner.get(key.path).want(200); got.text("name") != "mine" || got.text("role") != "OWNER" {
+					t.Errorf("an admin changed it: %s", got.body)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -189,13 +198,15 @@ func TestTimes_Spellings(t *testing.T) {
 		"2100-13-01T00:00:00Z": "", "2100-01-31T24:00:00Z": "", "2100-01-31T08:60:00Z": "", "2100-02-30T08:00:00Z": "",
 		"+2100-01-31T08:00:00Z": "", " 2100-01-31T08:00:00Z": "", "10000-01-01T00:00:00Z": "", "2100-01-31T08:00:00 Z": "", "4102444800": "",
 	} {
-		got := owner.post(keysPath, envelope("", "", attributes{"name": "k", "expires_at": written}))
-		got.what += " with " + written
-		if want == "" {
-			got.refused(400, invalid("/data/attributes/expires_at"))
-		} else if got.want(201); got.text("expires_at") != want {
-			t.Errorf("%q became %q, want %q", written, got.text("expires_at"), want)
-		}
+		t.Run(fmt.Sprintf("%q", written), func(t *testing.T) {
+			got := owner.in(t).post(keysPath, envelope("", "", attributes{"name": "k", "expires_at": written}))
+			got.what += " with " + written
+			if want == "" {
+				got.refused(400, invalid("/data/attributes/expires_at"))
+			} else if got.want(201); got.text("expires_at") != want {
+				t.Errorf("%q became %q, want %q", written, got.text("expires_at"), want)
+			}
+		})
 	}
 }
 

@@ -421,9 +421,12 @@ func TestLists_SearchKeys(t *testing.T) {
 		for text, want := range map[string][]string{
 			"GRÜN": {green.id}, "0%": {green.id}, "rename": {other.id}, "checkout": {}, other.id: {other.id}, other.id[:18] + "x": {},
 		} {
-			for _, parameter := range []string{"filter[search]", "search"} {
-				requireSame(t, owner.get(keysPath+"?"+parameter+"="+url.QueryEscape(text)).want(200).ids(), want)
-			}
+			t.Run(text, func(t *testing.T) {
+				owner := owner.in(t)
+				for _, parameter := range []string{"filter[search]", "search"} {
+					requireSame(t, owner.get(keysPath+"?"+parameter+"="+url.QueryEscape(text)).want(200).ids(), want)
+				}
+			})
 		}
 		if all := owner.get(keysPath + "?filter[search]=").want(200).ids(); len(all) < 3 {
 			t.Errorf("an empty search finds %v, want everything", all)
@@ -435,9 +438,11 @@ func TestLists_SearchDoesNotSpanKeyAndName(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {
 		for _, text := range []string{"staging\nStaging", "\n"} {
-			if found := owner.get(environmentsPath + "?filter[search]=" + url.QueryEscape(text)).want(200).ids(); len(found) != 0 {
-				t.Errorf("searching %q finds %v, and no key and no name has it", text, found)
-			}
+			t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+				if found := owner.in(t).get(environmentsPath + "?filter[search]=" + url.QueryEscape(text)).want(200).ids(); len(found) != 0 {
+					t.Errorf("searching %q finds %v, and no key and no name has it", text, found)
+				}
+			})
 		}
 	})
 }
@@ -465,9 +470,11 @@ func TestLists_FiltersOfEnvironmentsAndContexts(t *testing.T) {
 			"filter[classification]=AD_HOC&filter[managed]=true":    {},
 			"filter%5Bmanaged%5D=true&filter%5Bsearch%5D=PROD":      {"production"},
 		} {
-			if difference := cmp.Diff(want, owner.get(environmentsPath+"?sort=key&"+strings.TrimPrefix(query, "&")).want(200).ids()); difference != "" {
-				t.Errorf("?%s:\n%s", query, difference)
-			}
+			t.Run(fmt.Sprintf("%q", query), func(t *testing.T) {
+				if difference := cmp.Diff(want, owner.in(t).get(environmentsPath+"?sort=key&"+strings.TrimPrefix(query, "&")).want(200).ids()); difference != "" {
+					t.Errorf("?%s:\n%s", query, difference)
+				}
+			})
 		}
 		for query, want := range map[string][]string{
 			"":                           {"tenant:alice", "user:alice"},
@@ -476,9 +483,11 @@ func TestLists_FiltersOfEnvironmentsAndContexts(t *testing.T) {
 			"filter[context_type]=USER":  {},
 			"filter[context_type]=users": {},
 		} {
-			if difference := cmp.Diff(want, owner.get(contextsPath+"?"+query).want(200).ids()); difference != "" {
-				t.Errorf("contexts?%s:\n%s", query, difference)
-			}
+			t.Run(fmt.Sprintf("%q", query), func(t *testing.T) {
+				if difference := cmp.Diff(want, owner.in(t).get(contextsPath+"?"+query).want(200).ids()); difference != "" {
+					t.Errorf("contexts?%s:\n%s", query, difference)
+				}
+			})
 		}
 	})
 }

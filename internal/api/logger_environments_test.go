@@ -27,15 +27,18 @@ func TestLogger_UnmanagedEnvironment(t *testing.T) {
 	}
 	owner.demote("qa")
 	for _, path := range []string{loggersPath + "/l", groupsPath + "/g"} {
-		for _, fine := range []attributes{both("debug", "ERROR"), levelIn("production", "FATAL"), {}} {
-			got := owner.put(path, envelope("", "", fine)).want(200)
-			if got.environment("qa")["level"] != "DEBUG" || got.resolvedIn("qa")[0] != "DEBUG" {
-				t.Errorf("%s: the frozen level is gone: %s", path, got.body)
+		t.Run(path, func(t *testing.T) {
+			owner := owner.in(t)
+			for _, fine := range []attributes{both("debug", "ERROR"), levelIn("production", "FATAL"), {}} {
+				got := owner.put(path, envelope("", "", fine)).want(200)
+				if got.environment("qa")["level"] != "DEBUG" || got.resolvedIn("qa")[0] != "DEBUG" {
+					t.Errorf("the frozen level is gone: %s", got.body)
+				}
 			}
-		}
-		owner.put(path, envelope("", "", both("TRACE", "WARN"))).refused(400, unmanaged("qa"))
-		frozen := attributes{"environments": attributes{"qa": attributes{"level": "DEBUG", "ttl_seconds": 60}}}
-		owner.put(path, envelope("", "", frozen)).refused(400, unmanaged("qa"))
+			owner.put(path, envelope("", "", both("TRACE", "WARN"))).refused(400, unmanaged("qa"))
+			frozen := attributes{"environments": attributes{"qa": attributes{"level": "DEBUG", "ttl_seconds": 60}}}
+			owner.put(path, envelope("", "", frozen)).refused(400, unmanaged("qa"))
+		})
 	}
 	// It has nothing else set, and is not released by itself; released on purpose, it has nothing.
 	requireLogger(t, owner.put(loggersPath+"/l", envelope("", "", attributes{})), true, nil, nil, 1)

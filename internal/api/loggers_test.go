@@ -16,11 +16,14 @@ func TestLogger_Spellings(t *testing.T) {
 	onBoth(t, "free", func(t *testing.T, owner client) {
 		owner.put(loggersPath+"/Com%2FExample%3AShop", envelope("logger", "COM.example/SHOP", attributes{"level": "INFO"})).want(200)
 		for _, spelling := range []string{"com.example.shop", "COM:EXAMPLE:SHOP", "com/example/shop"} {
-			got := owner.get(loggersPath + "/" + url.PathEscape(spelling)).want(200)
-			if got.data().ID != "com.example.shop" || got.text("name") != "com.example.shop" {
-				t.Errorf("%s: got %s", spelling, got.body)
-			}
-			owner.get(loggersPath + "/" + url.PathEscape(spelling) + "/sources").want(200)
+			t.Run(spelling, func(t *testing.T) {
+				owner := owner.in(t)
+				got := owner.get(loggersPath + "/" + url.PathEscape(spelling)).want(200)
+				if got.data().ID != "com.example.shop" || got.text("name") != "com.example.shop" {
+					t.Errorf("got %s", got.body)
+				}
+				owner.get(loggersPath + "/" + url.PathEscape(spelling) + "/sources").want(200)
+			})
 		}
 		owner.put(loggersPath+"/a", envelope("logger", "b", attributes{})).refused(400, invalid("/data/id"))
 		owner.put(loggersPath+"/a", envelope("flag", "a", attributes{})).refused(400, invalid("/data/type"))
@@ -67,11 +70,13 @@ func TestLogger_Replace(t *testing.T) {
 		`{"level":"INFO","level_expires_at":"soon"}`:                 {"level_expires_at"},
 		`{"level_expires_at":"2101-01-01T00:00:00Z"}`:                {"level_expires_at"},
 	} {
-		var problems []problem
-		for _, place := range places {
-			problems = append(problems, invalid("/data/attributes/"+place))
-		}
-		owner.put(path, `{"data":{"attributes":`+body+`}}`, offContract).refused(400, problems...)
+		t.Run(body, func(t *testing.T) {
+			var problems []problem
+			for _, place := range places {
+				problems = append(problems, invalid("/data/attributes/"+place))
+			}
+			owner.in(t).put(path, `{"data":{"attributes":`+body+`}}`, offContract).refused(400, problems...)
+		})
 	}
 	owner.put(path, envelope("", "", attributes{"level": "INFO", "level_expires_at": "2001-01-01T00:00:00Z", "group": "nowhere",
 		"environments": attributes{"nowhere": attributes{"level": "INFO"}}})).refused(400, invalid("/data/attributes/level_expires_at"),
@@ -95,17 +100,20 @@ func TestLogger_Resolved(t *testing.T) {
 		"other":             {{"INFO", "default", nil}, {"INFO", "default", nil}},
 		"reported":          {{"DEBUG", "base", "reported"}, {"DEBUG", "base", "reported"}},
 	} {
-		got := owner.get(loggersPath + "/" + key).want(200)
-		if diff := cmp.Diff(want, [2][3]any{got.resolvedIn("production"), got.resolvedIn("staging")}); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", key, diff)
-		}
-		// The same in a list that has neither its ancestors nor others, and leaves
-		// out the environment that nobody manages.
-		listed := owner.get(loggersPath + "?page[size]=1&filter[search]=" + key).want(200).page().Data[0]
-		managed := map[string]any{"production": got.attribute("resolved").(map[string]any)["production"]}
-		if diff := cmp.Diff(any(managed), listed.Attributes["resolved"]); listed.ID == key && diff != "" {
-			t.Errorf("%s in a list (-want +got):\n%s", key, diff)
-		}
+		t.Run(key, func(t *testing.T) {
+			owner := owner.in(t)
+			got := owner.get(loggersPath + "/" + key).want(200)
+			if diff := cmp.Diff(want, [2][3]any{got.resolvedIn("production"), got.resolvedIn("staging")}); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", key, diff)
+			}
+			// The same in a list that has neither its ancestors nor others, and leaves
+			// out the environment that nobody manages.
+			listed := owner.get(loggersPath + "?page[size]=1&filter[search]=" + key).want(200).page().Data[0]
+			managed := map[string]any{"production": got.attribute("resolved").(map[string]any)["production"]}
+			if diff := cmp.Diff(any(managed), listed.Attributes["resolved"]); listed.ID == key && diff != "" {
+				t.Errorf("%s in a list (-want +got):\n%s", key, diff)
+			}
+		})
 	}
 	group := owner.get(groupsPath + "/sql")
 	if diff := cmp.Diff([2][3]any{{"FATAL", "environment", "sql"}, {"ERROR", "base", "sql"}}, [2][3]any{group.resolvedIn("production"), group.resolvedIn("staging")}); diff != "" {
@@ -164,9 +172,11 @@ func TestLoggers_Filters(t *testing.T) {
 			"filter[last_seen]=" + before: "a b", "last_seen=" + url.QueryEscape("[2101-01-01T00:00:00Z,*)"): "", "filter[search]=ACC": "a",
 			"filter[service]=shop&filter[managed]=false&filter[last_seen]=" + before: "b",
 		} {
-			if got := strings.Join(owner.get(loggersPath+"?"+query).want(200).ids(), " "); got != want {
-				t.Errorf("?%s: got %q, want %q", query, got, want)
-			}
+			t.Run(query, func(t *testing.T) {
+				if got := strings.Join(owner.in(t).get(loggersPath+"?"+query).want(200).ids(), " "); got != want {
+					t.Errorf("?%s: got %q, want %q", query, got, want)
+				}
+			})
 		}
 		owner.get(loggersPath+"?filter[last_seen]=yesterday", offContract).refused(400, wrongParameter("filter[last_seen]"))
 		owner.get(loggersPath+"?managed=perhaps").refused(400, wrongParameter("managed"))

@@ -44,12 +44,14 @@ func TestMetrics_Series(t *testing.T) {
 			"&step=86400&by=nothing":            {hour.Truncate(24*time.Hour).Format(time.RFC3339) + " map[] 31 5"},
 			"&filter[missing]=x&by=flag,value,": nil,
 		} {
-			got := owner.withRole("VIEWER").get(within + query)
-			if query == "&filter[missing]=x&by=flag,value," {
-				got.refused(400, wrongParameter("by"))
-				continue
-			}
-			requireSame(t, got.points(), want)
+			t.Run(fmt.Sprintf("%.60q", query), func(t *testing.T) {
+				got := owner.in(t).withRole("VIEWER").get(within + query)
+				if query == "&filter[missing]=x&by=flag,value," {
+					got.refused(400, wrongParameter("by"))
+					return
+				}
+				requireSame(t, got.points(), want)
+			})
 		}
 		got := owner.get(within + "&by=value,flag").want(200)
 		requireSame(t, got.data().ID+" "+got.data().Type, "flags.evaluations metric_series")
@@ -68,7 +70,9 @@ func TestMetrics_Refusals(t *testing.T) {
 		"?name=m&filter[flag]=": "filter[flag]", "?name=m&page[size]=5": "page[size]",
 		"?name=m&step=60&from=" + time.Now().UTC().Add(-8*24*time.Hour).Format(time.RFC3339) + "&to=" + time.Now().UTC().Add(-7*24*time.Hour).Format(time.RFC3339): "from",
 	} {
-		owner.get(metricsPath+query, offContract).refused(400, wrongParameter(parameter))
+		t.Run(fmt.Sprintf("%.60q", query), func(t *testing.T) {
+			owner.in(t).get(metricsPath+query, offContract).refused(400, wrongParameter(parameter))
+		})
 	}
 	requireSame(t, len(owner.get(metricsPath+"?name=m").points()), 0)
 }

@@ -85,10 +85,12 @@ func TestNames_Reports(t *testing.T) {
 		contextsPath: `{"contexts":[{"type":"user","key":"a\u2066b"},{"type":"user","key":"fine","attributes":{"a\u202eb":"c\u202ed"}},{"type":"user","key":"a\u009bb"}]}`,
 		flagsPath:    `{"flags":[{"id":"a\u202eb","type":"BOOLEAN","default":true},{"id":"fine","type":"BOOLEAN","default":true},{"id":"f2","type":"BOOLEAN","default":true,"service":"\u202e"}]}`,
 	} {
-		got := owner.post(path+"/bulk", body, offContract).outcome()
-		if got.Registered != 1 || got.Meta == nil || len(got.Meta.Rejected) != 2 || got.Meta.Rejected[0].Index != 0 || got.Meta.Rejected[1].Index != 2 {
-			t.Errorf("%s: got %+v", path, got)
-		}
+		t.Run(path, func(t *testing.T) {
+			got := owner.in(t).post(path+"/bulk", body, offContract).outcome()
+			if got.Registered != 1 || got.Meta == nil || len(got.Meta.Rejected) != 2 || got.Meta.Rejected[0].Index != 0 || got.Meta.Rejected[1].Index != 2 {
+				t.Errorf("got %+v", got)
+			}
+		})
 	}
 }
 
@@ -137,20 +139,23 @@ func TestChanges_SettingsOfOthers(t *testing.T) {
 		path := ada.lastOf(resource)
 		lists := []string{changesPath, changesPath + "?filter[resource]=" + resource, changesPath + "?filter[actor]=nobody&filter[resource]=" + resource}
 		for role, reader := range map[string]client{"owner": owner, "admin": owner.withRole("ADMIN"), "viewer": owner.withRole("VIEWER"), "person": owner.join("ADMIN", "Bob").client} {
-			for _, read := range append(lists, path) {
-				if got := reader.get(read).want(200); got.contains("secret plan") || got.contains("first") {
-					t.Errorf("%s reads %s", role, got.body)
+			t.Run(role, func(t *testing.T) {
+				reader := reader.in(t)
+				for _, read := range append(lists, path) {
+					if got := reader.get(read).want(200); got.contains("secret plan") || got.contains("first") {
+						t.Errorf("%s reads %s", role, got.body)
+					}
 				}
-			}
-			shown := reader.get(path).want(200).data().Attributes
-			if shown["private"] != true || shown["before"] != nil || shown["after"] != nil || len(shown["diff"].([]any)) != 0 ||
-				shown["key"] != user.ID || shown["action"] != "updated" || shown["actor"].(map[string]any)["name"] != "theirs" {
-				t.Errorf("%s: got %v", role, shown)
-			}
-			if role != "viewer" {
-				reader.post(path+"/actions/revert", "").refused(403, problem{code: "forbidden"})
-				reader.post(path+"/actions/revert?force=true&dry_run=true", "").refused(403, problem{code: "forbidden"})
-			}
+				shown := reader.get(path).want(200).data().Attributes
+				if shown["private"] != true || shown["before"] != nil || shown["after"] != nil || len(shown["diff"].([]any)) != 0 ||
+					shown["key"] != user.ID || shown["action"] != "updated" || shown["actor"].(map[string]any)["name"] != "theirs" {
+					t.Errorf("got %v", shown)
+				}
+				if role != "viewer" {
+					reader.post(path+"/actions/revert", "").refused(403, problem{code: "forbidden"})
+					reader.post(path+"/actions/revert?force=true&dry_run=true", "").refused(403, problem{code: "forbidden"})
+				}
+			})
 		}
 		for _, read := range append(lists[:2:2], path) {
 			if got := ada.get(read).want(200); !got.contains("secret plan") || strings.Contains(string(got.body), `"private"`) {

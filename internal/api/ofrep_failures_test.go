@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -29,13 +30,15 @@ func TestOFREP_RateLimit(t *testing.T) {
 	owner := start(t, storetest.New(t, "sqlite"), func(s *settings.Settings) { s.RateLimit = 0.01 })
 	owner.ofrep("", `{}`).want(200)
 	for _, key := range []string{"", "made"} {
-		got := owner.ofrep(key, `{}`).want(429)
-		if seconds, err := strconv.Atoi(got.header.Get("Retry-After")); err != nil || seconds < 1 {
-			t.Errorf("Retry-After is %q, want seconds", got.header.Get("Retry-After"))
-		}
-		if details, _ := got.members()["errorDetails"].(string); details == "" || len(got.members()) != 1 {
-			t.Errorf("got %s", got.body)
-		}
+		t.Run(fmt.Sprintf("%q", key), func(t *testing.T) {
+			got := owner.in(t).ofrep(key, `{}`).want(429)
+			if seconds, err := strconv.Atoi(got.header.Get("Retry-After")); err != nil || seconds < 1 {
+				t.Errorf("Retry-After is %q, want seconds", got.header.Get("Retry-After"))
+			}
+			if details, _ := got.members()["errorDetails"].(string); details == "" || len(got.members()) != 1 {
+				t.Errorf("got %s", got.body)
+			}
+		})
 	}
 }
 
@@ -45,13 +48,15 @@ func TestOFREP_NoRoute(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
 	for path, status := range map[string]int{ofrepPath: 405, ofrepPath + "/made": 405, "/ofrep/v1/configuration": 404, "/ofrep/v2//flags": 404} {
-		got := owner.as("").get(path, with("Origin", "https://shop.example")).want(status)
-		if details, _ := got.members()["errorDetails"].(string); details == "" || len(got.members()) != 1 {
-			t.Errorf("%s: got %s", path, got.body)
-		}
-		if got.header.Get("Content-Type") != "application/json" || got.readableBy() != "" || (got.header.Get("Allow") != "") != (status == 405) {
-			t.Errorf("%s: got %v", path, got.header)
-		}
+		t.Run(path, func(t *testing.T) {
+			got := owner.in(t).as("").get(path, with("Origin", "https://shop.example")).want(status)
+			if details, _ := got.members()["errorDetails"].(string); details == "" || len(got.members()) != 1 {
+				t.Errorf("got %s", got.body)
+			}
+			if got.header.Get("Content-Type") != "application/json" || got.readableBy() != "" || (got.header.Get("Allow") != "") != (status == 405) {
+				t.Errorf("got %v", got.header)
+			}
+		})
 	}
 }
 
@@ -86,24 +91,26 @@ func TestOFREP_InternalError(t *testing.T) {
 		"an error": func() error { return errors.New("sql: broken at main.go:7") },
 		"a panic":  func() error { panic("sql: broken at main.go:7") },
 	} {
-		handler := api.New(api.Services{FlagSnapshots: &flags.Snapshots{Store: broken{read: read}}, Auth: anybody{},
-			Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics("test")}, api.Options{})
-		for _, path := range []string{ofrepPath, ofrepPath + "/made"} {
-			sent := httptest.NewRequest(http.MethodPost, path, strings.NewReader(`{"context":{}}`))
-			sent.Header.Set("Authorization", "Bearer x")
-			sent.Header.Set("Origin", "https://shop.example")
-			recorder := httptest.NewRecorder()
-			handler.ServeHTTP(recorder, sent)
-			got := answer{t: t, what: name, status: recorder.Code, header: recorder.Header(), body: recorder.Body.Bytes()}
-			checkExchange(t, sent, request{method: http.MethodPost, path: path}, got)
-			details, _ := got.want(500).members()["errorDetails"].(string)
-			if details == "" || len(got.members()) != 1 || inside.MatchString(details) {
-				t.Errorf("%s at %s: got %s", name, path, got.body)
+		t.Run(name, func(t *testing.T) {
+			handler := api.New(api.Services{FlagSnapshots: &flags.Snapshots{Store: broken{read: read}}, Auth: anybody{},
+				Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics("test")}, api.Options{})
+			for _, path := range []string{ofrepPath, ofrepPath + "/made"} {
+				sent := httptest.NewRequest(http.MethodPost, path, strings.NewReader(`{"context":{}}`))
+				sent.Header.Set("Authorization", "Bearer x")
+				sent.Header.Set("Origin", "https://shop.example")
+				recorder := httptest.NewRecorder()
+				handler.ServeHTTP(recorder, sent)
+				got := answer{t: t, what: name, status: recorder.Code, header: recorder.Header(), body: recorder.Body.Bytes()}
+				checkExchange(t, sent, request{method: http.MethodPost, path: path}, got)
+				details, _ := got.want(500).members()["errorDetails"].(string)
+				if details == "" || len(got.members()) != 1 || inside.MatchString(details) {
+					t.Errorf("%s at %s: got %s", name, path, got.body)
+				}
+				if got.header.Get("Content-Type") != "application/json" || got.header.Get("Access-Control-Allow-Origin") != "*" {
+					t.Errorf("%s at %s: got %v", name, path, got.header)
+				}
 			}
-			if got.header.Get("Content-Type") != "application/json" || got.header.Get("Access-Control-Allow-Origin") != "*" {
-				t.Errorf("%s at %s: got %v", name, path, got.header)
-			}
-		}
+		})
 	}
 }
 
@@ -143,11 +150,13 @@ func TestOFREP_ErrorCodes(t *testing.T) {
 		"an unknown environment":   {"made", `{}`, "", "nowhere", "GENERAL", 400},
 		"a query that is no query": {"made", `{}`, "?%zz", "production", "GENERAL", 400},
 	} {
-		got := owner.post(ofrepPath+"/"+c.key+c.query, c.body, with("Content-Type", "application/json"), with("X-Signalbox-Environment", c.environment), offContract).want(c.status)
-		members := got.members()
-		if details, _ := members["errorDetails"].(string); members["errorCode"] != c.code || members["key"] != c.key || details == "" || len(members) != 3 {
-			t.Errorf("%s: got %s, want %s", name, got.body, c.code)
-		}
+		t.Run(name, func(t *testing.T) {
+			got := owner.in(t).post(ofrepPath+"/"+c.key+c.query, c.body, with("Content-Type", "application/json"), with("X-Signalbox-Environment", c.environment), offContract).want(c.status)
+			members := got.members()
+			if details, _ := members["errorDetails"].(string); members["errorCode"] != c.code || members["key"] != c.key || details == "" || len(members) != 3 {
+				t.Errorf("got %s, want %s", got.body, c.code)
+			}
+		})
 	}
 }
 

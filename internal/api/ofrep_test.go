@@ -63,11 +63,13 @@ func TestOFREP_Reasons(t *testing.T) {
 		t.Errorf("bulk: want (-), got (+):\n%s", difference)
 	}
 	for key, wanted := range want {
-		got := owner.ofrep(key, `{"context":{"targetingKey":"alice"}}`).want(200)
-		result := got.members()
-		if shown(result) != wanted || result["key"] != key {
-			t.Errorf("%s: got %s, want %s", key, got.body, wanted)
-		}
+		t.Run(key, func(t *testing.T) {
+			got := owner.in(t).ofrep(key, `{"context":{"targetingKey":"alice"}}`).want(200)
+			result := got.members()
+			if shown(result) != wanted || result["key"] != key {
+				t.Errorf("got %s, want %s", got.body, wanted)
+			}
+		})
 	}
 	if got := owner.ofrep("ruled", `{"context":{"targetingKey":"bob"}}`).want(200).members(); got["reason"] != "DEFAULT" || got["value"] != false {
 		t.Errorf("got %v", got)
@@ -176,16 +178,19 @@ func TestOFREP_Context(t *testing.T) {
 		"scalars are at the top no longer": {"age", 7, `{"age":7}`, false},
 		"the same key with another value":  {"user.key", "a", `{"targetingKey":"b"}`, false},
 	} {
-		key := unique("context")
-		owner.makeFlag(key, inEnvironment("production", attributes{"rules": serving(equals(c.variable, c.value), true)}))
-		if got := owner.ofrep(key, `{"context":`+c.context+`}`).want(200).members(); got["value"] != c.matches {
-			t.Errorf("%s: got %v", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			owner := owner.in(t)
+			key := unique("context")
+			owner.makeFlag(key, inEnvironment("production", attributes{"rules": serving(equals(c.variable, c.value), true)}))
+			if got := owner.ofrep(key, `{"context":`+c.context+`}`).want(200).members(); got["value"] != c.matches {
+				t.Errorf("got %v", got)
+			}
+		})
 	}
 	key := unique("context")
 	owner.makeFlag(key, nil)
 	for _, body := range []string{"", `{}`, `{"context":null}`, `{"context":{}}`} {
-		owner.ofrep(key, body).want(200)
+		t.Run(fmt.Sprintf("%q", body), func(t *testing.T) { owner.in(t).ofrep(key, body).want(200) })
 	}
 }
 
@@ -194,22 +199,25 @@ func TestOFREP_Refusals(t *testing.T) {
 	owner := newOwner(t, "pro")
 	owner.makeFlag("made", nil)
 	for _, key := range []string{"made", ""} {
-		for body, code := range map[string]string{
-			`{`: "PARSE_ERROR", `[]`: "PARSE_ERROR", `5`: "PARSE_ERROR", `{"context":5}`: "INVALID_CONTEXT", `{"context":[]}`: "INVALID_CONTEXT", `{"context":"a"}`: "INVALID_CONTEXT",
-			`{"context":{"a":1,"a":2}}`: "PARSE_ERROR", `{"context":{"a":1e999}}`: "PARSE_ERROR", `{"context":{"a":"\ud800"}}`: "PARSE_ERROR", "{\"context\":{\"a\":\"\xff\"}}": "PARSE_ERROR",
-			`{"context":{"a":` + strings.Repeat("[", 150) + strings.Repeat("]", 150) + `}}`: "PARSE_ERROR",
-		} {
-			if got := owner.ofrep(key, body).want(400); got.members()["errorCode"] != code {
-				t.Errorf("%s: got %s, want %s", body, got.body, code)
+		t.Run(fmt.Sprintf("%q", key), func(t *testing.T) {
+			owner := owner.in(t)
+			for body, code := range map[string]string{
+				`{`: "PARSE_ERROR", `[]`: "PARSE_ERROR", `5`: "PARSE_ERROR", `{"context":5}`: "INVALID_CONTEXT", `{"context":[]}`: "INVALID_CONTEXT", `{"context":"a"}`: "INVALID_CONTEXT",
+				`{"context":{"a":1,"a":2}}`: "PARSE_ERROR", `{"context":{"a":1e999}}`: "PARSE_ERROR", `{"context":{"a":"\ud800"}}`: "PARSE_ERROR", "{\"context\":{\"a\":\"\xff\"}}": "PARSE_ERROR",
+				`{"context":{"a":` + strings.Repeat("[", 150) + strings.Repeat("]", 150) + `}}`: "PARSE_ERROR",
+			} {
+				if got := owner.ofrep(key, body).want(400); got.members()["errorCode"] != code {
+					t.Errorf("%s: got %s, want %s", body, got.body, code)
+				}
 			}
-		}
-		owner.ofrep(key, `{}`, with("X-Signalbox-Environment", "")).want(400)
-		owner.ofrep(key, `{}`, with("X-Signalbox-Environment", "nowhere")).want(400)
-		if got := owner.ofrep(key, `{}`, with("X-Signalbox-Environment", "prod")).want(400); !got.contains(`The environment \"prod\" does not exist. Did you mean production?`) {
-			t.Errorf("got %s", got.body)
-		}
-		owner.ofrep(key, `{}`, with("Content-Type", "text/plain")).want(415)
-		owner.ofrep(key, strings.Repeat(" ", 9<<20)).want(413)
+			owner.ofrep(key, `{}`, with("X-Signalbox-Environment", "")).want(400)
+			owner.ofrep(key, `{}`, with("X-Signalbox-Environment", "nowhere")).want(400)
+			if got := owner.ofrep(key, `{}`, with("X-Signalbox-Environment", "prod")).want(400); !got.contains(`The environment \"prod\" does not exist. Did you mean production?`) {
+				t.Errorf("got %s", got.body)
+			}
+			owner.ofrep(key, `{}`, with("Content-Type", "text/plain")).want(415)
+			owner.ofrep(key, strings.Repeat(" ", 9<<20)).want(413)
+		})
 	}
 }
 
@@ -220,9 +228,11 @@ func TestOFREP_RefusalNamesFlag(t *testing.T) {
 	owner := newOwner(t, "pro")
 	owner.makeFlag("made", nil)
 	for _, body := range []string{`{`, `{"context":5}`} {
-		if got := owner.ofrep("made", body).want(400); got.members()["key"] != "made" {
-			t.Errorf("got %s", got.body)
-		}
+		t.Run(body, func(t *testing.T) {
+			if got := owner.in(t).ofrep("made", body).want(400); got.members()["key"] != "made" {
+				t.Errorf("got %s", got.body)
+			}
+		})
 	}
 }
 
@@ -230,9 +240,11 @@ func TestOFREP_UnknownFlag(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
 	for _, key := range []string{"nowhere", "%00", "a%2Fb", "%22", strings.Repeat("x", 5000)} {
-		if got := owner.ofrep(key, `{"context":{}}`).want(404); got.members()["errorCode"] != "FLAG_NOT_FOUND" {
-			t.Errorf("%s: got %s", key, got.body)
-		}
+		t.Run(fmt.Sprintf("%.40q", key), func(t *testing.T) {
+			if got := owner.in(t).ofrep(key, `{"context":{}}`).want(404); got.members()["errorCode"] != "FLAG_NOT_FOUND" {
+				t.Errorf("%s: got %s", key, got.body)
+			}
+		})
 	}
 }
 
@@ -263,12 +275,15 @@ func TestOFREP_KeyHeader(t *testing.T) {
 	owner := newOwner(t, "pro")
 	owner.makeFlag("made", nil)
 	for _, key := range []string{"made", ""} {
-		owner.as("").ofrep(key, `{}`, with("X-API-Key", owner.key)).want(200)
-		owner.as("").ofrep(key, `{}`, with("X-API-Key", "sk_api_nobody")).want(401)
-		got := owner.as("").ofrep(key, `{}`, with("Origin", "https://shop.example")).want(401)
-		if got.header.Get("Access-Control-Allow-Origin") != "*" {
-			t.Error("a web page cannot read why it was refused")
-		}
+		t.Run(fmt.Sprintf("%q", key), func(t *testing.T) {
+			owner := owner.in(t)
+			owner.as("").ofrep(key, `{}`, with("X-API-Key", owner.key)).want(200)
+			owner.as("").ofrep(key, `{}`, with("X-API-Key", "sk_api_nobody")).want(401)
+			got := owner.as("").ofrep(key, `{}`, with("Origin", "https://shop.example")).want(401)
+			if got.header.Get("Access-Control-Allow-Origin") != "*" {
+				t.Error("a web page cannot read why it was refused")
+			}
+		})
 	}
 	owner.as("").get(flagsPath, with("X-API-Key", owner.key)).refused(401, problem{code: "unauthorized"})
 }
@@ -304,16 +319,18 @@ func TestOFREP_WebPages(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
 	for _, key := range []string{"", "made", "nowhere"} {
-		got := owner.as("").send("OPTIONS", strings.TrimSuffix(ofrepPath+"/"+key, "/"), "", with("Origin", "https://shop.example"),
-			with("Access-Control-Request-Method", "POST")).want(204)
-		for _, name := range []string{"Authorization", "X-API-Key", "Content-Type", "If-None-Match", "X-Signalbox-Environment"} {
-			if !strings.Contains(got.header.Get("Access-Control-Allow-Headers"), name) {
-				t.Errorf("a page may not send %s", name)
+		t.Run(fmt.Sprintf("%q", key), func(t *testing.T) {
+			got := owner.in(t).as("").send("OPTIONS", strings.TrimSuffix(ofrepPath+"/"+key, "/"), "", with("Origin", "https://shop.example"),
+				with("Access-Control-Request-Method", "POST")).want(204)
+			for _, name := range []string{"Authorization", "X-API-Key", "Content-Type", "If-None-Match", "X-Signalbox-Environment"} {
+				if !strings.Contains(got.header.Get("Access-Control-Allow-Headers"), name) {
+					t.Errorf("a page may not send %s", name)
+				}
 			}
-		}
-		if got.readableBy() != "*" {
-			t.Errorf("a page of any origin may ask; got %v", got.header)
-		}
+			if got.readableBy() != "*" {
+				t.Errorf("a page of any origin may ask; got %v", got.header)
+			}
+		})
 	}
 }
 

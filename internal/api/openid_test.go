@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -339,7 +340,9 @@ func TestOpenID_SecureCookies(t *testing.T) {
 		t.Fatalf("got the cookie %v", flow)
 	}
 	for _, name := range []string{"signalbox_oidc", "__Host-signalbox_oidc"} { // the state is wrong in both
-		owner.get("/auth/oidc/callback?code=x&state=y", with("Cookie", name+"="+flow.Value)).refusedSignIn("state")
+		t.Run(name, func(t *testing.T) {
+			owner.in(t).get("/auth/oidc/callback?code=x&state=y", with("Cookie", name+"="+flow.Value)).refusedSignIn("state")
+		})
 	}
 }
 
@@ -357,9 +360,11 @@ func TestOpenID_ReturnsToOwnPathsOnly(t *testing.T) {
 	owner := start(t, storetest.New(t, "sqlite"), provider.settings).as("")
 	for _, path := range []string{"https://evil.example.com", "//evil.example.com", `/\evil.example.com`, `\\evil.example.com`, "flags", "javascript:alert(1)",
 		"/\t/evil.example.com", "/\n", "https:evil", "?", "/" + strings.Repeat("x", 2000)} {
-		got := owner.get(startPath+"?return="+url.QueryEscape(path), offContract)
-		got.what += " of " + path
-		got.refused(400, wrongParameter("return"))
+		t.Run(fmt.Sprintf("%.40q", path), func(t *testing.T) {
+			got := owner.in(t).get(startPath+"?return="+url.QueryEscape(path), offContract)
+			got.what += " of " + path
+			got.refused(400, wrongParameter("return"))
+		})
 	}
 	begin(owner, "?return=/")
 	begin(owner, "?return="+url.QueryEscape("/flags/a%2Fb?x=//y#z"))
@@ -386,7 +391,7 @@ func TestOpenID_Methods(t *testing.T) {
 		}
 	}
 	for _, path := range []string{startPath, "/auth/oidc/callback?code=x&state=y"} {
-		without.get(path).refused(404, problem{code: "not_found"})
+		t.Run(path, func(t *testing.T) { without.in(t).get(path).refused(404, problem{code: "not_found"}) })
 	}
 }
 
@@ -407,14 +412,16 @@ func TestOpenID_ConsoleTells(t *testing.T) {
 		"domain": fault.New(fault.Forbidden, "No.").With("reason", "domain"),
 		"failed": errors.New("the disk is full"),
 	} {
-		for _, path := range []string{startPath, "/auth/oidc/callback?code=x&state=y"} {
-			served := api.New(api.Services{OpenID: failing{err}, Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics("test")},
-				api.Options{SignInPage: "/sign-in", PublicURL: "https://example.com/box"})
-			got := httptest.NewRecorder()
-			served.ServeHTTP(got, httptest.NewRequest(http.MethodGet, path, nil))
-			if location := got.Header().Get("Location"); got.Code != http.StatusSeeOther || location != "/box/sign-in?error="+want {
-				t.Errorf("%s: got %d to %s", path, got.Code, location)
+		t.Run(want, func(t *testing.T) {
+			for _, path := range []string{startPath, "/auth/oidc/callback?code=x&state=y"} {
+				served := api.New(api.Services{OpenID: failing{err}, Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics("test")},
+					api.Options{SignInPage: "/sign-in", PublicURL: "https://example.com/box"})
+				got := httptest.NewRecorder()
+				served.ServeHTTP(got, httptest.NewRequest(http.MethodGet, path, nil))
+				if location := got.Header().Get("Location"); got.Code != http.StatusSeeOther || location != "/box/sign-in?error="+want {
+					t.Errorf("%s: got %d to %s", path, got.Code, location)
+				}
 			}
-		}
+		})
 	}
 }

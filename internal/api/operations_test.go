@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,9 +17,11 @@ func TestOperations_NeedNoCredential(t *testing.T) {
 	anybody := newOwner(t, "pro").as("")
 	for path, want := range map[string]string{"/api/liveness": `{"meta":{"status":"alive"}}`, "/api/readiness": `{"meta":{"status":"ready"}}`,
 		"/api/serving": `{"status":"ok","reason":null}`} {
-		if got := anybody.get(path).want(200); strings.TrimSpace(string(got.body)) != want {
-			t.Errorf("%s: got %s, want %s", path, got.body, want)
-		}
+		t.Run(path, func(t *testing.T) {
+			if got := anybody.in(t).get(path).want(200); strings.TrimSpace(string(got.body)) != want {
+				t.Errorf("got %s, want %s", got.body, want)
+			}
+		})
 	}
 	description, err := openapi.JSON()
 	if err != nil {
@@ -44,9 +47,11 @@ func TestMetrics_CountByRoute(t *testing.T) {
 		`signalbox_http_requests_total{method="GET",route="none",status="404"} 1`,
 		`signalbox_authentications_total{result="refused"} 1`,
 	} {
-		if !strings.Contains(page, line) {
-			t.Errorf("/metrics does not have %s", line)
-		}
+		t.Run(fmt.Sprintf("%.40q", line), func(t *testing.T) {
+			if !strings.Contains(page, line) {
+				t.Errorf("/metrics does not have %s", line)
+			}
+		})
 	}
 	if strings.Contains(page, "secret-name") {
 		t.Error("/metrics shows a path or a key")

@@ -20,14 +20,17 @@ func TestPaths_Unknown(t *testing.T) {
 		"/API/v1/environments", "/api/v1/Environments", "/api%2Fv1/environments", "/api/v1/environments%2Fstaging",
 		"/api/v1/environments/a/b", "/api/v1/api_keys/x/actions/forget", "/api/v1/accounts/other", "/api/v1/accounts/current/",
 	} {
-		for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete, http.MethodOptions} {
-			got := owner.send(method, path, "")
-			got.refused(404, problem{code: "not_found"})
-			if got.header.Get("Location") != "" {
-				t.Errorf("%s %s leads to %s", method, path, got.header.Get("Location"))
+		t.Run(path, func(t *testing.T) {
+			owner := owner.in(t)
+			for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete, http.MethodOptions} {
+				got := owner.send(method, path, "")
+				got.refused(404, problem{code: "not_found"})
+				if got.header.Get("Location") != "" {
+					t.Errorf("%s %s leads to %s", method, path, got.header.Get("Location"))
+				}
 			}
-		}
-		owner.as("").get(path).refused(404, problem{code: "not_found"})
+			owner.as("").get(path).refused(404, problem{code: "not_found"})
+		})
 	}
 }
 
@@ -68,15 +71,18 @@ func TestPaths_Head(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
 	for _, path := range []string{environmentsPath, environmentsPath + "/staging", environmentsPath + "/nowhere", "/api/liveness", "/metrics"} {
-		get, head := owner.get(path), owner.send(http.MethodHead, path, "")
-		if head.status != get.status || len(head.body) != 0 {
-			t.Errorf("HEAD %s: got %d and %d bytes, want %d and none", path, head.status, len(head.body), get.status)
-		}
-		for _, name := range []string{"Content-Type", "Etag"} {
-			if head.header.Get(name) != get.header.Get(name) {
-				t.Errorf("HEAD %s: %s is %q, of GET %q", path, name, head.header.Get(name), get.header.Get(name))
+		t.Run(path, func(t *testing.T) {
+			owner := owner.in(t)
+			get, head := owner.get(path), owner.send(http.MethodHead, path, "")
+			if head.status != get.status || len(head.body) != 0 {
+				t.Errorf("HEAD %s: got %d and %d bytes, want %d and none", path, head.status, len(head.body), get.status)
 			}
-		}
+			for _, name := range []string{"Content-Type", "Etag"} {
+				if head.header.Get(name) != get.header.Get(name) {
+					t.Errorf("HEAD %s: %s is %q, of GET %q", path, name, head.header.Get(name), get.header.Get(name))
+				}
+			}
+		})
 	}
 }
 
@@ -120,18 +126,21 @@ func TestIDs_UnnameableInPath(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
 	for _, id := range []string{"/", ".", ".."} {
-		owner.post(servicesPath, envelope("service", id, attributes{}), offContract).refused(400, invalid("/data/id"))
-		owner.post(groupsPath, envelope("log_group", id, attributes{}), offContract).refused(400, invalid("/data/id"))
-		for _, got := range []outcome{
-			owner.report(attributes{"type": "service", "key": id}, attributes{"type": id, "key": "a"}, attributes{"type": "user", "key": id}).outcome(),
-			owner.observe(attributes{"id": id}, attributes{"id": id + "/"}, attributes{"id": "a" + id}).outcome(),
-		} {
-			rejected := got.rejected()
-			if len(rejected) == 0 || rejected[0] != 0 || !strings.Contains(got.Meta.Rejected[0].Detail, "which no path can name") {
-				t.Errorf("%q: got %+v", id, got)
+		t.Run(id, func(t *testing.T) {
+			owner := owner.in(t)
+			owner.post(servicesPath, envelope("service", id, attributes{}), offContract).refused(400, invalid("/data/id"))
+			owner.post(groupsPath, envelope("log_group", id, attributes{}), offContract).refused(400, invalid("/data/id"))
+			for _, got := range []outcome{
+				owner.report(attributes{"type": "service", "key": id}, attributes{"type": id, "key": "a"}, attributes{"type": "user", "key": id}).outcome(),
+				owner.observe(attributes{"id": id}, attributes{"id": id + "/"}, attributes{"id": "a" + id}).outcome(),
+			} {
+				rejected := got.rejected()
+				if len(rejected) == 0 || rejected[0] != 0 || !strings.Contains(got.Meta.Rejected[0].Detail, "which no path can name") {
+					t.Errorf("got %+v", got)
+				}
 			}
-		}
-		owner.get(contextsPath + "/" + encodeAll("user:"+id)).want(200)
+			owner.get(contextsPath + "/" + encodeAll("user:"+id)).want(200)
+		})
 	}
 	owner.put(loggersPath+"/%2E", envelope("logger", "", attributes{}), offContract).refused(400, invalid("/data/id"))
 	owner.put(loggersPath+"/%3A%2E", envelope("logger", "", attributes{}), offContract).refused(400, invalid("/data/id"))
@@ -147,17 +156,22 @@ func TestIDs_OfContexts(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
 	for _, c := range []struct{ kind, key string }{{"user", "alice"}, {"user", "a:b:c"}, {"user", ":"}, {"a/b", "c/d"}, {"tenant", "ä%20"}} {
-		owner.discover(c.kind, c.key)
-		id := c.kind + ":" + c.key
-		for _, encoded := range []string{encodeAll(id), url.PathEscape(id)} {
-			got := owner.get(contextsPath + "/" + encoded).want(200)
-			if got.data().ID != id || got.text("context_type") != c.kind || got.text("key") != c.key {
-				t.Errorf("asked for %q, got %s", id, got.body)
+		t.Run(c.kind+" "+c.key, func(t *testing.T) {
+			owner := owner.in(t)
+			owner.discover(c.kind, c.key)
+			id := c.kind + ":" + c.key
+			for _, encoded := range []string{encodeAll(id), url.PathEscape(id)} {
+				got := owner.get(contextsPath + "/" + encoded).want(200)
+				if got.data().ID != id || got.text("context_type") != c.kind || got.text("key") != c.key {
+					t.Errorf("asked for %q, got %s", id, got.body)
+				}
 			}
-		}
+		})
 	}
 	for _, id := range []string{"user", ":alice", "user:", "alice:user", "USER:alice"} {
-		owner.get(contextsPath+"/"+encodeAll(id)).refused(404, problem{code: "not_found"})
+		t.Run(id, func(t *testing.T) {
+			owner.in(t).get(contextsPath+"/"+encodeAll(id)).refused(404, problem{code: "not_found"})
+		})
 	}
 }
 
@@ -202,19 +216,22 @@ func TestPaths_HostIsIgnored(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
 	for _, host := range []string{"flags.localhost:8080", "app.example.com", "localhost"} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, owner.node.URL+environmentsPath, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Host = host
-		request.Header.Set("Authorization", "Bearer "+owner.key)
-		response, err := owner.http.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response.Body.Close()
-		if response.StatusCode != http.StatusOK {
-			t.Errorf("for the host %s: got %d, want 200", host, response.StatusCode)
-		}
+		t.Run(host, func(t *testing.T) {
+			owner := owner.in(t)
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, owner.node.URL+environmentsPath, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Host = host
+			request.Header.Set("Authorization", "Bearer "+owner.key)
+			response, err := owner.http.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			response.Body.Close()
+			if response.StatusCode != http.StatusOK {
+				t.Errorf("for the host %s: got %d, want 200", host, response.StatusCode)
+			}
+		})
 	}
 }

@@ -86,10 +86,13 @@ func TestSession_BehindProxy(t *testing.T) {
 		})
 		ada := owner.join("VIEWER", "Ada")
 		for _, forwarded := range []string{"192.0.2.1", "198.51.100.1, 192.0.2.1", "127.0.0.1, 192.0.2.1", "nonsense, 192.0.2.1, 127.0.0.9"} {
-			untilLimited(t, 20, 201, func() answer {
-				somebody := owner.join("VIEWER", "Somebody") // another each time: who signed in from there is not limited again
-				exhaust(t, func() answer { return wrong(owner, "192.0.2.1") })
-				return owner.signIn(attributes{"email": somebody.email, "password": goodPassword}, from(forwarded))
+			t.Run(forwarded, func(t *testing.T) {
+				owner := owner.in(t)
+				untilLimited(t, 20, 201, func() answer {
+					somebody := owner.join("VIEWER", "Somebody") // another each time: who signed in from there is not limited again
+					exhaust(t, func() answer { return wrong(owner, "192.0.2.1") })
+					return owner.signIn(attributes{"email": somebody.email, "password": goodPassword}, from(forwarded))
+				})
 			})
 		}
 		owner.signIn(attributes{"email": ada.email, "password": goodPassword}, from("198.51.100.1")).want(201)

@@ -59,9 +59,11 @@ func TestErrors_AllProblemsAtOnce(t *testing.T) {
 	owner.post(configsPath, envelope("config", "config", attributes{"parent": nil, "items": items(attributes{"a": 1})})).want(201)
 	before := owner.latest().ID
 	for _, c := range cases {
-		got := owner.send(c.method, c.path, c.body, offContract)
-		got.what += ", " + c.name
-		got.refused(400, c.problems...)
+		t.Run(c.name, func(t *testing.T) {
+			got := owner.in(t).send(c.method, c.path, c.body, offContract)
+			got.what += ", " + c.name
+			got.refused(400, c.problems...)
+		})
 	}
 	if after := owner.latest().ID; after != before {
 		t.Errorf("what was refused changed something: %s after %s", after, before)

@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -208,13 +209,15 @@ func TestSnapshot_KeepShares(t *testing.T) {
 		5 * largeSnapshot / 4: {"a": 1, "b": 1, "large": 1},
 		largeSnapshot / 2:     {"a": 1, "b": 1},
 	} {
-		got := map[string]int{}
-		for _, kept := range handler.Keep(limit) {
-			got[kept.Account]++
-		}
-		if !maps.Equal(got, want) {
-			t.Errorf("of %d bytes: %v, want %v", limit, got, want)
-		}
+		t.Run(fmt.Sprint(limit), func(t *testing.T) {
+			got := map[string]int{}
+			for _, kept := range handler.Keep(limit) {
+				got[kept.Account]++
+			}
+			if !maps.Equal(got, want) {
+				t.Errorf("of %d bytes: %v, want %v", limit, got, want)
+			}
+		})
 	}
 }
 

@@ -84,7 +84,7 @@ func TestReport_CreatesNew(t *testing.T) {
 	requireJSON(t, owner.get(contextsPath+"/user%3Aalice").want(200).attribute("attributes"), `{"plan":"pro","age":7}`)
 	requireJSON(t, owner.get(contextsPath+"/user%3Abob").want(200).attribute("attributes"), `{}`)
 	for _, missing := range []string{contextsPath + "/environment%3Apreview-42", typesPath + "/service", typesPath + "/environment"} {
-		owner.get(missing).want(404)
+		t.Run(missing, func(t *testing.T) { owner.in(t).get(missing).want(404) })
 	}
 }
 
@@ -217,13 +217,16 @@ func TestReport_RejectionSentences(t *testing.T) {
 			{`{"type":"environment","key":"staging"}`, `key must be an environment that this API key may report.`},
 		},
 	} {
-		for _, item := range items {
-			name := path[strings.LastIndex(path, "/")+1:]
-			got := scoped.post(path+"/bulk", `{"`+name+`":[`+item[0]+`]}`, offContract).outcome()
-			if got.Meta == nil || got.Meta.Rejected[0].Detail != item[1] {
-				t.Errorf("%s %.80s: got %+v, want %s", path, item[0], got, item[1])
+		t.Run(path, func(t *testing.T) {
+			scoped := scoped.in(t)
+			for _, item := range items {
+				name := path[strings.LastIndex(path, "/")+1:]
+				got := scoped.post(path+"/bulk", `{"`+name+`":[`+item[0]+`]}`, offContract).outcome()
+				if got.Meta == nil || got.Meta.Rejected[0].Detail != item[1] {
+					t.Errorf("%s %.80s: got %+v, want %s", path, item[0], got, item[1])
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -332,7 +335,9 @@ func TestContextTypes_Create(t *testing.T) {
 		owner.discover("found", "key")
 		member.post(typesPath, envelope("", "found", attributes{})).refused(409, exists)
 		for _, id := range []string{"", "a:b", "a\nb", ".", strings.Repeat("x", 101)} {
-			member.post(typesPath, envelope("", id, attributes{}), offContract).refused(400, invalid("/data/id"))
+			t.Run(fmt.Sprintf("%.40q", id), func(t *testing.T) {
+				member.in(t).post(typesPath, envelope("", id, attributes{}), offContract).refused(400, invalid("/data/id"))
+			})
 		}
 		owner.withRole("VIEWER").post(typesPath, envelope("", "viewed", attributes{})).refused(403, problem{code: "forbidden"})
 		member.delete(typesPath + "/tenant").want(204)
@@ -389,9 +394,11 @@ func TestReport_Metrics(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"no-value", "text", "bad-time", "old", "future", "bad-unit", "dimensions", "zero"} {
-		if strings.Contains(page, `name="`+name) {
-			t.Errorf("the operator's metrics have the unusable %s", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if strings.Contains(page, `name="`+name) {
+				t.Errorf("the operator's metrics have the unusable %s", name)
+			}
+		})
 	}
 	requireMinutes(t, owner.node.Database, account)
 }

@@ -15,9 +15,11 @@ func TestListing(t *testing.T) {
 	for want, words := range map[string][]string{
 		"GET": {"GET"}, "GET and PUT": {"GET", "PUT"}, "GET, PUT and DELETE": {"GET", "PUT", "DELETE"},
 	} {
-		if got := listing(words, "and"); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if got := listing(words, "and"); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
 	}
 }
 

@@ -103,10 +103,13 @@ func TestETag_FollowsDefinition(t *testing.T) {
 		environmentsPath: envelope("", "tagged", attributes{"name": "N"}), servicesPath: envelope("", "tagged", attributes{}),
 		keysPath: envelope("", "", attributes{"name": "N"}),
 	} {
-		created := owner.post(path, body).want(201)
-		if read := owner.get(path + "/" + created.data().ID).want(200); read.header.Get("Etag") != created.header.Get("Etag") {
-			t.Errorf("%s: created with the tag %s, read with %s", path, created.header.Get("Etag"), read.header.Get("Etag"))
-		}
+		t.Run(path, func(t *testing.T) {
+			owner := owner.in(t)
+			created := owner.post(path, body).want(201)
+			if read := owner.get(path + "/" + created.data().ID).want(200); read.header.Get("Etag") != created.header.Get("Etag") {
+				t.Errorf("created with the tag %s, read with %s", created.header.Get("Etag"), read.header.Get("Etag"))
+			}
+		})
 	}
 	// Both forms of settings have one definition.
 	if owner.get(settingsPath).header.Get("Etag") != owner.get(settingsPath, with("Accept", bare)).header.Get("Etag") {
@@ -232,10 +235,12 @@ func TestResponses_Compression(t *testing.T) {
 		}
 	}
 	for _, path := range []string{environmentsPath + "/staging", environmentsPath + "/nowhere", "/api/liveness"} {
-		got := rawGet(t, owner, path, "gzip")
-		if text := readAll(t, got); got.Header.Get("Content-Encoding") != "" || len(text) > 2048 || text[0] != '{' {
-			t.Errorf("%s is small and was compressed", path)
-		}
+		t.Run(path, func(t *testing.T) {
+			got := rawGet(t, owner.in(t), path, "gzip")
+			if text := readAll(t, got); got.Header.Get("Content-Encoding") != "" || len(text) > 2048 || text[0] != '{' {
+				t.Errorf("%s is small and was compressed", path)
+			}
+		})
 	}
 }
 
@@ -256,12 +261,15 @@ func TestETag_Encodings(t *testing.T) {
 		t.Fatalf("the tags are %s and %s", plain, zipped)
 	}
 	for _, accept := range []string{"identity", "gzip"} {
-		for listed, want := range map[string]string{plain: plain, zipped: zipped, "W/" + zipped: zipped, plain + ", " + zipped: tags[accept], "*": tags[accept]} {
-			got := owner.get(path, with("Accept-Encoding", accept), with("If-None-Match", listed)).want(304)
-			if got.header.Get("Etag") != want || got.header.Get("Vary") != "Accept-Encoding" {
-				t.Errorf("%s for %s: got %v, want the tag %s", listed, accept, got.header, want)
+		t.Run(accept, func(t *testing.T) {
+			owner := owner.in(t)
+			for listed, want := range map[string]string{plain: plain, zipped: zipped, "W/" + zipped: zipped, plain + ", " + zipped: tags[accept], "*": tags[accept]} {
+				got := owner.get(path, with("Accept-Encoding", accept), with("If-None-Match", listed)).want(304)
+				if got.header.Get("Etag") != want || got.header.Get("Vary") != "Accept-Encoding" {
+					t.Errorf("%s for %s: got %v, want the tag %s", listed, accept, got.header, want)
+				}
 			}
-		}
+		})
 	}
 	owner.get(path, with("Accept-Encoding", "identity"), with("If-None-Match", `"other-gzip"`)).want(200)
 	body := replacing(path, "Renamed")

@@ -164,7 +164,7 @@ func TestRun_ActionsAfterEnd(t *testing.T) {
 		t.Errorf("got %s", got.body)
 	}
 	for _, body := range []string{"[]", "7", "{"} {
-		owner.post(path+"/actions/run", body, offContract).want(400)
+		t.Run(body, func(t *testing.T) { owner.in(t).post(path+"/actions/run", body, offContract).want(400) })
 	}
 }
 
@@ -264,7 +264,7 @@ func TestRuns_Pages(t *testing.T) {
 			"filter[status]=DONE": "filter[status]", "filter[status]=": "filter[status]", "filter[trigger]=CRON": "filter[trigger]",
 			"filter[created_at]=2030-01-01": "filter[created_at]", "filter[created_at]=[x,*)": "filter[created_at]", "filter[unknown]=x": "filter[unknown]",
 		} {
-			owner.get(runsPath+"?"+query).refused(400, wrongParameter(parameter))
+			t.Run(query, func(t *testing.T) { owner.in(t).get(runsPath+"?"+query).refused(400, wrongParameter(parameter)) })
 		}
 	})
 }
@@ -297,9 +297,11 @@ func TestRuns_Filters(t *testing.T) {
 			"filter[created_at]=[" + from + "," + after + ")": {succeeded.data().ID}, "filter[created_at]=[*," + from + ")": {},
 			"filter[created_at]=[" + after + ",*)": {scheduled, running, canceled, rerun, failed},
 		} {
-			if difference := cmp.Diff(want, owner.get(runsPath+"?"+query, offContract).want(200).ids()); difference != "" {
-				t.Errorf("%s: want (-), got (+):\n%s", query, difference)
-			}
+			t.Run(query, func(t *testing.T) {
+				if difference := cmp.Diff(want, owner.in(t).get(runsPath+"?"+query, offContract).want(200).ids()); difference != "" {
+					t.Errorf("want (-), got (+):\n%s", difference)
+				}
+			})
 		}
 	})
 }

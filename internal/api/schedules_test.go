@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
@@ -52,12 +53,16 @@ func TestPreview_Count(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
 	for _, count := range []int{1, 2, 100} {
-		if got := owner.preview("*/5 * * * *", "&count="+strconv.Itoa(count)).instants(); len(got) != count {
-			t.Errorf("%d instants, want %d", len(got), count)
-		}
+		t.Run(fmt.Sprint(count), func(t *testing.T) {
+			if got := owner.in(t).preview("*/5 * * * *", "&count="+strconv.Itoa(count)).instants(); len(got) != count {
+				t.Errorf("%d instants, want %d", len(got), count)
+			}
+		})
 	}
 	for _, count := range []string{"0", "101", "-1", "x", "", "1.5"} {
-		owner.preview("* * * * *", "&count="+count).refused(400, wrongParameter("count"))
+		t.Run(fmt.Sprintf("%q", count), func(t *testing.T) {
+			owner.in(t).preview("* * * * *", "&count="+count).refused(400, wrongParameter("count"))
+		})
 	}
 }
 
@@ -66,11 +71,14 @@ func TestPreview_RefusesWhatAJobMayNotHave(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
 	for _, schedule := range []string{"", " ", "later", "* * * *", "61 * * * *", "0 0 30 2 *", "@daily", "@reboot", "2030-01-01", "2030-06-31T00:00:00Z"} {
-		got := owner.preview(schedule, "")
-		got.refused(400, wrongParameter("schedule"))
-		if job := owner.post(jobsPath, envelope("job", "job", job(attributes{"schedule": schedule}))); detail(job) != detail(got) {
-			t.Errorf("%q: a job is refused with %s, a preview with %s", schedule, job.body, got.body)
-		}
+		t.Run(fmt.Sprintf("%q", schedule), func(t *testing.T) {
+			owner := owner.in(t)
+			got := owner.preview(schedule, "")
+			got.refused(400, wrongParameter("schedule"))
+			if job := owner.post(jobsPath, envelope("job", "job", job(attributes{"schedule": schedule}))); detail(job) != detail(got) {
+				t.Errorf("%q: a job is refused with %s, a preview with %s", schedule, job.body, got.body)
+			}
+		})
 	}
 	passed := owner.preview("2020-01-01T00:00:00Z", "")
 	passed.refused(400, wrongParameter("schedule"))

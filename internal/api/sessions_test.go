@@ -73,7 +73,7 @@ func TestSession_SameRefusal(t *testing.T) {
 		`{"api_key":"k","email":"a@b","password":"x"}`:                 {invalid("/api_key")},
 		`{"data":{"type":"user","attributes":{"api_key":"sk_api_x"}}}`: {invalid("/data/type")},
 	} {
-		owner.as("").post(sessionsPath, text).refused(400, problems...)
+		t.Run(text, func(t *testing.T) { owner.in(t).as("").post(sessionsPath, text).refused(400, problems...) })
 	}
 	owner.as("").post(sessionsPath, `{"email":"`+strings.Repeat("x", 70<<10)+`"}`).refused(413, problem{code: "payload_too_large"})
 	owner.signIn(attributes{"api_key": "sk_api_nobody"}).refused(401, unauthorized())

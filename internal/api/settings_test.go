@@ -48,25 +48,28 @@ func TestSettings_Forms(t *testing.T) {
 	kinds := map[string]string{settingsPath: "account_settings", ownSettingsPath: "user_settings"}
 	owner := newOwner(t, "pro")
 	for path, kind := range kinds {
-		for _, c := range forms {
-			body := `{"environment_order":["production"],"theme":"dark"}`
-			if c.form == enveloped {
-				body = `{"data":{"type":"` + kind + `","id":"current","attributes":` + body + `}}`
-			}
-			negotiated := []option{with("Content-Type", c.contentType), with("Accept", c.accept), offContract}
-			for _, got := range []answer{owner.put(path, body, negotiated...), owner.get(path, negotiated...)} {
-				got.what += " as " + c.contentType + " accepting " + c.accept
-				if got.want(200); got.header.Get("Content-Type") != c.form {
-					t.Errorf("%s: got %s, want %s", got.what, got.header.Get("Content-Type"), c.form)
+		t.Run(path, func(t *testing.T) {
+			owner := owner.in(t)
+			for _, c := range forms {
+				body := `{"environment_order":["production"],"theme":"dark"}`
+				if c.form == enveloped {
+					body = `{"data":{"type":"` + kind + `","id":"current","attributes":` + body + `}}`
 				}
-				if strings.TrimSpace(string(got.body)) != normalForm(kind, c.form) {
-					t.Errorf("%s: got %s", got.what, got.body)
+				negotiated := []option{with("Content-Type", c.contentType), with("Accept", c.accept), offContract}
+				for _, got := range []answer{owner.put(path, body, negotiated...), owner.get(path, negotiated...)} {
+					got.what += " as " + c.contentType + " accepting " + c.accept
+					if got.want(200); got.header.Get("Content-Type") != c.form {
+						t.Errorf("%s: got %s, want %s", got.what, got.header.Get("Content-Type"), c.form)
+					}
+					if strings.TrimSpace(string(got.body)) != normalForm(kind, c.form) {
+						t.Errorf("%s: got %s", got.what, got.body)
+					}
+				}
+				if c.form == enveloped { // and nothing else is taken for an envelope
+					owner.put(path, `{"theme":"light"}`, negotiated...).refused(400, invalid("/data"))
 				}
 			}
-			if c.form == enveloped { // and nothing else is taken for an envelope
-				owner.put(path, `{"theme":"light"}`, negotiated...).refused(400, invalid("/data"))
-			}
-		}
+		})
 	}
 }
 
@@ -103,18 +106,21 @@ func TestSettings_KeepSpelling(t *testing.T) {
 	owner := newOwner(t, "pro")
 	plain := []option{with("Content-Type", bare), with("Accept", bare)}
 	for _, c := range members {
-		want := `{"environment_order":["staging"],` + cmp.Or(c.back, c.sent) + `}`
-		for _, path := range []string{settingsPath, ownSettingsPath} {
-			put := owner.put(path, `{`+c.sent+`,"environment_order":["staging"]}`, plain...)
-			for _, got := range []answer{put, owner.get(path, plain...)} {
-				if text := strings.TrimSpace(string(got.want(200).body)); text != want {
-					t.Errorf("%s, %s:\ngot  %s\nwant %s", c.name, got.what, text, want)
+		t.Run(c.name, func(t *testing.T) {
+			owner := owner.in(t)
+			want := `{"environment_order":["staging"],` + cmp.Or(c.back, c.sent) + `}`
+			for _, path := range []string{settingsPath, ownSettingsPath} {
+				put := owner.put(path, `{`+c.sent+`,"environment_order":["staging"]}`, plain...)
+				for _, got := range []answer{put, owner.get(path, plain...)} {
+					if text := strings.TrimSpace(string(got.want(200).body)); text != want {
+						t.Errorf("%s, %s:\ngot  %s\nwant %s", c.name, got.what, text, want)
+					}
+				}
+				if got := owner.get(path).want(200); !got.contains(`"attributes":` + want + "}}") {
+					t.Errorf("the envelope has %s, want %s", got.body, want)
 				}
 			}
-			if got := owner.get(path).want(200); !got.contains(`"attributes":` + want + "}}") {
-				t.Errorf("%s: the envelope has %s, want %s", c.name, got.body, want)
-			}
-		}
+		})
 	}
 }
 
@@ -123,19 +129,22 @@ func TestSettings_OrderDropsUnknown(t *testing.T) {
 	owner := newOwner(t, "pro")
 	owner.discover("environment", "preview")
 	for _, path := range []string{settingsPath, ownSettingsPath} {
-		for _, c := range []struct{ sent, want []string }{
-			{[]string{"production", "staging"}, []string{"production", "staging"}},
-			{[]string{"staging", "staging", "production", "staging"}, []string{"staging", "production"}},
-			{[]string{"nowhere", "production", "Production", ""}, []string{"production"}},
-			{[]string{"preview", "production"}, []string{"preview", "production"}},
-			{[]string{"nowhere"}, []string{}},
-			{[]string{}, []string{}},
-		} {
-			owner.put(path, envelope("", "", attributes{"environment_order": c.sent})).want(200)
-			if difference := gocmp.Diff(c.want, owner.order(path)); difference != "" {
-				t.Errorf("%s: sent %v:\n%s", path, c.sent, difference)
+		t.Run(path, func(t *testing.T) {
+			owner := owner.in(t)
+			for _, c := range []struct{ sent, want []string }{
+				{[]string{"production", "staging"}, []string{"production", "staging"}},
+				{[]string{"staging", "staging", "production", "staging"}, []string{"staging", "production"}},
+				{[]string{"nowhere", "production", "Production", ""}, []string{"production"}},
+				{[]string{"preview", "production"}, []string{"preview", "production"}},
+				{[]string{"nowhere"}, []string{}},
+				{[]string{}, []string{}},
+			} {
+				owner.put(path, envelope("", "", attributes{"environment_order": c.sent})).want(200)
+				if difference := gocmp.Diff(c.want, owner.order(path)); difference != "" {
+					t.Errorf("sent %v:\n%s", c.sent, difference)
+				}
 			}
-		}
+		})
 	}
 }
 

@@ -74,9 +74,11 @@ func TestSnapshot_Contents(t *testing.T) {
 		"no other seq":  {none.Seq, qa.Seq},
 		"as single one": {qa.Flags[0].Attributes["name"], owner.get(flagsPath + "/" + qa.Flags[0].ID).want(200).attribute("name")},
 	} {
-		if difference := cmp.Diff(c.want, c.got); difference != "" {
-			t.Errorf("%s: want (-), got (+):\n%s", name, difference)
-		}
+		t.Run(name, func(t *testing.T) {
+			if difference := cmp.Diff(c.want, c.got); difference != "" {
+				t.Errorf("want (-), got (+):\n%s", difference)
+			}
+		})
 	}
 	// A frozen environment keeps its values, which services still use.
 	owner.put(environmentsPath+"/qa", envelope("", "", attributes{"name": "qa", "managed": false})).want(200)
@@ -94,17 +96,23 @@ func TestSnapshot_Include(t *testing.T) {
 		"flags,configs": {"configs", "flags", "seq"}, "configs,flags,flags": {"configs", "flags", "seq"},
 		"flags,levels,configs": {"configs", "flags", "log_groups", "loggers", "seq"},
 	} {
-		got := owner.get(snapshotsPath + "/production?include=" + include).want(200).data()
-		if members := slices.Sorted(maps.Keys(got.Attributes)); !slices.Equal(members, want) || got.ID != "production" || got.Type != "snapshot" {
-			t.Errorf("%s has %v of %s %s", include, members, got.Type, got.ID)
-		}
+		t.Run(include, func(t *testing.T) {
+			got := owner.in(t).get(snapshotsPath + "/production?include=" + include).want(200).data()
+			if members := slices.Sorted(maps.Keys(got.Attributes)); !slices.Equal(members, want) || got.ID != "production" || got.Type != "snapshot" {
+				t.Errorf("%s has %v of %s %s", include, members, got.Type, got.ID)
+			}
+		})
 	}
 	for _, include := range []string{"", "jobs", "flags,", "flags levels", "FLAGS"} {
-		owner.get(snapshotsPath+"/production?include="+strings.ReplaceAll(include, " ", "%20"), offContract).
-			refused(400, problem{code: "invalid_parameter", source: "parameter include"})
+		t.Run(fmt.Sprintf("%q", include), func(t *testing.T) {
+			owner.in(t).get(snapshotsPath+"/production?include="+strings.ReplaceAll(include, " ", "%20"), offContract).
+				refused(400, problem{code: "invalid_parameter", source: "parameter include"})
+		})
 	}
 	for _, environment := range []string{"-x", "a%2Fb", "a%20b", "%00", strings.Repeat("x", 101)} {
-		owner.get(snapshotsPath+"/"+environment, offContract).refused(404, problem{code: "not_found"})
+		t.Run(fmt.Sprintf("%.40q", environment), func(t *testing.T) {
+			owner.in(t).get(snapshotsPath+"/"+environment, offContract).refused(404, problem{code: "not_found"})
+		})
 	}
 }
 
@@ -174,11 +182,13 @@ func TestConnections_Parameters(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
 	for _, query := range []string{"page[after]=x", "page[size]=0", "sort=node", "filter[service]=x"} {
-		owner.get("/api/v1/connections?"+query, offContract).refusedParameter()
+		t.Run(query, func(t *testing.T) {
+			owner.in(t).get("/api/v1/connections?"+query, offContract).refusedParameter()
+		})
 	}
 	owner.get("/api/v1/connections?sort=-connected_at&page[size]=1000").want(200)
 	for _, query := range []string{"topics=flags", "service=%0A", "environment=%FF", "since=1&since=2", "service=a&service=b", "topics=&topics=all"} {
-		owner.get("/api/ws/v1/events?"+query, offContract).refusedParameter()
+		t.Run(query, func(t *testing.T) { owner.in(t).get("/api/ws/v1/events?"+query, offContract).refusedParameter() })
 	}
 }
 

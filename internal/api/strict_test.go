@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -119,14 +120,17 @@ func TestStrict_RoundTrip(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
 	for route, make := range matched() {
-		if !strings.HasPrefix(route, "PUT ") {
-			continue
-		}
-		path := make(owner)
-		read := owner.get(path).want(200)
-		if got := owner.put(path, string(read.body), strictly); got.status != 200 || got.contains(`"ignored"`) {
-			t.Errorf("%s: got %s", route, got.body)
-		}
+		t.Run(route, func(t *testing.T) {
+			owner := owner.in(t)
+			if !strings.HasPrefix(route, "PUT ") {
+				return
+			}
+			path := make(owner)
+			read := owner.get(path).want(200)
+			if got := owner.put(path, string(read.body), strictly); got.status != 200 || got.contains(`"ignored"`) {
+				t.Errorf("got %s", got.body)
+			}
+		})
 	}
 	created := owner.post(keysPath, envelope("", "", attributes{"name": "k"})).want(201)
 	owner.put(keysPath+"/"+created.data().ID, string(created.body), strictly).want(200)
@@ -172,11 +176,14 @@ func TestStrict_Header(t *testing.T) {
 		"handling=strict": "handling=strict", `Handling = "STRICT"`: "handling=strict", "respond-async, handling=strict; wait=5": "handling=strict",
 		"handling=lenient": "", "handling=lenient, handling=strict": "", "handling": "", "strict": "", "": "",
 	} {
-		for _, path := range []string{accountPath, "/api/v1/nowhere", "/api/liveness"} {
-			if got := owner.get(path, with("Prefer", preference)).header.Get("Preference-Applied"); got != want {
-				t.Errorf("%s, %q: got %q", path, preference, got)
+		t.Run(fmt.Sprintf("%q", preference), func(t *testing.T) {
+			owner := owner.in(t)
+			for _, path := range []string{accountPath, "/api/v1/nowhere", "/api/liveness"} {
+				if got := owner.get(path, with("Prefer", preference)).header.Get("Preference-Applied"); got != want {
+					t.Errorf("%s, %q: got %q", path, preference, got)
+				}
 			}
-		}
+		})
 	}
 	if got := owner.delete(accountPath, strictly).want(405); got.header.Get("Preference-Applied") == "" {
 		t.Error("a 405 does not say that it was strict")
@@ -192,9 +199,11 @@ func TestStrict_Parameters(t *testing.T) {
 		"?filter[serch]=a": "filter[serch] is not known here; " + known + " Did you mean filter[search]?",
 		"?page[sice]=a":    "page[sice] is not known here; " + known + " Did you mean page[size]?",
 	} {
-		if got := owner.get(flagsPath + query).want(400); !got.contains(sentence) {
-			t.Errorf("no %q in %s", sentence, got.body)
-		}
+		t.Run(query, func(t *testing.T) {
+			if got := owner.in(t).get(flagsPath + query).want(400); !got.contains(sentence) {
+				t.Errorf("no %q in %s", sentence, got.body)
+			}
+		})
 	}
 	owner.get(flagsPath+"?limit=5", offContract).want(200)
 	limited := owner.get(flagsPath+"?limit=5", strictly)
@@ -227,9 +236,11 @@ func TestErrors_SayTheWayOut(t *testing.T) {
 		{"GET", config + "/resolved?environment=stagin", "", `environment must be an environment of this account, or be left out: "stagin" does not exist. Did you mean staging?`},
 		{"POST", flagsPath, `{"data":{"id":"a"}}`, `data/attributes is required and must be an object such as {"name": "An example"}.`},
 	} {
-		got := owner.send(c.method, c.path, c.body)
-		if text, _ := json.Marshal(c.sentence); got.status < 400 || !got.contains(string(text)) {
-			t.Errorf("%s %s: no %q in %d, %s", c.method, c.path, c.sentence, got.status, got.body)
-		}
+		t.Run(c.method+" "+c.path, func(t *testing.T) {
+			got := owner.in(t).send(c.method, c.path, c.body)
+			if text, _ := json.Marshal(c.sentence); got.status < 400 || !got.contains(string(text)) {
+				t.Errorf("%s %s: no %q in %d, %s", c.method, c.path, c.sentence, got.status, got.body)
+			}
+		})
 	}
 }

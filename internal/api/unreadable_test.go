@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -45,11 +46,14 @@ func TestBodies_Unreadable(t *testing.T) {
 		"a context type":           {"PUT", contextType, `"attributes":{"attributes":{"plan":`, `}}`, attributes + "/attributes/plan"},
 		"what nobody reads":        {"POST", environmentsPath, `"id":"e","attributes":{"name":"E","more":`, `}`, attributes + "/more"},
 	} {
-		for value, at := range unreadable() {
-			got := owner.send(place.method, place.path, `{"data":{`+place.before+value+place.after+`}}`, offContract)
-			got.what += ", " + name + " " + value
-			got.refused(400, invalid(place.pointer+at))
-		}
+		t.Run(name, func(t *testing.T) {
+			owner := owner.in(t)
+			for value, at := range unreadable() {
+				got := owner.send(place.method, place.path, `{"data":{`+place.before+value+place.after+`}}`, offContract)
+				got.what += ", " + name + " " + value
+				got.refused(400, invalid(place.pointer+at))
+			}
+		})
 	}
 	owner.put(settingsPath, `{"a":`+arrays(900)+`}`, with("Content-Type", "application/json")).refused(400, invalid("/a"+strings.Repeat("/0", 139)))
 	owner.post(servicesPath, `{"data":{"id":"a","attributes":{}},"data":{"id":"b","attributes":{}}}`).refused(400, invalid("/data"))
@@ -73,23 +77,29 @@ func TestBodies_DeepValues(t *testing.T) {
 		"an override":      {"PUT", config, `{"items":{"a":{"type":"JSON","value":1}},"environments":{"production":{"a":`, `}}}`, "environments/production/a"},
 		"settings":         {"PUT", settingsPath, `{"theme":`, `}`, "theme"},
 	} {
-		for levels, status := range map[int]int{64: 200, 65: 400} {
-			got := owner.send(place.method, place.path, `{"data":{"attributes":`+place.before+arrays(levels)+place.after+`}}`)
-			got.what += ", " + name
-			if got.want(status); status == 400 {
-				got.refused(400, invalid("/data/attributes/"+place.pointer))
+		t.Run(name, func(t *testing.T) {
+			owner := owner.in(t)
+			for levels, status := range map[int]int{64: 200, 65: 400} {
+				got := owner.send(place.method, place.path, `{"data":{"attributes":`+place.before+arrays(levels)+place.after+`}}`)
+				got.what += ", " + name
+				if got.want(status); status == 400 {
+					got.refused(400, invalid("/data/attributes/"+place.pointer))
+				}
 			}
-		}
+		})
 	}
 	for levels, status := range map[int]int{63: 200, 64: 400} {
-		got := owner.put(contextType, `{"data":{"attributes":{"attributes":{"a":`+arrays(levels)+`}}}}`)
-		if got.want(status); status == 400 {
-			got.refused(400, invalid("/data/attributes/attributes"))
-		}
-		reported := owner.post(contextsPath+"/bulk", `{"contexts":[{"type":"user","key":"a","attributes":{"a":`+arrays(levels)+`}}]}`).want(200)
-		if reported.contains("rejected") != (status == 400) {
-			t.Errorf("%d levels in a report: got %s", levels+1, reported.body)
-		}
+		t.Run(fmt.Sprint(levels), func(t *testing.T) {
+			owner := owner.in(t)
+			got := owner.put(contextType, `{"data":{"attributes":{"attributes":{"a":`+arrays(levels)+`}}}}`)
+			if got.want(status); status == 400 {
+				got.refused(400, invalid("/data/attributes/attributes"))
+			}
+			reported := owner.post(contextsPath+"/bulk", `{"contexts":[{"type":"user","key":"a","attributes":{"a":`+arrays(levels)+`}}]}`).want(200)
+			if reported.contains("rejected") != (status == 400) {
+				t.Errorf("%d levels in a report: got %s", levels+1, reported.body)
+			}
+		})
 	}
 }
 
@@ -99,29 +109,32 @@ func TestReports_UnreadableItem(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {
 		for value := range unreadable() {
-			for path, body := range map[string]string{
-				contextsPath + "/bulk": `{"contexts":[{"type":"user","key":"a","attributes":{"x":%}},{"type":"user","key":"b","attributes":{"x":1}},{"type":"user","key":"c","more":[%]}]}`,
-				flagsPath + "/bulk":    `{"flags":[{"id":"a","type":"JSON","default":%},{"id":"b","type":"JSON","default":{"x":1}},{"id":"c","type":"JSON","default":[%]}]}`,
-				loggersPath + "/bulk":  `{"loggers":[{"id":"a","more":%},{"id":"b"},{"id":"c","resolved_level":"INFO","x":{"y":%}}]}`,
-			} {
-				got := owner.post(path, strings.ReplaceAll(body, "%", value), with("Content-Type", "application/json"), offContract).want(200)
-				var outcome struct {
-					Registered int
-					Meta       struct {
-						Rejected []struct {
-							Index  int
-							Detail string
+			t.Run(fmt.Sprintf("%.40q", value), func(t *testing.T) {
+				owner := owner.in(t)
+				for path, body := range map[string]string{
+					contextsPath + "/bulk": `{"contexts":[{"type":"user","key":"a","attributes":{"x":%}},{"type":"user","key":"b","attributes":{"x":1}},{"type":"user","key":"c","more":[%]}]}`,
+					flagsPath + "/bulk":    `{"flags":[{"id":"a","type":"JSON","default":%},{"id":"b","type":"JSON","default":{"x":1}},{"id":"c","type":"JSON","default":[%]}]}`,
+					loggersPath + "/bulk":  `{"loggers":[{"id":"a","more":%},{"id":"b"},{"id":"c","resolved_level":"INFO","x":{"y":%}}]}`,
+				} {
+					got := owner.post(path, strings.ReplaceAll(body, "%", value), with("Content-Type", "application/json"), offContract).want(200)
+					var outcome struct {
+						Registered int
+						Meta       struct {
+							Rejected []struct {
+								Index  int
+								Detail string
+							}
 						}
 					}
+					got.decode(&outcome)
+					rejected := outcome.Meta.Rejected
+					if outcome.Registered != 1 || len(rejected) != 2 || rejected[0].Index != 0 || rejected[1].Index != 2 || rejected[0].Detail == "" {
+						t.Errorf("%s with %s: got %s", path, value, got.body)
+					}
 				}
-				got.decode(&outcome)
-				rejected := outcome.Meta.Rejected
-				if outcome.Registered != 1 || len(rejected) != 2 || rejected[0].Index != 0 || rejected[1].Index != 2 || rejected[0].Detail == "" {
-					t.Errorf("%s with %s: got %s", path, value, got.body)
-				}
-			}
-			metrics := `{"data":[{"type":"metric","attributes":{"name":"n","value":1,"dimensions":{"x":` + value + `}}},{"type":"metric","attributes":{"name":"n","value":1}}]}`
-			owner.post("/api/v1/metrics/bulk", metrics, offContract).want(202)
+				metrics := `{"data":[{"type":"metric","attributes":{"name":"n","value":1,"dimensions":{"x":` + value + `}}},{"type":"metric","attributes":{"name":"n","value":1}}]}`
+				owner.post("/api/v1/metrics/bulk", metrics, offContract).want(202)
+			})
 		}
 		owner.post(contextsPath+"/bulk", `{"contexts":[],"contexts":[]}`, offContract).refused(400, invalid("/contexts"))
 		owner.post(contextsPath+"/bulk", `{"contexts":[],"more":1e999}`, offContract).refused(400, invalid("/more"))
@@ -138,14 +151,17 @@ func TestEvaluate_UnreadableContext(t *testing.T) {
 	owner := newOwner(t, "pro")
 	path := owner.makeFlag("made", nil) + "/actions/evaluate"
 	for value, at := range unreadable() {
-		context := `{"user":{"key":` + value + `}}`
-		owner.post(path, `{"environment":"production","context":`+context+`}`, offContract).refused(400, invalid("/context/user/key"+at))
-		for _, key := range []string{"made", ""} {
-			got := owner.ofrep(key, `{"context":`+context+`}`).want(400)
-			if got.members()["errorCode"] != "PARSE_ERROR" || !strings.HasPrefix(got.members()["errorDetails"].(string), "context/user/key"+at) {
-				t.Errorf("%s: got %s", value, got.body)
+		t.Run(fmt.Sprintf("%.40q", value), func(t *testing.T) {
+			owner := owner.in(t)
+			context := `{"user":{"key":` + value + `}}`
+			owner.post(path, `{"environment":"production","context":`+context+`}`, offContract).refused(400, invalid("/context/user/key"+at))
+			for _, key := range []string{"made", ""} {
+				got := owner.ofrep(key, `{"context":`+context+`}`).want(400)
+				if got.members()["errorCode"] != "PARSE_ERROR" || !strings.HasPrefix(got.members()["errorDetails"].(string), "context/user/key"+at) {
+					t.Errorf("got %s", got.body)
+				}
 			}
-		}
+		})
 	}
 	for _, body := range []string{"{\"context\":{\"user\":\"\xff\"}}", `{"context":{"a":` + arrays(900) + `}}`} {
 		if got := owner.ofrep("made", body).want(400); got.members()["errorCode"] != "PARSE_ERROR" {

@@ -66,7 +66,9 @@ func TestUsage_Counts(t *testing.T) {
 	want["period"], want["runs_used"] = "2020-02", 0.0
 	requireUsage("?filter[period]=2020-02", want)
 	for _, period := range []string{"", "now", "2020", "2020-13", "2020-00", "2020-1", "20200-01", "2020-01-01", "CURRENT%20"} {
-		owner.get(usagePath+"?filter[period]="+period).refused(400, wrongParameter("filter[period]"))
+		t.Run(fmt.Sprintf("%q", period), func(t *testing.T) {
+			owner.in(t).get(usagePath+"?filter[period]="+period).refused(400, wrongParameter("filter[period]"))
+		})
 	}
 	pro := first.get(usagePath).want(200)
 	if pro.attribute("runs_included") != -1.0 || pro.attribute("active_jobs_limit") != -1.0 {
@@ -135,17 +137,19 @@ func TestUsage_LongestTimeout(t *testing.T) {
 	t.Parallel()
 	first := newOwner(t, "pro")
 	for plan, most := range map[string]int{"free": 30, "standard": 300, "pro": 900} {
-		owner := first.account(plan)
-		path := owner.makeJob("job", sendingTo(nowhere, attributes{"timeout": most}))
-		for _, got := range []answer{
-			owner.post(jobsPath, envelope("job", "long", sendingTo(nowhere, attributes{"timeout": most + 1}))),
-			owner.put(path, envelope("job", "", sendingTo(nowhere, attributes{"timeout": most + 1}))),
-		} {
-			got.refused(400, invalid("/data/attributes/configuration/timeout"))
-			if !got.contains(fmt.Sprintf("at most %d seconds", most)) {
-				t.Errorf("the maximum is not named: %s", got.body)
+		t.Run(plan, func(t *testing.T) {
+			owner := first.in(t).account(plan)
+			path := owner.makeJob("job", sendingTo(nowhere, attributes{"timeout": most}))
+			for _, got := range []answer{
+				owner.post(jobsPath, envelope("job", "long", sendingTo(nowhere, attributes{"timeout": most + 1}))),
+				owner.put(path, envelope("job", "", sendingTo(nowhere, attributes{"timeout": most + 1}))),
+			} {
+				got.refused(400, invalid("/data/attributes/configuration/timeout"))
+				if !got.contains(fmt.Sprintf("at most %d seconds", most)) {
+					t.Errorf("the maximum is not named: %s", got.body)
+				}
 			}
-		}
+		})
 	}
 }
 

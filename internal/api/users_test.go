@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -92,14 +93,16 @@ func TestUser_InvalidInput(t *testing.T) {
 		`{"data":{"attributes":{}}}`:    {"/data/attributes/name"},
 		`{"data":{"attributes":{"name":"N","email":"` + strings.Repeat("x", 250) + `@example.com"}}}`: {"/data/attributes/email"},
 	} {
-		var problems []problem
-		for _, pointer := range pointers {
-			problems = append(problems, invalid(pointer))
-		}
-		owner.put(path, text).refused(400, problems...)
+		t.Run(fmt.Sprintf("%.40q", text), func(t *testing.T) {
+			var problems []problem
+			for _, pointer := range pointers {
+				problems = append(problems, invalid(pointer))
+			}
+			owner.in(t).put(path, text).refused(400, problems...)
+		})
 	}
 	for text, pointer := range map[string]string{`{}`: "/email", `{"email":"x"}`: "/email", `{"email":"a@b.c","role":"KING"}`: "/role", `[]`: ""} {
-		owner.post(invitationsPath, text).refused(400, invalid(pointer))
+		t.Run(text, func(t *testing.T) { owner.in(t).post(invitationsPath, text).refused(400, invalid(pointer)) })
 	}
 	got := owner.put(path, envelope("user", "", attributes{"name": "N", "email": "New-" + unique("x") + "@Example.com", "role": "member"})).want(200)
 	if got.text("role") != "MEMBER" || !strings.HasPrefix(got.text("email"), "New-") || got.attribute("can_sign_in") != true {
