@@ -92,7 +92,19 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// get reads something that must be there.
+// Every read of the store needs a transaction and may fail. Four helpers keep that out of the tests:
+// each runs one read in a transaction of its own, ends the test on an error and returns what was
+// found. of, find and list take the method as an expression, whose first argument is the
+// transaction, and then the method's own arguments: one for of, two for find, three for list.
+//
+//	count := of(t, db, (*store.ReadTx).CountFlags, account)         // tx.CountFlags(ctx, account)
+//	flag := find(t, db, (*store.ReadTx).Flag, account, "checkout")  // tx.Flag(ctx, account, "checkout")
+//	found := list(t, db, (*store.ReadTx).Flags, account, filter, request)
+//
+// get takes a function, for reads with other arguments or of several things. missing and lacks are
+// the opposites of get and find: they fail the test unless the read is refused as not found.
+
+// get returns the result of a read.
 func get[T any](t testing.TB, db *store.DB, read func(context.Context, *store.ReadTx) (T, error)) T {
 	t.Helper()
 	found, err := tryGet(t, db, read)
@@ -100,6 +112,7 @@ func get[T any](t testing.TB, db *store.DB, read func(context.Context, *store.Re
 	return found
 }
 
+// tryGet is get for reads that may fail.
 func tryGet[T any](t testing.TB, db *store.DB, read func(context.Context, *store.ReadTx) (T, error)) (found T, err error) {
 	t.Helper()
 	err = db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) error {
@@ -109,19 +122,19 @@ func tryGet[T any](t testing.TB, db *store.DB, read func(context.Context, *store
 	return found, err
 }
 
-// of reads what belongs to one thing, such as the number of an account's flags.
+// of returns the result of a read with one argument, such as the number of an account's flags.
 func of[A, T any](t testing.TB, db *store.DB, read func(*store.ReadTx, context.Context, A) (T, error), owner A) T {
 	t.Helper()
 	return get(t, db, func(ctx context.Context, tx *store.ReadTx) (T, error) { return read(tx, ctx, owner) })
 }
 
-// find reads what an account has by a key, or by several.
+// find returns the result of a read with two arguments, such as the flag that an account has by a key.
 func find[A, B, T any](t testing.TB, db *store.DB, read func(*store.ReadTx, context.Context, A, B) (T, error), account A, key B) T {
 	t.Helper()
 	return get(t, db, func(ctx context.Context, tx *store.ReadTx) (T, error) { return read(tx, ctx, account, key) })
 }
 
-// list reads what a filter and a page select of an account.
+// list returns the result of a read with three arguments, such as a page of an account's flags.
 func list[A, B, C, T any](t testing.TB, db *store.DB, read func(*store.ReadTx, context.Context, A, B, C) (T, error), account A, filter B, request C) T {
 	t.Helper()
 	return get(t, db, func(ctx context.Context, tx *store.ReadTx) (T, error) { return read(tx, ctx, account, filter, request) })
