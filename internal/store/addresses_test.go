@@ -69,9 +69,11 @@ func TestMigrate_FoldsAddresses(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, row := range rows {
-			if found[row.email] != row.want || invited[row.email] != row.want {
-				t.Errorf("%s: the user has %q, the invitation %q, want %q", row.email, found[row.email], invited[row.email], row.want)
-			}
+			t.Run(row.email, func(t *testing.T) {
+				if found[row.email] != row.want || invited[row.email] != row.want {
+					t.Errorf("the user has %q, the invitation %q, want %q", found[row.email], invited[row.email], row.want)
+				}
+			})
 		}
 	})
 }

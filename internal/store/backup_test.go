@@ -52,13 +52,15 @@ func TestCheckFile_Refuses(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	for name, content := range map[string]string{"text": "not a database at all, but long enough to have a header", "empty": ""} {
-		path := filepath.Join(folder, name)
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := store.CheckFile(t.Context(), path); err == nil {
-			t.Errorf("%s is taken for a database", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(folder, name)
+			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := store.CheckFile(t.Context(), path); err == nil {
+				t.Errorf("%s is taken for a database", name)
+			}
+		})
 	}
 	if _, err := store.CheckFile(t.Context(), filepath.Join(folder, "none")); !os.IsNotExist(err) {
 		t.Errorf("got %v", err)

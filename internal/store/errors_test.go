@@ -211,10 +211,12 @@ func TestRead_DamagedJSON(t *testing.T) {
 				return err
 			},
 		} {
-			err := db.Read(t.Context(), read)
-			if err == nil || fault.All(err) != nil || !strings.Contains(err.Error(), "damaged") {
-				t.Errorf("%s: %v", name, err)
-			}
+			t.Run(name, func(t *testing.T) {
+				err := db.Read(t.Context(), read)
+				if err == nil || fault.All(err) != nil || !strings.Contains(err.Error(), "damaged") {
+					t.Error(err)
+				}
+			})
 		}
 	})
 }

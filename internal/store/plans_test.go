@@ -20,17 +20,19 @@ func TestRuns_ByStatusUseIndex(t *testing.T) {
 		raw := database.Raw(t)
 		for status, index := range map[jobs.Status]string{jobs.Pending: "runs_pending_by_account", jobs.Running: "runs_running",
 			jobs.Succeeded: "runs_succeeded", jobs.Failed: "runs_unusual", jobs.Canceled: "runs_unusual"} {
-			other := jobs.Succeeded
-			if status == jobs.Succeeded {
-				other = jobs.Failed
-			}
-			fillRuns(t, raw, account, string(other), string(status))
-			query, args := store.RunsQuery(account, jobs.RunFilter{Status: status})
-			plan := explain(t, raw, database.Kind, query, args...)
-			sorted := strings.Contains(plan, "Sort") || strings.Contains(plan, "TEMP B-TREE")
-			if !strings.Contains(plan, index) || sorted && index != "runs_unusual" { // SQLite sorts what a condition with IN finds
-				t.Errorf("%s: %s", status, plan)
-			}
+			t.Run(string(status), func(t *testing.T) {
+				other := jobs.Succeeded
+				if status == jobs.Succeeded {
+					other = jobs.Failed
+				}
+				fillRuns(t, raw, account, string(other), string(status))
+				query, args := store.RunsQuery(account, jobs.RunFilter{Status: status})
+				plan := explain(t, raw, database.Kind, query, args...)
+				sorted := strings.Contains(plan, "Sort") || strings.Contains(plan, "TEMP B-TREE")
+				if !strings.Contains(plan, index) || sorted && index != "runs_unusual" { // SQLite sorts what a condition with IN finds
+					t.Errorf("%s: %s", status, plan)
+				}
+			})
 		}
 		lane := explain(t, raw, database.Kind, `SELECT id FROM runs WHERE status = 'PENDING' AND lane >= $1 AND lane <= $1 ORDER BY lane, id LIMIT $2`, account+":host", 10)
 		if !strings.Contains(lane, "runs_pending ") && !strings.Contains(lane, "runs_pending\n") {
@@ -65,13 +67,15 @@ func TestSimilarKey_UsesIndex(t *testing.T) {
 	database := storetest.New(t, "sqlite")
 	database.Open(t)
 	for _, kind := range []string{"flag", "logger", "log_group", "config", "job", "environment", "service", "context_type"} {
-		query, err := store.SimilarKeyQuery(kind)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if plan := explain(t, database.Raw(t), database.Kind, query, "account", "key"); !strings.Contains(plan, "s_by_similarity") {
-			t.Errorf("%s: %s", kind, plan)
-		}
+		t.Run(kind, func(t *testing.T) {
+			query, err := store.SimilarKeyQuery(kind)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if plan := explain(t, database.Raw(t), database.Kind, query, "account", "key"); !strings.Contains(plan, "s_by_similarity") {
+				t.Errorf("%s", plan)
+			}
+		})
 	}
 }
 
@@ -82,14 +86,16 @@ func TestKeys_UseTheirIndex(t *testing.T) {
 	database := storetest.New(t, "postgres")
 	database.Open(t)
 	for table, columns := range map[string]string{"flags": "key", "loggers": "key, kind", "services": "key", "context_types": "key, name"} {
-		condition := "TRUE"
-		if table == "flags" || table == "loggers" {
-			condition = "deleted_at IS NULL"
-		}
-		plan := explain(t, database.Raw(t), database.Kind, store.ByKeysQuery(columns, table, condition), "account", []string{"key"})
-		if !strings.Contains(plan, table+"_pkey") {
-			t.Errorf("%s: %s", table, plan)
-		}
+		t.Run(table, func(t *testing.T) {
+			condition := "TRUE"
+			if table == "flags" || table == "loggers" {
+				condition = "deleted_at IS NULL"
+			}
+			plan := explain(t, database.Raw(t), database.Kind, store.ByKeysQuery(columns, table, condition), "account", []string{"key"})
+			if !strings.Contains(plan, table+"_pkey") {
+				t.Errorf("%s", plan)
+			}
+		})
 	}
 }
 

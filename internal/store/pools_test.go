@@ -61,9 +61,11 @@ func TestForLoops_OwnConnections(t *testing.T) {
 			"the feed":  func() error { _, err := changes.Source(db.FeedSource()).Heads(ctx); return err },
 			"readiness": func() error { return db.Ping(ctx) },
 		} {
-			if err := loop(); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
+			t.Run(name, func(t *testing.T) {
+				if err := loop(); err != nil {
+					t.Error(err)
+				}
+			})
 		}
 	})
 }

@@ -144,14 +144,16 @@ func TestPostgres_RetriesRunOut(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "postgres").Open(t)
 	for _, code := range []string{"40001", "40P01"} {
-		attempts := 0
-		err := db.Write(t.Context(), "", func(context.Context, *store.Tx) error {
-			attempts++
-			return fmt.Errorf("wrapped: %w", &pgconn.PgError{Code: code})
+		t.Run(code, func(t *testing.T) {
+			attempts := 0
+			err := db.Write(t.Context(), "", func(context.Context, *store.Tx) error {
+				attempts++
+				return fmt.Errorf("wrapped: %w", &pgconn.PgError{Code: code})
+			})
+			if !fault.Is(err, fault.Unavailable) || attempts != store.WriteAttempts {
+				t.Errorf("%d attempts, then %v", attempts, err)
+			}
 		})
-		if !fault.Is(err, fault.Unavailable) || attempts != store.WriteAttempts {
-			t.Errorf("%s: %d attempts, then %v", code, attempts, err)
-		}
 	}
 }
 
@@ -249,16 +251,18 @@ func TestOpen_ErrorsHidePassword(t *testing.T) {
 		"host=127.0.0.1 port=x password=s3cret",
 		"s3cret",
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		db, err := store.Open(ctx, store.Options{Database: source})
-		cancel()
-		if err == nil {
-			_ = db.Close()
-			t.Errorf("%s was opened", source)
-			continue
-		}
-		if strings.Contains(err.Error(), "s3cret") {
-			t.Errorf("the error repeats the password: %v", err)
-		}
+		t.Run(source, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			db, err := store.Open(ctx, store.Options{Database: source})
+			cancel()
+			if err == nil {
+				_ = db.Close()
+				t.Errorf("%s was opened", source)
+				return
+			}
+			if strings.Contains(err.Error(), "s3cret") {
+				t.Errorf("the error repeats the password: %v", err)
+			}
+		})
 	}
 }

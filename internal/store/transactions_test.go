@@ -40,11 +40,13 @@ func TestOnChange(t *testing.T) {
 			{"several changes", func(ctx context.Context, tx *store.Tx) error { return errors.Join(change(ctx, tx), change(ctx, tx)) }, 1},
 			{"a change taken back", func(ctx context.Context, tx *store.Tx) error { return errors.Join(change(ctx, tx), errors.New("no")) }, 0},
 		} {
-			before := woken.Load()
-			_ = db.Write(t.Context(), account, step.write)
-			if got := woken.Load() - before; got != step.wakes {
-				t.Errorf("%s woke %d times, want %d", step.name, got, step.wakes)
-			}
+			t.Run(step.name, func(t *testing.T) {
+				before := woken.Load()
+				_ = db.Write(t.Context(), account, step.write)
+				if got := woken.Load() - before; got != step.wakes {
+					t.Errorf("%s woke %d times, want %d", step.name, got, step.wakes)
+				}
+			})
 		}
 	})
 }

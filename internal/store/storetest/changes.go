@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -85,14 +86,16 @@ func laterChanges(t *testing.T, db *store.DB) {
 		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.RecordChanges(ctx, account, made...) })
 	}
 	for after, want := range map[int64][]int64{0: {1, 2, 4, 6, 9}, 2: {4, 6, 9}, 9: nil} {
-		var got []int64
-		for _, change := range get(t, db, func(ctx context.Context, tx *store.ReadTx) ([]changes.Change, error) {
-			return tx.LaterChanges(ctx, account, "flag", "a_%", after)
-		}) {
-			got = append(got, change.Seq)
-			same(t, change.Reverts != nil, change.Seq == 2)
-		}
-		same(t, got, want)
+		t.Run(fmt.Sprint("after ", after), func(t *testing.T) {
+			var got []int64
+			for _, change := range get(t, db, func(ctx context.Context, tx *store.ReadTx) ([]changes.Change, error) {
+				return tx.LaterChanges(ctx, account, "flag", "a_%", after)
+			}) {
+				got = append(got, change.Seq)
+				same(t, change.Reverts != nil, change.Seq == 2)
+			}
+			same(t, got, want)
+		})
 	}
 }
 
@@ -173,17 +176,21 @@ func history(t *testing.T, db *store.DB) {
 			{0, 7, []string{"6", "5", "4", "3", "2", "1", "0"}, false},
 			{1, 3, nil, false},
 		} {
-			tail, err := db.History().Changes(ctx, account, changes.Filter{}, each.before, each.size)
-			must(t, err)
-			same(t, keysOf(tail.Items), each.want)
-			same(t, tail.More, each.more)
+			t.Run(fmt.Sprintf("%d before %d", each.size, each.before), func(t *testing.T) {
+				tail, err := db.History().Changes(ctx, account, changes.Filter{}, each.before, each.size)
+				must(t, err)
+				same(t, keysOf(tail.Items), each.want)
+				same(t, tail.More, each.more)
+			})
 		}
 	})
 	t.Run("after a number", func(t *testing.T) {
 		for after, want := range map[int64][]changes.Change{0: written[:3], 2: written[2:5], 6: written[6:], 7: nil, 99: nil} {
-			found, err := db.After(ctx, account, after, 3)
-			must(t, err)
-			same(t, found, want)
+			t.Run(fmt.Sprint("after ", after), func(t *testing.T) {
+				found, err := db.After(ctx, account, after, 3)
+				must(t, err)
+				same(t, found, want)
+			})
 		}
 	})
 }
@@ -249,9 +256,11 @@ func eventHistory(t *testing.T, db *store.DB) {
 		record(t, db, other, changes.Change{Kind: "config"})
 	}
 	for after, want := range map[int64][]changes.Change{0: written[:3], 2: written[2:5], 4: written[4:], 6: nil, 99: nil} {
-		found, err := db.EventsAfter(ctx, account, after, 3)
-		must(t, err)
-		same(t, found, want)
+		t.Run(fmt.Sprint("after ", after), func(t *testing.T) {
+			found, err := db.EventsAfter(ctx, account, after, 3)
+			must(t, err)
+			same(t, found, want)
+		})
 	}
 	for since, want := range map[time.Time][]string{
 		written[0].CreatedAt:                  {"flag", "logger"},

@@ -125,11 +125,13 @@ func configParents(t *testing.T, db *store.DB) {
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	saveConfigs(t, db, bareConfig(other, "theirs", ""))
 	for _, parent := range []string{"nothing", "theirs"} {
-		if err := db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
-			return tx.SaveConfigs(ctx, bareConfig(account, "lost", parent))
-		}); err == nil {
-			t.Errorf("a config below %s was saved", parent)
-		}
+		t.Run(parent, func(t *testing.T) {
+			if err := db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
+				return tx.SaveConfigs(ctx, bareConfig(account, "lost", parent))
+			}); err == nil {
+				t.Errorf("a config below %s was saved", parent)
+			}
+		})
 	}
 	saveConfigs(t, db, bareConfig(account, "parent", ""), bareConfig(account, "child", "parent"))
 	remove := func(key string) error {

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -125,7 +126,9 @@ func environmentFilters(t *testing.T, db *store.DB) {
 	})
 	t.Run("search does not span key and name", func(t *testing.T) {
 		for _, gap := range []string{"", "\n", " ", "\uffff"} {
-			same(t, search(t, environments.Filter{Search: "k8" + gap + "plain"}), nil)
+			t.Run(fmt.Sprintf("%q", gap), func(t *testing.T) {
+				same(t, search(t, environments.Filter{Search: "k8" + gap + "plain"}), nil)
+			})
 		}
 	})
 	t.Run("filters combine", func(t *testing.T) {

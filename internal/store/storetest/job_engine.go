@@ -245,7 +245,9 @@ func metering(t *testing.T, db *store.DB) {
 		do(t, db, "", func(ctx context.Context, tx *store.Tx) error { return tx.MeterRuns(ctx, account, "2031-02", more) })
 	}
 	for period, want := range map[string]int{"2031-02": 12, "2031-03": 0} {
-		same(t, find(t, db, (*store.ReadTx).RunsUsed, account, period), want)
+		t.Run(period, func(t *testing.T) {
+			same(t, find(t, db, (*store.ReadTx).RunsUsed, account, period), want)
+		})
 	}
 }
 

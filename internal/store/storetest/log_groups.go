@@ -60,8 +60,10 @@ func logGroups(t *testing.T, db *store.DB) {
 		found := find(t, db, (*store.ReadTx).LogGroupsByKey, account, []string{"bare", "logger", "Bare", "everything"})
 		same(t, slices.Sorted(slices.Values(groupKeys(found))), []string{"bare", "everything"})
 		for environment, want := range map[string][]string{"production": {"everything"}, "prod": nil} {
-			found := find(t, db, (*store.ReadTx).LogGroupsWithEnvironment, account, environment)
-			same(t, groupKeys(found), want)
+			t.Run(environment, func(t *testing.T) {
+				found := find(t, db, (*store.ReadTx).LogGroupsWithEnvironment, account, environment)
+				same(t, groupKeys(found), want)
+			})
 		}
 	})
 	t.Run("list", func(t *testing.T) { logGroupList(t, db) })

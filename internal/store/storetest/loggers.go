@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -179,12 +180,16 @@ func loggersFound(t *testing.T, db *store.DB) {
 	same(t, loggersByKey(t, db, account), nil)
 	same(t, loggersByKey(t, db, account, "b", "a", "a", "g", "%", `a","c`), []logging.Logger{a, b})
 	for group, want := range map[string][]string{"group": {"a"}, "Group": {"b"}, "g": nil, "": nil} {
-		found := find(t, db, (*store.ReadTx).LoggersOfGroup, account, group)
-		same(t, loggerKeys(found), want)
+		t.Run(fmt.Sprintf("%q", group), func(t *testing.T) {
+			found := find(t, db, (*store.ReadTx).LoggersOfGroup, account, group)
+			same(t, loggerKeys(found), want)
+		})
 	}
 	for environment, want := range map[string][]string{"production": {"a"}, "prod": {"b"}, "p_od": {"b"}, "p%": nil, "level": nil, "Prod": nil} {
-		found := find(t, db, (*store.ReadTx).LoggersWithEnvironment, account, environment)
-		same(t, loggerKeys(found), want)
+		t.Run(environment, func(t *testing.T) {
+			found := find(t, db, (*store.ReadTx).LoggersWithEnvironment, account, environment)
+			same(t, loggerKeys(found), want)
+		})
 	}
 	kinds := find(t, db, (*store.ReadTx).LoggerKinds, account, []string{"a", "g", "G", "nothing"})
 	same(t, kinds, map[string]string{"a": logging.Kind, "g": logging.KindGroup})
@@ -212,7 +217,9 @@ func descendants(t *testing.T, db *store.DB) {
 	same(t, find(t, db, (*store.ReadTx).Logger, account, "a.managed"), managed)
 	same(t, find(t, db, (*store.ReadTx).Logger, account, "a.empty"), empty)
 	for _, key := range []string{"a", "a-b", "ab", "a%", "b"} {
-		same(t, find(t, db, (*store.ReadTx).Logger, account, key).Level, loglevel.Warn)
+		t.Run(key, func(t *testing.T) {
+			same(t, find(t, db, (*store.ReadTx).Logger, account, key).Level, loglevel.Warn)
+		})
 	}
 	same(t, find(t, db, (*store.ReadTx).Logger, other, "a.b").Level, loglevel.Warn)
 	same(t, find(t, db, (*store.ReadTx).LogGroup, account, "a.group"), newGroup(account, "a.group"))

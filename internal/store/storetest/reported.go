@@ -74,8 +74,10 @@ func serviceList(t *testing.T, db *store.DB) {
 	}.check(t, db, account, written)
 	t.Run("search", func(t *testing.T) {
 		for text, want := range map[string]string{"ÄPFEL": "Äpfel & Birnen", "50%": "50% off", "N:8": "plain"} {
-			found := matches(t, db, (*store.ReadTx).Services, account, observations.Filter{Search: text})
-			same(t, nameOf(found, func(service observations.ReportingService) string { return service.Name }), []string{want})
+			t.Run(text, func(t *testing.T) {
+				found := matches(t, db, (*store.ReadTx).Services, account, observations.Filter{Search: text})
+				same(t, nameOf(found, func(service observations.ReportingService) string { return service.Name }), []string{want})
+			})
 		}
 	})
 }

@@ -51,9 +51,11 @@ func retention(t *testing.T, shared *store.DB) {
 	ids, _ := listRuns(t, db, account, jobs.RunFilter{}, page.Cursor{Size: 100})
 	same(t, len(ids), len(recent)+len(running))
 	for query, want := range map[string]int{`SELECT count(*) FROM job_requests`: 1, `SELECT count(*) FROM jobs`: 1} {
-		var count int
-		must(t, raw.QueryRowContext(ctx, query).Scan(&count))
-		same(t, count, want)
+		t.Run(query, func(t *testing.T) {
+			var count int
+			must(t, raw.QueryRowContext(ctx, query).Scan(&count))
+			same(t, count, want)
+		})
 	}
 	same(t, readJob(t, db, account, "live").UID, live.UID)
 	t.Run("history", func(t *testing.T) { removeHistory(t, db) })

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -90,36 +91,38 @@ func runBudget(t *testing.T, db *store.DB) {
 	odd := strings.Repeat("\x01", 60_000) // six times as long when it is written
 	body := strings.Repeat("b", 900_000)
 	for key, plain := range map[string]jobs.Plain{"small": {URL: "http://a/"}, "large": {URL: "http://b/", Body: &body}} {
-		job := NewJob(account, key, plain.URL)
-		job.Configuration = jobs.NewConfiguration(plain)
-		AddJobs(t, db, job)
-		ids := Queue(t, db, job, 60)
-		boot := newID()
-		claim(t, db, job.Lane(), boot, len(ids))
-		outcomes := make([]worker.Outcome, len(ids))
-		for i, id := range ids {
-			outcomes[i] = worker.Outcome{Run: id, Status: jobs.Succeeded, FinishedAt: at(60), Result: &jobs.Result{Status: 200}}
-			switch {
-			case key == "large":
-			case i%2 == 0:
-				outcomes[i].Result.Body = odd
-			default:
-				outcomes[i].Result.Headers = map[string]string{"a": odd}
+		t.Run(key, func(t *testing.T) {
+			job := NewJob(account, key, plain.URL)
+			job.Configuration = jobs.NewConfiguration(plain)
+			AddJobs(t, db, job)
+			ids := Queue(t, db, job, 60)
+			boot := newID()
+			claim(t, db, job.Lane(), boot, len(ids))
+			outcomes := make([]worker.Outcome, len(ids))
+			for i, id := range ids {
+				outcomes[i] = worker.Outcome{Run: id, Status: jobs.Succeeded, FinishedAt: at(60), Result: &jobs.Result{Status: 200}}
+				switch {
+				case key == "large":
+				case i%2 == 0:
+					outcomes[i].Result.Body = odd
+				default:
+					outcomes[i].Result.Headers = map[string]string{"a": odd}
+				}
 			}
-		}
-		finish(t, db, boot, outcomes...)
-		tail := list(t, db, (*store.ReadTx).Runs, account, jobs.RunFilter{Job: key}, page.Cursor{Size: 100})
-		size := 0
-		for _, run := range tail.Items {
-			text, err := json.Marshal(run.Attributes())
-			if err != nil || run.Request == nil {
-				t.Fatal(err, run.Request)
+			finish(t, db, boot, outcomes...)
+			tail := list(t, db, (*store.ReadTx).Runs, account, jobs.RunFilter{Job: key}, page.Cursor{Size: 100})
+			size := 0
+			for _, run := range tail.Items {
+				text, err := json.Marshal(run.Attributes())
+				if err != nil || run.Request == nil {
+					t.Fatal(err, run.Request)
+				}
+				size += len(text)
 			}
-			size += len(text)
-		}
-		if size > 8<<20 || size < 6<<20 || !tail.More {
-			t.Errorf("%s: %d runs with %d bytes, more: %v", key, len(tail.Items), size, tail.More)
-		}
+			if size > 8<<20 || size < 6<<20 || !tail.More {
+				t.Errorf("%d runs with %d bytes, more: %v", len(tail.Items), size, tail.More)
+			}
+		})
 	}
 }
 
@@ -145,8 +148,10 @@ func runLists(t *testing.T, db *store.DB) {
 	for count, filter := range map[int]jobs.RunFilter{
 		6: {Job: "a"}, 1: {Status: jobs.Canceled}, 11: {Status: jobs.Pending}, 12: {Trigger: jobs.Manual}, 0: {Trigger: jobs.OnSchedule},
 	} {
-		found, _ := listRuns(t, db, account, filter, page.Cursor{Size: 100})
-		same(t, len(found), count)
+		t.Run(fmt.Sprintf("%d runs", count), func(t *testing.T) {
+			found, _ := listRuns(t, db, account, filter, page.Cursor{Size: 100})
+			same(t, len(found), count)
+		})
 	}
 	for _, filter := range []jobs.RunFilter{{From: at(4)}, {To: at(3)}, {Trigger: jobs.Rerun}, {Status: jobs.Failed}, {Job: "A"}} {
 		found, _ := listRuns(t, db, account, filter, page.Cursor{Size: 100})
@@ -168,11 +173,13 @@ func runInstants(t *testing.T, db *store.DB) {
 		1: {{From: now}, {From: now, To: now.Add(1000)}, {From: now.Add(-5 * time.Hour), To: now.Add(5 * time.Hour)}, {From: now.Add(-time.Minute), To: now.AddDate(9000, 0, 0)}},
 		0: {{From: now.Add(1000)}, {From: at(4), To: now}, {From: now.Add(5 * time.Hour)}, {To: now.AddDate(-1970, 0, 0)}},
 	} {
-		for _, filter := range filters {
-			found, _ := listRuns(t, db, job.Account, filter, page.Cursor{Size: 100})
-			if len(found) != count {
-				t.Errorf("from %s to %s: %d runs, want %d", filter.From, filter.To, len(found), count)
+		t.Run(fmt.Sprintf("%d runs", count), func(t *testing.T) {
+			for _, filter := range filters {
+				found, _ := listRuns(t, db, job.Account, filter, page.Cursor{Size: 100})
+				if len(found) != count {
+					t.Errorf("from %s to %s: %d runs, want %d", filter.From, filter.To, len(found), count)
+				}
 			}
-		}
+		})
 	}
 }

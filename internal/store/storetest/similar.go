@@ -19,12 +19,14 @@ func similarKeys(t *testing.T, db *store.DB) {
 	for key, want := range map[string]string{
 		"checkout_V2": "Check-Out.v2", "checkoutv2": "Check-Out.v2", "Check-Out.v2": "", "checkout": "", "PLAIN": "plain", "pl%in": "",
 	} {
-		for asked, want := range map[string]string{account: want, other: ""} { // an account sees its own
-			got := list(t, db, (*store.ReadTx).SimilarKey, asked, environments.Kind, key)
-			if got != want {
-				t.Errorf("%s: got %q, want %q", key, got, want)
+		t.Run(key, func(t *testing.T) {
+			for asked, want := range map[string]string{account: want, other: ""} { // an account sees its own
+				got := list(t, db, (*store.ReadTx).SimilarKey, asked, environments.Kind, key)
+				if got != want {
+					t.Errorf("got %q, want %q", got, want)
+				}
 			}
-		}
+		})
 	}
 	for _, kind := range []string{"flag", "logger", "log_group", "config", "job", "service", "context_type"} {
 		list(t, db, (*store.ReadTx).SimilarKey, account, kind, "a")

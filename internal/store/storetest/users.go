@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -125,6 +126,8 @@ func userList(t *testing.T, db *store.DB) {
 		byDefault: "name", fields: []string{"name", "email", "role", "created_at", "updated_at"},
 	}.check(t, db, account, written)
 	for want, filter := range map[int]accounts.UserFilter{1: {Search: strings.ToUpper(written[0].Email)}, 10: {Role: accounts.Viewer}, 0: {Search: "nobody"}} {
-		same(t, len(matches(t, db, (*store.ReadTx).Users, account, filter)), want)
+		t.Run(fmt.Sprintf("%d users", want), func(t *testing.T) {
+			same(t, len(matches(t, db, (*store.ReadTx).Users, account, filter)), want)
+		})
 	}
 }
