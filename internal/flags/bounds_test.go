@@ -82,14 +82,16 @@ func TestValidate_Sizes(t *testing.T) {
 		{"more rules than fit", of("NUMERIC", "0", nil, inProduction("{}", numbered(30_000)...)), []string{"environments"}},
 		{"a default that is too large for everything", of("STRING", quoted(2<<20), nil, nil), []string{"default"}},
 	} {
-		c.draft.validate("flag")
-		var got []string
-		for _, refusal := range fault.All(c.draft.Problems.Err()) {
-			got = append(got, refusal.Source.Path)
-		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			c.draft.validate("flag")
+			var got []string
+			for _, refusal := range fault.All(c.draft.Problems.Err()) {
+				got = append(got, refusal.Source.Path)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.name, diff)
+			}
+		})
 	}
 }
 

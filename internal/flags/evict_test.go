@@ -1,6 +1,7 @@
 package flags_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/accounts"
@@ -44,15 +45,17 @@ func TestSnapshots_KeepShares(t *testing.T) {
 	}
 	v.shows(t, map[string]string{"a": "1"}, nil)
 	for limit, want := range map[int][]string{16 << 10: {small.Account, h.owner.Account}, 6 << 10: {small.Account}} {
-		kept, err := v.Keep(t.Context(), limit)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := []string{}
-		for _, each := range kept {
-			got = append(got, each.Account)
-		}
-		same(t, got, want)
+		t.Run(fmt.Sprint(limit), func(t *testing.T) {
+			kept, err := v.Keep(t.Context(), limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := []string{}
+			for _, each := range kept {
+				got = append(got, each.Account)
+			}
+			same(t, got, want)
+		})
 	}
 }
 

@@ -18,9 +18,11 @@ func TestReadable(t *testing.T) {
 	for key, want := range map[string]string{
 		"checkout-v2": "Checkout V2", "a.b_c": "A B C", "checkout": "Checkout", "0--9": "0 9",
 	} {
-		if got := readable(key); got != want {
-			t.Errorf("%s: got %q, want %q", key, got, want)
-		}
+		t.Run(key, func(t *testing.T) {
+			if got := readable(key); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
 	}
 }
 
@@ -56,9 +58,11 @@ func TestReferences(t *testing.T) {
 		{"a truth", `{"==":[{"var":"user.key"},true]}`, []Reference{{ContextType: "user"}}},
 		{"nothing", `{}`, nil},
 	} {
-		if diff := cmp.Diff(c.want, references(flagWith(rule(c.logic)))); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, references(flagWith(rule(c.logic)))); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.name, diff)
+			}
+		})
 	}
 }
 
@@ -126,14 +130,16 @@ func TestValidate_NamesEveryProblem(t *testing.T) {
 		{"long texts", Draft{Type: text("BOOLEAN"), Default: raw(`true`), Name: text(strings.Repeat("n", 256)), Description: text(strings.Repeat("d", 2001))},
 			[]string{"name", "description"}},
 	} {
-		c.draft.validate("flag")
-		var got []string
-		for _, refusal := range fault.All(c.draft.Problems.Err()) {
-			got = append(got, refusal.Source.Path)
-		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			c.draft.validate("flag")
+			var got []string
+			for _, refusal := range fault.All(c.draft.Problems.Err()) {
+				got = append(got, refusal.Source.Path)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.name, diff)
+			}
+		})
 	}
 }
 
@@ -154,8 +160,10 @@ func TestChangedFlags(t *testing.T) {
 		{"a gap at the start", []changes.Change{flag(7, "a")}, 7, nil},
 		{"not far enough", []changes.Change{flag(6, "a")}, 9, nil},
 	} {
-		if diff := cmp.Diff(c.want, changedFlags(c.news, 5, c.to)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, changedFlags(c.news, 5, c.to)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.name, diff)
+			}
+		})
 	}
 }

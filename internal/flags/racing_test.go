@@ -237,10 +237,12 @@ func TestReport_SourceCap(t *testing.T) {
 			return err
 		})
 		for service, want := range map[string]int{"first": 1, "second": 0, "known": 1} {
-			list, err := h.Sources(t.Context(), h.owner, flags.SourceFilter{Flag: "f", Service: service}, page.First())
-			if err != nil || len(list.Items) != want {
-				t.Errorf("%s: %d sources, %v", service, len(list.Items), err)
-			}
+			t.Run(service, func(t *testing.T) {
+				list, err := h.Sources(t.Context(), h.owner, flags.SourceFilter{Flag: "f", Service: service}, page.First())
+				if err != nil || len(list.Items) != want {
+					t.Errorf("%d sources, %v", len(list.Items), err)
+				}
+			})
 		}
 	})
 }

@@ -63,10 +63,12 @@ func TestValidate_NamesEveryProblem(t *testing.T) {
 		{"two expiries of nothing", "a", base(OverrideDraft{ExpiresAt: later, TTLSeconds: optional.Of(5.0)}), []string{"level_expires_at", "level_ttl_seconds"}},
 		{"several", "", Draft{Name: text(""), GroupID: text("x"), LevelsDraft: LevelsDraft{Base: OverrideDraft{Level: text("x")}}}, []string{"/data/id", "name", "level"}},
 	} {
-		c.draft.validate(c.key)
-		if diff := cmp.Diff(c.want, places(c.draft.Problems.Err())); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			c.draft.validate(c.key)
+			if diff := cmp.Diff(c.want, places(c.draft.Problems.Err())); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.name, diff)
+			}
+		})
 	}
 	crowd := LevelsDraft{Environments: map[string]OverrideDraft{}}
 	for i := range overrides.MaxEntries + 1 {
@@ -114,23 +116,25 @@ func TestLevels_Expiry(t *testing.T) {
 		{"nothing about one that has passed", Override{loglevel.Debug, &past}, OverrideDraft{Level: text("DEBUG")}, Override{loglevel.Debug, &past}, false},
 		{"another level with the stored instant that has passed", Override{loglevel.Debug, &past}, OverrideDraft{Level: text("INFO"), ExpiresAt: optional.Of(past)}, Override{}, true},
 	} {
-		draft := LevelsDraft{Base: c.sent, Environments: map[string]OverrideDraft{"e": c.sent}}
-		before := Levels{Level: c.stored.Level, LevelExpiresAt: c.stored.ExpiresAt, Environments: map[string]Override{"e": c.stored}}
-		wanted := draft.wanted()
-		if err := draft.Problems.Err(); err != nil {
-			t.Errorf("%s: %v", c.name, err)
-		}
-		var problems fault.Problems
-		got := wanted.over(before, now, &problems)
-		err := problems.Err()
-		if c.wrong {
-			if diff := cmp.Diff([]string{"level_expires_at", "environments/e/expires_at"}, places(err)); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		t.Run(c.name, func(t *testing.T) {
+			draft := LevelsDraft{Base: c.sent, Environments: map[string]OverrideDraft{"e": c.sent}}
+			before := Levels{Level: c.stored.Level, LevelExpiresAt: c.stored.ExpiresAt, Environments: map[string]Override{"e": c.stored}}
+			wanted := draft.wanted()
+			if err := draft.Problems.Err(); err != nil {
+				t.Error(err)
 			}
-			continue
-		}
-		if diff := cmp.Diff([]Override{c.want, c.want}, []Override{got.base(), got.Environments["e"]}); diff != "" || err != nil {
-			t.Errorf("%s: %v (-want +got):\n%s", c.name, err, diff)
-		}
+			var problems fault.Problems
+			got := wanted.over(before, now, &problems)
+			err := problems.Err()
+			if c.wrong {
+				if diff := cmp.Diff([]string{"level_expires_at", "environments/e/expires_at"}, places(err)); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", c.name, diff)
+				}
+				return
+			}
+			if diff := cmp.Diff([]Override{c.want, c.want}, []Override{got.base(), got.Environments["e"]}); diff != "" || err != nil {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+		})
 	}
 }

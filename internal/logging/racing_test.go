@@ -288,11 +288,13 @@ func TestReport_SourceCap(t *testing.T) {
 			return tx.CountLoggerSources(ctx, h.owner.Account)
 		}), observations.MaxSources)
 		for service, want := range map[string]loglevel.Level{"first": loglevel.Info, "second": loglevel.None, "known": loglevel.Warn} {
-			got := loglevel.None
-			for _, source := range h.sources(t, logging.SourceFilter{Logger: "l", Service: service}) {
-				got = source.Level
-			}
-			same(t, got, want)
+			t.Run(service, func(t *testing.T) {
+				got := loglevel.None
+				for _, source := range h.sources(t, logging.SourceFilter{Logger: "l", Service: service}) {
+					got = source.Level
+				}
+				same(t, got, want)
+			})
 		}
 	})
 }
