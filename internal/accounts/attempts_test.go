@@ -50,13 +50,15 @@ func TestAttempts_Places(t *testing.T) {
 		"its own, with another end":    {prefix, 100, "[2001:db8::ffff:ffff]:1", 0},
 		"all networks of an IPv6 site": {site, 400, "[2001:db8:1::1]:1", 50},
 	} {
-		var attempts accounts.Attempts
-		if got := admits(&attempts, 1000, now, c.noisy...); got != c.want {
-			t.Errorf("%s: %d were admitted, want %d", name, got, c.want)
-		}
-		if got := admits(&attempts, 100, now, c.quiet); got != c.left {
-			t.Errorf("%s: %d were admitted from %s afterwards, want %d", name, got, c.quiet, c.left)
-		}
+		t.Run(name, func(t *testing.T) {
+			var attempts accounts.Attempts
+			if got := admits(&attempts, 1000, now, c.noisy...); got != c.want {
+				t.Errorf("%d were admitted, want %d", got, c.want)
+			}
+			if got := admits(&attempts, 100, now, c.quiet); got != c.left {
+				t.Errorf("%d were admitted from %s afterwards, want %d", got, c.quiet, c.left)
+			}
+		})
 	}
 	var attempts accounts.Attempts
 	admits(&attempts, 100, now, "192.0.2.1:1")
@@ -139,9 +141,11 @@ func TestAttempts_ManyAddresses(t *testing.T) {
 		t.Errorf("%d people and %d places are remembered", people, places)
 	}
 	for person, peer := range map[string]string{"ada": guesser, "bob": noisy} {
-		if _, err := attempts.Admit(person, peer, now); err == nil {
-			t.Errorf("%s: the limit was reset", peer)
-		}
+		t.Run(person, func(t *testing.T) {
+			if _, err := attempts.Admit(person, peer, now); err == nil {
+				t.Errorf("%s: the limit was reset", peer)
+			}
+		})
 	}
 	// What no longer counts makes room.
 	now = now.Add(2 * time.Minute)
@@ -222,17 +226,19 @@ func TestSignIn_NothingHashedPastLimits(t *testing.T) {
 		"one person, many /24s":    {func(int) string { return "ada" }, func(i int) string { return fmt.Sprintf("192.%d.%d.1:1", i/200, i%200) }, 500},
 		"many people and networks": {func(i int) string { return fmt.Sprint(i) }, func(i int) string { return fmt.Sprintf("192.%d.%d.1:1", i/200, i%200) }, 500},
 	} {
-		var hashed atomic.Int64
-		passwords := accounts.NewPasswords(accounts.PasswordCost{Memory: 64, Passes: 1})
-		passwords.Instead(func(string) []byte { hashed.Add(1); return nil })
-		now := time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
-		service := &accounts.Service{Passwords: passwords, Now: func() time.Time { return now }}
-		for i := range 500 {
-			_ = service.Try(t.Context(), c.person(i), c.peer(i), "wrong", rightHash)
-		}
-		if hashed.Load() != c.want {
-			t.Errorf("%s: %d passwords were hashed, want %d", name, hashed.Load(), c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			var hashed atomic.Int64
+			passwords := accounts.NewPasswords(accounts.PasswordCost{Memory: 64, Passes: 1})
+			passwords.Instead(func(string) []byte { hashed.Add(1); return nil })
+			now := time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
+			service := &accounts.Service{Passwords: passwords, Now: func() time.Time { return now }}
+			for i := range 500 {
+				_ = service.Try(t.Context(), c.person(i), c.peer(i), "wrong", rightHash)
+			}
+			if hashed.Load() != c.want {
+				t.Errorf("%d passwords were hashed, want %d", hashed.Load(), c.want)
+			}
+		})
 	}
 }
 

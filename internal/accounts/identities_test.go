@@ -2,6 +2,7 @@ package accounts_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -64,11 +65,13 @@ func TestIdentity_Refused(t *testing.T) {
 		accounts.ReasonNoRole:     func(i *accounts.Identity) { i.Values = nil },
 		accounts.ReasonConflict:   func(i *accounts.Identity) { i.Subject = strings.Repeat("x", 256) },
 	} {
-		identity := ada()
-		change(&identity)
-		if _, err := h.SignInWithIdentity(t.Context(), identity, ""); reasonOf(err) != want || !fault.Is(err, fault.Forbidden) {
-			t.Errorf("got %v, want %s", err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			identity := ada()
+			change(&identity)
+			if _, err := h.SignInWithIdentity(t.Context(), identity, ""); reasonOf(err) != want || !fault.Is(err, fault.Forbidden) {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		})
 	}
 }
 
@@ -78,17 +81,19 @@ func TestIdentity_OddName(t *testing.T) {
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	h.Identities = accounts.IdentityRules{Roles: map[string]accounts.Role{accounts.Anybody: accounts.Viewer}}
 	for i, name := range []string{"", " \x00\n ", strings.Repeat("ä", 500), "Ada\x07", "A\u202eda\u2066", "\u009b"} {
-		identity := ada()
-		identity.Subject, identity.Name = string(rune('a'+i)), name
-		identity.Email = identity.Subject + "@example.com"
-		session, err := h.SignInWithIdentity(t.Context(), identity, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		user, err := h.User(t.Context(), h.owner, session.User)
-		if err != nil || user.Name == "" || strings.ContainsAny(user.Name, "\x00\x07\n\u202e\u2066\u009b") || len([]rune(user.Name)) > 255 {
-			t.Errorf("%q became %q, %v", name, user.Name, err)
-		}
+		t.Run(fmt.Sprintf("%.40q", name), func(t *testing.T) {
+			identity := ada()
+			identity.Subject, identity.Name = string(rune('a'+i)), name
+			identity.Email = identity.Subject + "@example.com"
+			session, err := h.SignInWithIdentity(t.Context(), identity, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			user, err := h.User(t.Context(), h.owner, session.User)
+			if err != nil || user.Name == "" || strings.ContainsAny(user.Name, "\x00\x07\n\u202e\u2066\u009b") || len([]rune(user.Name)) > 255 {
+				t.Errorf("%q became %q, %v", name, user.Name, err)
+			}
+		})
 	}
 }
 
@@ -171,16 +176,18 @@ func TestIdentity_Addresses(t *testing.T) {
 			"ada@Bücher.example":        "ada@xn--bcher-kva.example",
 			"nik@exampli.com.":          accounts.ReasonDomain,
 		} {
-			session, err := h.SignInWithIdentity(t.Context(), identityOf(email), "")
-			if got := reasonOf(err); err != nil && got != want {
-				t.Errorf("%q: got %v, want %s", email, err, want)
-			}
-			if err != nil {
-				continue
-			}
-			if user := h.userOf(t, session); user.Address != want {
-				t.Errorf("%q signed in as %q, want %s", email, user.Address, want)
-			}
+			t.Run(email, func(t *testing.T) {
+				session, err := h.SignInWithIdentity(t.Context(), identityOf(email), "")
+				if got := reasonOf(err); err != nil && got != want {
+					t.Errorf("got %v, want %s", err, want)
+				}
+				if err != nil {
+					return
+				}
+				if user := h.userOf(t, session); user.Address != want {
+					t.Errorf("%q signed in as %q, want %s", email, user.Address, want)
+				}
+			})
 		}
 		unverified := identityOf("nik@exampli.com")
 		unverified.EmailVerified = false
@@ -377,25 +384,27 @@ func TestIdentity_InvitationOfNobody(t *testing.T) {
 func TestIdentity_RaisedRole(t *testing.T) {
 	t.Parallel()
 	for given, ends := range map[accounts.Role]bool{accounts.Owner: true, accounts.Admin: false, accounts.Viewer: false} {
-		h := newHouse(t, storetest.New(t, "sqlite"))
-		h.Identities = accounts.IdentityRules{Roles: map[string]accounts.Role{"g": given}}
-		before := h.person(t, h.tenant.Account.ID, "ceo@example.com", accounts.Admin)
-		earlier := accounts.Session{ID: uuid.NewString(), Account: before.Account, User: before.ID, Hash: "hash", CreatedAt: before.CreatedAt,
-			LastUsedAt: before.CreatedAt, ExpiresAt: time.Now().Add(time.Hour)}
-		h.write(t, before.Account, func(ctx context.Context, tx *store.Tx) error { return tx.InsertSession(ctx, earlier) })
-		session, err := h.SignInWithIdentity(t.Context(), identityOf("ceo@example.com", "g"), "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		after := h.userOf(t, session)
-		if after.ID != before.ID || after.Role != given || (after.PasswordHash == "") != ends {
-			t.Errorf("as %s: got %+v", given, after)
-		}
-		h.write(t, before.Account, func(ctx context.Context, tx *store.Tx) error {
-			if _, err := tx.Session(ctx, before.Account, earlier.ID); fault.Is(err, fault.NotFound) != ends {
-				t.Errorf("as %s: the earlier session: %v", given, err)
+		t.Run(string(given), func(t *testing.T) {
+			h := newHouse(t, storetest.New(t, "sqlite"))
+			h.Identities = accounts.IdentityRules{Roles: map[string]accounts.Role{"g": given}}
+			before := h.person(t, h.tenant.Account.ID, "ceo@example.com", accounts.Admin)
+			earlier := accounts.Session{ID: uuid.NewString(), Account: before.Account, User: before.ID, Hash: "hash", CreatedAt: before.CreatedAt,
+				LastUsedAt: before.CreatedAt, ExpiresAt: time.Now().Add(time.Hour)}
+			h.write(t, before.Account, func(ctx context.Context, tx *store.Tx) error { return tx.InsertSession(ctx, earlier) })
+			session, err := h.SignInWithIdentity(t.Context(), identityOf("ceo@example.com", "g"), "")
+			if err != nil {
+				t.Fatal(err)
 			}
-			return nil
+			after := h.userOf(t, session)
+			if after.ID != before.ID || after.Role != given || (after.PasswordHash == "") != ends {
+				t.Errorf("as %s: got %+v", given, after)
+			}
+			h.write(t, before.Account, func(ctx context.Context, tx *store.Tx) error {
+				if _, err := tx.Session(ctx, before.Account, earlier.ID); fault.Is(err, fault.NotFound) != ends {
+					t.Errorf("as %s: the earlier session: %v", given, err)
+				}
+				return nil
+			})
 		})
 	}
 }

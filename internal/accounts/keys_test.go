@@ -81,9 +81,11 @@ func TestKey_Works(t *testing.T) {
 		"revoked, no expiry":   {accounts.Key{Status: accounts.Revoked, ExpiresAt: new(now.Add(time.Hour))}, false},
 		"a status of nobody's": {accounts.Key{Status: "active"}, false},
 	} {
-		if got := each.key.Works(now); got != each.want {
-			t.Errorf("%s works: %v", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := each.key.Works(now); got != each.want {
+				t.Errorf("%s works: %v", name, got)
+			}
+		})
 	}
 }
 

@@ -3,6 +3,7 @@ package accounts_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"sync"
@@ -26,17 +27,21 @@ func TestPasswords_HashAndVerify(t *testing.T) {
 		t.Errorf("the salt is the same: %v", err)
 	}
 	for password, want := range map[string]bool{"correct horse": true, "Correct horse": false, "": false, "correct horse\x00": false} {
-		if got, err := passwords.Verify(t.Context(), accounts.Sender{}, password, hash); got != want || err != nil {
-			t.Errorf("%q: got %v, %v", password, got, err)
-		}
+		t.Run(fmt.Sprintf("%q", password), func(t *testing.T) {
+			if got, err := passwords.Verify(t.Context(), accounts.Sender{}, password, hash); got != want || err != nil {
+				t.Errorf("%q: got %v, %v", password, got, err)
+			}
+		})
 	}
 	if got, err := passwords.Verify(t.Context(), accounts.Sender{}, "", ""); got || err != nil {
 		t.Errorf("no hash: got %v, %v", got, err)
 	}
 	for _, damaged := range []string{"x", "$argon2id$v=19$m=64,t=1,p=1$!$!", "$argon2id$v=19$m=x,t=1,p=1$AAAA$AAAA"} {
-		if _, err := passwords.Verify(t.Context(), accounts.Sender{}, "x", damaged); err == nil {
-			t.Errorf("%q was read", damaged)
-		}
+		t.Run(damaged, func(t *testing.T) {
+			if _, err := passwords.Verify(t.Context(), accounts.Sender{}, "x", damaged); err == nil {
+				t.Errorf("%q was read", damaged)
+			}
+		})
 	}
 	// Another cost than that of today still verifies.
 	if got, err := accounts.NewPasswords(accounts.PasswordCost{Memory: 32, Passes: 2}).Verify(t.Context(), accounts.Sender{}, "correct horse", hash); !got || err != nil {

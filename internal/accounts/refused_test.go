@@ -128,12 +128,14 @@ func TestRefusals_AddressesOfOneSender(t *testing.T) {
 		"two IPv6 networks":         {[2]string{"[2001:db8::1]:1", "[2001:db8:0:1::1]:1"}, false},
 		"an interface of this host": {[2]string{"[fe80::1%eth0]:1", "[fe80::1]:1"}, true},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			g := newGate()
-			g.guess(t, 201, c.peers[0])
-			if _, limited := g.guess(t, 1, c.peers[1]); (limited == 1) != c.same {
-				t.Errorf("%s: limited %d times", name, limited)
-			}
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := newGate()
+				g.guess(t, 201, c.peers[0])
+				if _, limited := g.guess(t, 1, c.peers[1]); (limited == 1) != c.same {
+					t.Errorf("%s: limited %d times", name, limited)
+				}
+			})
 		})
 	}
 }

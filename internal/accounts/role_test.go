@@ -1,6 +1,7 @@
 package accounts_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/accounts"
@@ -12,38 +13,46 @@ func TestRole_Covers(t *testing.T) {
 	t.Parallel()
 	roles := []accounts.Role{accounts.Viewer, accounts.Member, accounts.Admin, accounts.Owner}
 	for i, role := range roles {
-		for j, needed := range roles {
-			if got := role.Covers(needed); got != (i >= j) {
-				t.Errorf("%s covers %s: %v", role, needed, got)
+		t.Run(string(role), func(t *testing.T) {
+			for j, needed := range roles {
+				if got := role.Covers(needed); got != (i >= j) {
+					t.Errorf("%s covers %s: %v", role, needed, got)
+				}
+				err := accounts.Caller{Role: role}.Require(needed)
+				if (err == nil) != (i >= j) || err != nil && !fault.Is(err, fault.Forbidden) {
+					t.Errorf("%s requires %s: %v", role, needed, err)
+				}
 			}
-			err := accounts.Caller{Role: role}.Require(needed)
-			if (err == nil) != (i >= j) || err != nil && !fault.Is(err, fault.Forbidden) {
-				t.Errorf("%s requires %s: %v", role, needed, err)
-			}
-		}
+		})
 	}
 }
 
 func TestRole_Unknown(t *testing.T) {
 	t.Parallel()
 	for _, role := range []accounts.Role{"", "owner", "ROOT"} {
-		if role.Covers(accounts.Viewer) {
-			t.Errorf("%q may read", role)
-		}
+		t.Run(fmt.Sprintf("%q", role), func(t *testing.T) {
+			if role.Covers(accounts.Viewer) {
+				t.Errorf("%q may read", role)
+			}
+		})
 	}
 }
 
 func TestParseRole(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]accounts.Role{"OWNER": accounts.Owner, "admin": accounts.Admin, "Member": accounts.Member, "viewer": accounts.Viewer} {
-		if role, known := accounts.ParseRole(text); !known || role != want {
-			t.Errorf("%q is %q, %v", text, role, known)
-		}
+		t.Run(text, func(t *testing.T) {
+			if role, known := accounts.ParseRole(text); !known || role != want {
+				t.Errorf("%q is %q, %v", text, role, known)
+			}
+		})
 	}
 	for _, text := range []string{"", " OWNER", "OWNERS", "SUPER", "ÖWNER", "VIEWER\x00"} {
-		if role, known := accounts.ParseRole(text); known {
-			t.Errorf("%q passes for %q", text, role)
-		}
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			if role, known := accounts.ParseRole(text); known {
+				t.Errorf("%q passes for %q", text, role)
+			}
+		})
 	}
 }
 

@@ -65,17 +65,19 @@ func TestReplaceSettings_Order(t *testing.T) {
 			"unknown":         {[]string{"nowhere", "staging", ""}, []string{"staging"}},
 			"in another case": {[]string{"Staging"}, []string{}},
 		} {
-			replaced, err := h.ReplaceAccountSettings(t.Context(), h.owner, order(each.sent...), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			stored, err := h.AccountSettings(t.Context(), h.owner)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(each.want, stored.Order) + cmp.Diff(stored, replaced); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", name, diff)
-			}
+			t.Run(name, func(t *testing.T) {
+				replaced, err := h.ReplaceAccountSettings(t.Context(), h.owner, order(each.sent...), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				stored, err := h.AccountSettings(t.Context(), h.owner)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(each.want, stored.Order) + cmp.Diff(stored, replaced); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", name, diff)
+				}
+			})
 		}
 	})
 }
@@ -185,10 +187,12 @@ func TestSettings_OfAccountAndUser(t *testing.T) {
 		"a stranger":  stranger,
 		"a colleague": {Account: h.owner.Account, UserID: colleague.ID},
 	} {
-		settings, err := h.UserSettings(t.Context(), caller)
-		if err != nil || string(settings.Other) != `{}` || len(settings.Order) != 2 {
-			t.Errorf("%s sees %+v, %v", name, settings, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			settings, err := h.UserSettings(t.Context(), caller)
+			if err != nil || string(settings.Other) != `{}` || len(settings.Order) != 2 {
+				t.Errorf("%s sees %+v, %v", name, settings, err)
+			}
+		})
 	}
 	mixed := accounts.Caller{Account: stranger.Account, UserID: h.owner.UserID}
 	if _, err := h.UserSettings(t.Context(), mixed); !fault.Is(err, fault.NotFound) {

@@ -1,6 +1,7 @@
 package cron_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -79,10 +80,12 @@ func TestParse_ErrorNamesFieldAndRule(t *testing.T) {
 		"0 0 31 2,4,6,9 *":   `the expression never fires: no month of "2,4,6,9" has a day of "31"`,
 		"0 0 30-31 feb */2":  `the expression never fires: no month of "feb" has a day of "30-31"`,
 	} {
-		_, err := cron.Parse(expr)
-		if err == nil || err.Error() != want {
-			t.Errorf("%q:\n got %v\nwant %s", expr, err, want)
-		}
+		t.Run(fmt.Sprintf("%q", expr), func(t *testing.T) {
+			_, err := cron.Parse(expr)
+			if err == nil || err.Error() != want {
+				t.Errorf("%q:\n got %v\nwant %s", expr, err, want)
+			}
+		})
 	}
 }
 
@@ -136,10 +139,12 @@ func TestSchedule_Next(t *testing.T) {
 		// What cannot be on its own can be with the other day field.
 		{"0 0 30 2 1", "2026-01-01T00:00:00Z", "2026-02-02T00:00:00Z"},
 	} {
-		next, ok := parsed(t, c.expr).Next(instant(t, c.after))
-		if got := next.Format(time.RFC3339Nano); !ok || got != c.want {
-			t.Errorf("%q after %s: %s, want %s", c.expr, c.after, got, c.want)
-		}
+		t.Run(fmt.Sprintf("%.40q %.40q", c.expr, c.after), func(t *testing.T) {
+			next, ok := parsed(t, c.expr).Next(instant(t, c.after))
+			if got := next.Format(time.RFC3339Nano); !ok || got != c.want {
+				t.Errorf("%q after %s: %s, want %s", c.expr, c.after, got, c.want)
+			}
+		})
 	}
 }
 
@@ -152,10 +157,12 @@ func TestSchedule_Latest(t *testing.T) {
 		{"0 0 31 * *", "2026-03-30T00:00:00Z", "2026-01-31T00:00:00Z"},
 		{"0 0 29 2 */7", "2128-02-28T00:00:00Z", "2088-02-29T00:00:00Z"},
 	} {
-		last, ok := parsed(t, c.expr).Latest(instant(t, c.until))
-		if got := last.Format(time.RFC3339Nano); !ok || got != c.want {
-			t.Errorf("%q up to %s: %s, want %s", c.expr, c.until, got, c.want)
-		}
+		t.Run(c.expr, func(t *testing.T) {
+			last, ok := parsed(t, c.expr).Latest(instant(t, c.until))
+			if got := last.Format(time.RFC3339Nano); !ok || got != c.want {
+				t.Errorf("%q up to %s: %s, want %s", c.expr, c.until, got, c.want)
+			}
+		})
 	}
 }
 
