@@ -97,9 +97,11 @@ func TestClock_FarAheadErasesNothing(t *testing.T) {
 			node.Chores(t.Context())
 		}
 		for _, table := range tables {
-			if got := count(t, database, table); got != before[table] || got == 0 {
-				t.Errorf("%s had %d rows and have %d", table, before[table], got)
-			}
+			t.Run(table, func(t *testing.T) {
+				if got := count(t, database, table); got != before[table] || got == 0 {
+					t.Errorf("%s had %d rows and have %d", table, before[table], got)
+				}
+			})
 		}
 		status, text := ask(node, "/api/readiness")
 		if database.Kind == "sqlite" { // where a server that was stopped for a year looks the same
@@ -133,15 +135,17 @@ func TestClock_SetWhileRunning(t *testing.T) {
 		send(t, c, http.MethodPost, "/api/v1/jobs", newJob("once", once, quickSink(t)))
 		send(t, c, http.MethodPost, "/api/v1/jobs", newJob("manual", "0 0 1 1 *", quickSink(t)))
 		for _, ahead := range []time.Duration{400 * day, -400 * day} {
-			clock.set(ahead)
-			if text := c.get(t, "/api/readiness", http.StatusServiceUnavailable); !strings.Contains(text, "The clock of this node is 400 days") {
-				t.Errorf("readiness says %s", text)
-			}
-			if got := metric(t, c, "signalbox_clock_difference_seconds"); (time.Duration(got*float64(time.Second)) - ahead).Abs() > time.Minute {
-				t.Errorf("the metric is %v", got)
-			}
-			clock.set(0)
-			storetest.Wait(t, soon, "it is ready", func() bool { return c.status(t, "/api/readiness") == http.StatusOK })
+			t.Run(fmt.Sprint(ahead), func(t *testing.T) {
+				clock.set(ahead)
+				if text := c.get(t, "/api/readiness", http.StatusServiceUnavailable); !strings.Contains(text, "The clock of this node is 400 days") {
+					t.Errorf("readiness says %s", text)
+				}
+				if got := metric(t, c, "signalbox_clock_difference_seconds"); (time.Duration(got*float64(time.Second)) - ahead).Abs() > time.Minute {
+					t.Errorf("the metric is %v", got)
+				}
+				clock.set(0)
+				storetest.Wait(t, soon, "it is ready", func() bool { return c.status(t, "/api/readiness") == http.StatusOK })
+			})
 		}
 		clock.set(400 * day)
 		since := time.Now()

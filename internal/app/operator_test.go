@@ -33,9 +33,11 @@ func TestOperator_CreateAccount(t *testing.T) {
 		t.Errorf("listed %+v, %v", list, err)
 	}
 	for name, plan := range map[string]string{"": "pro", strings.Repeat("x", 256): "pro", "Other": "gold"} {
-		if _, _, err := operator.CreateAccount(t.Context(), name, plan); err == nil {
-			t.Errorf("%q on %s was made", name, plan)
-		}
+		t.Run(fmt.Sprintf("%.40q", name), func(t *testing.T) {
+			if _, _, err := operator.CreateAccount(t.Context(), name, plan); err == nil {
+				t.Errorf("%q on %s was made", name, plan)
+			}
+		})
 	}
 }
 
@@ -68,9 +70,11 @@ func TestOperator_SetPlan(t *testing.T) {
 		t.Errorf("the server says %v", got)
 	}
 	for key, plan := range map[string]string{"default": "gold", "nobody": "pro"} {
-		if _, err := operator.SetPlan(t.Context(), key, plan); err == nil {
-			t.Errorf("%s of %s was accepted", plan, key)
-		}
+		t.Run(key, func(t *testing.T) {
+			if _, err := operator.SetPlan(t.Context(), key, plan); err == nil {
+				t.Errorf("%s of %s was accepted", plan, key)
+			}
+		})
 	}
 }
 

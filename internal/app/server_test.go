@@ -214,9 +214,11 @@ func TestMetrics_OwnAddress(t *testing.T) {
 	c.key = "" // needs none
 	text := c.get(t, "/metrics", http.StatusOK)
 	for _, metric := range []string{"signalbox_http_requests_total", "signalbox_store_transactions_total", "signalbox_build_info", "go_goroutines"} {
-		if !strings.Contains(text, metric) {
-			t.Errorf("there is no %s", metric)
-		}
+		t.Run(metric, func(t *testing.T) {
+			if !strings.Contains(text, metric) {
+				t.Errorf("there is no %s", metric)
+			}
+		})
 	}
 	s = apptest.Settings(storetest.New(t, "sqlite"))
 	s.MetricsListen = "127.0.0.1:0"

@@ -164,9 +164,11 @@ func TestStandIn_ServesEvaluation(t *testing.T) {
 	}
 	c.send(t, http.MethodPost, "/api/v1/flags", flagDocument("true"), http.StatusServiceUnavailable)
 	for name, key := range map[string]string{"revoked": k.revoked, "never sent": k.neverSent, "unknown": "sk_api_unknown"} {
-		if status, text := speakTo(t, node, key).evaluate(t); status != http.StatusServiceUnavailable {
-			t.Errorf("the %s key got %d: %s", name, status, text)
-		}
+		t.Run(name, func(t *testing.T) {
+			if status, text := speakTo(t, node, key).evaluate(t); status != http.StatusServiceUnavailable {
+				t.Errorf("the %s key got %d: %s", name, status, text)
+			}
+		})
 	}
 	if status, text := speakTo(t, node, k.expiring).evaluate(t); status != http.StatusOK {
 		t.Errorf("the key that expires later got %d: %s", status, text)

@@ -39,9 +39,11 @@ func TestConfiguration_Host(t *testing.T) {
 		"http://127.0.0.256":            "127.0.0.256:80",
 		"http://:bad url":               "",
 	} {
-		if got := to(url).Host(); got != want {
-			t.Errorf("%s: got %q, want %q", url, got, want)
-		}
+		t.Run(url, func(t *testing.T) {
+			if got := to(url).Host(); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
 	}
 	if lane := (Job{Account: "account", Configuration: to("http://h/")}).Lane(); lane != "account:h:80" {
 		t.Errorf("the lane is %s", lane)
@@ -55,11 +57,13 @@ func TestConfiguration_Succeeds(t *testing.T) {
 		"1xx": {101: true, 200: false}, "3xx": {304: true}, "4xx": {404: true}, "5xx": {599: true, 200: false},
 		"200": {200: true, 201: false}, "404": {404: true, 400: false}, "599": {599: true}, "100": {100: true},
 	} {
-		for status, want := range statuses {
-			if got := NewConfiguration(Plain{SuccessStatus: wanted}).Succeeds(status); got != want {
-				t.Errorf("%s, %d: got %t", wanted, status, got)
+		t.Run(wanted, func(t *testing.T) {
+			for status, want := range statuses {
+				if got := NewConfiguration(Plain{SuccessStatus: wanted}).Succeeds(status); got != want {
+					t.Errorf("%s, %d: got %t", wanted, status, got)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -74,9 +78,11 @@ func TestConfiguration_SnapshotHidesUserInformation(t *testing.T) {
 		"http://user:hush@example.com?q":         "http://<redacted>@example.com?q",
 		"http://:hush@[::1]:80/":                 "http://<redacted>@[::1]:80/",
 	} {
-		if got := to(url).Snapshot().URL; got != want {
-			t.Errorf("%s: got %s, want %s", url, got, want)
-		}
+		t.Run(url, func(t *testing.T) {
+			if got := to(url).Snapshot().URL; got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
 	}
 }
 
@@ -140,10 +146,12 @@ func TestConfiguration_Equal(t *testing.T) {
 		"no body": func(p *Plain) { p.Body = nil }, "an empty body": func(p *Plain) { p.Body = new("") }, "timeout": func(p *Plain) { p.Timeout++ },
 		"tls_verify": func(p *Plain) { p.TLSVerify = false }, "ca_cert": func(p *Plain) { p.CACert = new("x") },
 	} {
-		plain := secretive().Plain()
-		if change(&plain); secretive().Equal(NewConfiguration(plain)) {
-			t.Errorf("another %s is the same", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			plain := secretive().Plain()
+			if change(&plain); secretive().Equal(NewConfiguration(plain)) {
+				t.Errorf("another %s is the same", name)
+			}
+		})
 	}
 }
 
@@ -167,9 +175,11 @@ func TestRecordedBody(t *testing.T) {
 		"longer once replaced":               {full[1:] + "\xff", false, full[1:], true},
 		"a character cut once replaced":      {"\xff" + strings.Repeat("ä", maxRecordedBody/2-1), false, "\uFFFD" + strings.Repeat("ä", maxRecordedBody/2-2), true},
 	} {
-		if got, cut := RecordedBody([]byte(c.body), c.truncated); got != c.want || cut != c.cut {
-			t.Errorf("%s: got %d bytes %.20q, cut %t; want %d bytes %.20q", name, len(got), got, cut, len(c.want), c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got, cut := RecordedBody([]byte(c.body), c.truncated); got != c.want || cut != c.cut {
+				t.Errorf("got %d bytes %.20q, cut %t; want %d bytes %.20q", len(got), got, cut, len(c.want), c.want)
+			}
+		})
 	}
 }
 
@@ -189,10 +199,12 @@ func TestRun_Durations(t *testing.T) {
 			new(int64(0)), new(int64(1)), new(int64(0))},
 		"for ages": {Run{CreatedAt: created, FinishedAt: new(created.AddDate(1, 0, 0))}, new(int64(1<<31 - 1)), nil, new(int64(1<<31 - 1))},
 	} {
-		shown := c.run.Attributes()
-		got := []*int64{shown.PendingDuration, shown.RunDuration, shown.TotalDuration}
-		if difference := cmp.Diff([]*int64{c.pending, c.took, c.total}, got); difference != "" {
-			t.Errorf("%s: want (-), got (+):\n%s", name, difference)
-		}
+		t.Run(name, func(t *testing.T) {
+			shown := c.run.Attributes()
+			got := []*int64{shown.PendingDuration, shown.RunDuration, shown.TotalDuration}
+			if difference := cmp.Diff([]*int64{c.pending, c.took, c.total}, got); difference != "" {
+				t.Errorf("want (-), got (+):\n%s", difference)
+			}
+		})
 	}
 }

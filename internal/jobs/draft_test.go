@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -107,12 +108,14 @@ func TestDraft_InstantInThePast(t *testing.T) {
 		"a microsecond more, paused": {"2029-12-31T23:59:59.999999Z", false, false},
 		"ahead":                      {"2099-01-01T00:00:00Z", true, false},
 	} {
-		draft := &Draft{}
-		instant := at(t, c.instant)
-		draft.checkTime(timetable{instant: &instant}, c.enabled, now)
-		if refused := draft.Problems.Err() != nil; refused != c.refused {
-			t.Errorf("%s: refused is %t", name, refused)
-		}
+		t.Run(name, func(t *testing.T) {
+			draft := &Draft{}
+			instant := at(t, c.instant)
+			draft.checkTime(timetable{instant: &instant}, c.enabled, now)
+			if refused := draft.Problems.Err() != nil; refused != c.refused {
+				t.Errorf("refused is %t", refused)
+			}
+		})
 	}
 	for _, times := range []timetable{{}, {cron: &cron.Schedule{}}} {
 		draft := &Draft{}
@@ -129,14 +132,16 @@ func TestTimetable_First(t *testing.T) {
 		"now": "2030-01-01T00:01:00Z", "* * * * *": "2030-01-01T00:02:00Z", "1 0 1 1 *": "2031-01-01T00:01:00Z",
 		"2029-12-31T00:00:00Z": "2029-12-31T00:00:00Z",
 	} {
-		var instant *time.Time
-		if parsed, err := time.Parse(time.RFC3339, schedule); err == nil {
-			instant = &parsed
-		}
-		times, readErr := readTimetable(schedule, instant)
-		if first := times.first(now); readErr != nil || !first.Equal(at(t, want)) {
-			t.Errorf("%s fires first at %s, want %s (%v)", schedule, first, want, readErr)
-		}
+		t.Run(schedule, func(t *testing.T) {
+			var instant *time.Time
+			if parsed, err := time.Parse(time.RFC3339, schedule); err == nil {
+				instant = &parsed
+			}
+			times, readErr := readTimetable(schedule, instant)
+			if first := times.first(now); readErr != nil || !first.Equal(at(t, want)) {
+				t.Errorf("%s fires first at %s, want %s (%v)", schedule, first, want, readErr)
+			}
+		})
 	}
 }
 
@@ -148,9 +153,11 @@ func TestTimetable_InvalidDates(t *testing.T) {
 		"2030-02-30T00:00:00Z": "no such date or time", "2030-01-01T25:00Z": "no such date or time", "2030-01-01T00:00:00+1:00": "no such date or time",
 		"2030": "field", "2030 01 31 * *": "2030",
 	} {
-		if _, err := readTimetable(schedule, nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want %q", schedule, err, want)
-		}
+		t.Run(schedule, func(t *testing.T) {
+			if _, err := readTimetable(schedule, nil); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+		})
 	}
 	if times, err := readTimetable("0001-01-01T00:00:00Z", &time.Time{}); err != nil || !times.first(time.Now()).IsZero() {
 		t.Errorf("the first moment there is fires at %s, %v", times.first(time.Now()), err)
@@ -198,9 +205,11 @@ func TestCheckURL(t *testing.T) {
 		"http://[::1]:80/%20?a=%7":  "",
 		"http://u:p%40@example.com": "",
 	} {
-		if got := checkURL(url); !strings.Contains(got, want) || (want == "") != (got == "") {
-			t.Errorf("%q: got %q, want %q", url, got, want)
-		}
+		t.Run(fmt.Sprintf("%q", url), func(t *testing.T) {
+			if got := checkURL(url); !strings.Contains(got, want) || (want == "") != (got == "") {
+				t.Errorf("%q: got %q, want %q", url, got, want)
+			}
+		})
 	}
 	many := right(func(_ *Draft, c *ConfigurationDraft) { c.Headers = make([]HeaderDraft, maxHeaders+1) })
 	many.validate("job")

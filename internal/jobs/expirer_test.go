@@ -3,6 +3,7 @@ package jobs_test
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -65,15 +66,17 @@ func TestExpirer_Paused(t *testing.T) {
 	storetest.AddJobs(t, db, job)
 	queueOld(t, db, job, 3)
 	for _, wrong := range []bool{true, false} {
-		canceled := 0
-		expirer := &jobs.Expirer{Store: db.Jobs(), Log: slog.New(slog.DiscardHandler), Limit: 24 * time.Hour,
-			Canceled: func(runs int) { canceled += runs }, Paused: func() bool { return wrong }}
-		if err := expirer.Expire(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if (canceled == 0) != wrong {
-			t.Errorf("with a clock that is wrong: %v, %d were cancelled", wrong, canceled)
-		}
+		t.Run(fmt.Sprint("wrong: ", wrong), func(t *testing.T) {
+			canceled := 0
+			expirer := &jobs.Expirer{Store: db.Jobs(), Log: slog.New(slog.DiscardHandler), Limit: 24 * time.Hour,
+				Canceled: func(runs int) { canceled += runs }, Paused: func() bool { return wrong }}
+			if err := expirer.Expire(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if (canceled == 0) != wrong {
+				t.Errorf("with a clock that is wrong: %v, %d were cancelled", wrong, canceled)
+			}
+		})
 	}
 }
 

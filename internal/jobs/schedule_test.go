@@ -76,8 +76,10 @@ func TestPeriod(t *testing.T) {
 	for text, want := range map[string]string{
 		"2030-01-31T23:59:59.999999Z": "2030-01", "2030-02-01T00:00:00Z": "2030-02", "2030-02-01T00:30:00+01:00": "2030-01",
 	} {
-		if got := Period(at(t, text)); got != want {
-			t.Errorf("%s is metered in %s, want %s", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := Period(at(t, text)); got != want {
+				t.Errorf("%s is metered in %s, want %s", text, got, want)
+			}
+		})
 	}
 }

@@ -31,8 +31,10 @@ func TestStats_Summarize(t *testing.T) {
 func TestExpirer_Spelled(t *testing.T) {
 	t.Parallel()
 	for want, limit := range map[string]time.Duration{"24h": 24 * time.Hour, "1m": time.Minute, "1h30m": 90 * time.Minute, "1m10s": 70 * time.Second, "1h0m10s": time.Hour + 10*time.Second} {
-		if got := spelled(limit); got != want {
-			t.Errorf("%s is written %s", want, got)
-		}
+		t.Run(want, func(t *testing.T) {
+			if got := spelled(limit); got != want {
+				t.Errorf("%s is written %s", want, got)
+			}
+		})
 	}
 }

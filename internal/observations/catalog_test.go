@@ -66,11 +66,13 @@ func TestCreateService_Rules(t *testing.T) {
 		"a long name":        {observations.Draft{Key: optional.Of("k"), Name: optional.Of(strings.Repeat("x", 256))}, invalid("name")},
 		"both":               {observations.Draft{Name: optional.Of("")}, append(append([]refusal{}, atID...), invalid("name")...)},
 	} {
-		_, err := h.CreateService(t.Context(), h.owner, each.draft)
-		if got := refusals(err); len(got) != len(each.want) {
-			t.Errorf("%s: %v", name, err)
-		}
-		same(t, refusals(err), each.want)
+		t.Run(name, func(t *testing.T) {
+			_, err := h.CreateService(t.Context(), h.owner, each.draft)
+			if got := refusals(err); len(got) != len(each.want) {
+				t.Error(err)
+			}
+			same(t, refusals(err), each.want)
+		})
 	}
 }
 
@@ -121,9 +123,11 @@ func TestService_ReportsApart(t *testing.T) {
 		"list":   failure(h.Contexts(t.Context(), h.owner, observations.Filter{}, page.Request{Size: 1})),
 		"series": failure(h.Metrics(t.Context(), h.owner, observations.SeriesQuery{Name: "m", Step: time.Hour})),
 	} {
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 
@@ -210,16 +214,20 @@ func (h *house) lookups(t *testing.T) map[string]error {
 func TestSplitContextID(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string][2]string{"user:alice": {"user", "alice"}, "user:a:b": {"user", "a:b"}, "user:": {"user", ""}, ":a": {"", "a"}} {
-		typeKey, key, ok := observations.SplitContextID(id)
-		if !ok || typeKey != want[0] || key != want[1] || (observations.Context{Type: typeKey, Key: key}).ID() != id {
-			t.Errorf("%q is %q and %q, %v", id, typeKey, key, ok)
-		}
+		t.Run(id, func(t *testing.T) {
+			typeKey, key, ok := observations.SplitContextID(id)
+			if !ok || typeKey != want[0] || key != want[1] || (observations.Context{Type: typeKey, Key: key}).ID() != id {
+				t.Errorf("%q is %q and %q, %v", id, typeKey, key, ok)
+			}
+		})
 	}
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	for _, id := range []string{"user", "", "user:nobody", ":"} {
-		if _, err := h.Context(t.Context(), h.owner, id); !fault.Is(err, fault.NotFound) {
-			t.Errorf("%q got %v", id, err)
-		}
+		t.Run(fmt.Sprintf("%q", id), func(t *testing.T) {
+			if _, err := h.Context(t.Context(), h.owner, id); !fault.Is(err, fault.NotFound) {
+				t.Errorf("%q got %v", id, err)
+			}
+		})
 	}
 }
 
@@ -228,14 +236,16 @@ func TestService_Lists(t *testing.T) {
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	h.report(t, reported("service", "Web"), reported("service", "worker"), reported("user", "alice"), reported("device", "phone"))
 	for search, want := range map[string][3]int{"": {2, 2, 2}, "WEB": {1, 0, 0}, "user": {0, 1, 0}, "phone": {0, 0, 1}} {
-		request, filter := page.First(), observations.Filter{Search: search}
-		services, first := h.Services(t.Context(), h.owner, filter, request)
-		types, second := h.ContextTypes(t.Context(), h.owner, filter, request)
-		contexts, third := h.Contexts(t.Context(), h.owner, filter, request)
-		if err := errors.Join(first, second, third); err != nil {
-			t.Fatal(err)
-		}
-		same(t, [3]int{len(services.Items), len(types.Items), len(contexts.Items)}, want)
+		t.Run(fmt.Sprintf("%q", search), func(t *testing.T) {
+			request, filter := page.First(), observations.Filter{Search: search}
+			services, first := h.Services(t.Context(), h.owner, filter, request)
+			types, second := h.ContextTypes(t.Context(), h.owner, filter, request)
+			contexts, third := h.Contexts(t.Context(), h.owner, filter, request)
+			if err := errors.Join(first, second, third); err != nil {
+				t.Fatal(err)
+			}
+			same(t, [3]int{len(services.Items), len(types.Items), len(contexts.Items)}, want)
+		})
 	}
 }
 

@@ -71,9 +71,11 @@ func TestEvaluations_Counted(t *testing.T) {
 		}
 		same(t, h.counted(t, h.owner.Account), want)
 		for dimensions, count := range want {
-			if value, _ := used.Load(dimensions); value != count {
-				t.Errorf("%s was measured as %v", dimensions, value)
-			}
+			t.Run(fmt.Sprintf("%.40q", dimensions), func(t *testing.T) {
+				if value, _ := used.Load(dimensions); value != count {
+					t.Errorf("%s was measured as %v", dimensions, value)
+				}
+			})
 		}
 	})
 }

@@ -3,6 +3,7 @@ package stream_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -226,16 +227,18 @@ func TestOpen_Limits(t *testing.T) {
 func TestOpen_AccountLimitIsHalf(t *testing.T) {
 	t.Parallel()
 	for sockets, mine := range map[int]int{1: 1, 4: 2, 5: 3} {
-		s := newStage(t, stream.Options{Sockets: sockets})
-		for range mine {
-			s.open("")
-		}
-		if _, status := s.dial(""); status != http.StatusTooManyRequests {
-			t.Errorf("of %d sockets one account got more than %d: %d", sockets, mine, status)
-		}
-		for range sockets - mine {
-			s.open("account=other")
-		}
+		t.Run(fmt.Sprint(sockets), func(t *testing.T) {
+			s := newStage(t, stream.Options{Sockets: sockets})
+			for range mine {
+				s.open("")
+			}
+			if _, status := s.dial(""); status != http.StatusTooManyRequests {
+				t.Errorf("of %d sockets one account got more than %d: %d", sockets, mine, status)
+			}
+			for range sockets - mine {
+				s.open("account=other")
+			}
+		})
 	}
 }
 

@@ -226,13 +226,15 @@ func TestScheduler_FiresLatestOfMissedInstants(t *testing.T) {
 	newJob(t, db, account, "daily", "0 6 * * *", minute.Add(-26*time.Hour))
 	start(t, db).check(t)
 	for key, want := range map[string]time.Time{"often": minute, "daily": time.Date(2031, 5, 6, 6, 0, 0, 0, time.UTC)} {
-		runs := runsOf(t, db, account, key)
-		if len(runs) != 1 || !runs[0].ScheduledFor.Equal(want) || runs[0].Trigger != jobs.OnSchedule || runs[0].Status != jobs.Pending {
-			t.Errorf("%s has %+v", key, runs)
-		}
-		if job := readJob(t, db, account, key); !job.NextRunAt.After(c.now()) || job.Version != 1 || !job.UpdatedAt.Before(c.now()) {
-			t.Errorf("%s is %+v", key, job)
-		}
+		t.Run(key, func(t *testing.T) {
+			runs := runsOf(t, db, account, key)
+			if len(runs) != 1 || !runs[0].ScheduledFor.Equal(want) || runs[0].Trigger != jobs.OnSchedule || runs[0].Status != jobs.Pending {
+				t.Errorf("%s has %+v", key, runs)
+			}
+			if job := readJob(t, db, account, key); !job.NextRunAt.After(c.now()) || job.Version != 1 || !job.UpdatedAt.Before(c.now()) {
+				t.Errorf("%s is %+v", key, job)
+			}
+		})
 	}
 }
 
@@ -252,10 +254,12 @@ func TestScheduler_OneOffDisablesItself(t *testing.T) {
 		r.check(t)
 		r.check(t)
 		for key, want := range map[string]int{"dated": 1, "now": 1, "later": 0} {
-			job := readJob(t, db, account, key)
-			if got := len(runsOf(t, db, account, key)); got != want || job.Enabled == (want == 1) || (job.NextRunAt == nil) != (want == 1) {
-				t.Errorf("%s has %d runs and is %+v", key, got, job)
-			}
+			t.Run(key, func(t *testing.T) {
+				job := readJob(t, db, account, key)
+				if got := len(runsOf(t, db, account, key)); got != want || job.Enabled == (want == 1) || (job.NextRunAt == nil) != (want == 1) {
+					t.Errorf("%s has %d runs and is %+v", key, got, job)
+				}
+			})
 		}
 		active := 0
 		err := db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) (err error) {
@@ -371,9 +375,11 @@ func TestScheduler_DeletedOrDisabledJob(t *testing.T) {
 	c.move(2 * time.Minute)
 	start(t, db).check(t)
 	for key, want := range map[string]int{"deleted": 0, "disabled": 0, "fires": 1} {
-		if got := len(runsOf(t, db, account, key)); got != want {
-			t.Errorf("%s has %d runs", key, got)
-		}
+		t.Run(key, func(t *testing.T) {
+			if got := len(runsOf(t, db, account, key)); got != want {
+				t.Errorf("%s has %d runs", key, got)
+			}
+		})
 	}
 }
 

@@ -32,10 +32,12 @@ func TestScheduler_SkipsPastPendingLimit(t *testing.T) {
 		r := startOn(t, db, db.Scheduler(), limit)
 		r.check(t)
 		for key, skipped := range map[string]bool{"j0": false, "j2": false, "j3": true, "j4": true, "once": true} {
-			job := readJob(t, db, account, key)
-			if runs := runsOf(t, db, account, key); (len(runs) == 0) != skipped || (job.SkippedAt != nil) != skipped {
-				t.Errorf("%s has %d runs and skipped at %v", key, len(runs), job.SkippedAt)
-			}
+			t.Run(key, func(t *testing.T) {
+				job := readJob(t, db, account, key)
+				if runs := runsOf(t, db, account, key); (len(runs) == 0) != skipped || (job.SkippedAt != nil) != skipped {
+					t.Errorf("%s has %d runs and skipped at %v", key, len(runs), job.SkippedAt)
+				}
+			})
 		}
 		if job := readJob(t, db, account, "j4"); !job.SkippedAt.Equal(minute.Add(4*time.Microsecond)) || !job.Enabled || !job.NextRunAt.Equal(minute.Add(time.Minute)) {
 			t.Errorf("after a skip it is %+v", job)

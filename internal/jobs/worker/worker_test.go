@@ -37,13 +37,15 @@ func TestWorker_RecordsEveryOutcome(t *testing.T) {
 	r.start(t)
 	for host, want := range map[string]string{"fine": "SUCCEEDED", "broken": "FAILED NON_SUCCESS_STATUS", "slow": "FAILED TIMEOUT",
 		"private": "FAILED SSRF_BLOCKED", "odd": "FAILED CONNECTION_ERROR"} {
-		id := storetest.Queue(t, db, newJob(t, db, account, host), 1)[0]
-		r.Wake()
-		run := r.ended(t, account, id, want)
-		if (run.Result != nil) != (host == "fine" || host == "broken") || run.StartedAt == nil || run.FinishedAt == nil {
-			t.Errorf("%s: %+v", host, run)
-		}
-		storetest.Wait(t, soon, "it is counted", func() bool { return r.observer.count(want) == 1 })
+		t.Run(host, func(t *testing.T) {
+			id := storetest.Queue(t, db, newJob(t, db, account, host), 1)[0]
+			r.Wake()
+			run := r.ended(t, account, id, want)
+			if (run.Result != nil) != (host == "fine" || host == "broken") || run.StartedAt == nil || run.FinishedAt == nil {
+				t.Errorf("%+v", run)
+			}
+			storetest.Wait(t, soon, "it is counted", func() bool { return r.observer.count(want) == 1 })
+		})
 	}
 }
 
@@ -160,18 +162,20 @@ func TestAbort_CanceledRunStaysCanceled(t *testing.T) {
 	r.sender.deaf["deaf"] = true
 	r.start(t)
 	for _, host := range []string{"slow", "deaf"} {
-		run := storetest.Queue(t, db, newJob(t, db, account, host), 1)[0]
-		r.Wake()
-		storetest.Wait(t, soon, "the request is made", func() bool { return r.sender.inFlight(host) == 1 })
-		cancel(t, db, account, run)
-		r.Abort(run)
-		storetest.Wait(t, soon, "it is aborted", func() bool { return r.sender.cause(run) != nil })
-		answer[host]() // the response comes anyway
-		storetest.Wait(t, soon, "the request has ended", func() bool { return r.sender.inFlight(host) == 0 })
-		r.settle(t, account)
-		if got := outcome(storetest.ReadRun(t, db, account, run)); got != "CANCELED" {
-			t.Errorf("the run to %s is %s", host, got)
-		}
+		t.Run(host, func(t *testing.T) {
+			run := storetest.Queue(t, db, newJob(t, db, account, host), 1)[0]
+			r.Wake()
+			storetest.Wait(t, soon, "the request is made", func() bool { return r.sender.inFlight(host) == 1 })
+			cancel(t, db, account, run)
+			r.Abort(run)
+			storetest.Wait(t, soon, "it is aborted", func() bool { return r.sender.cause(run) != nil })
+			answer[host]() // the response comes anyway
+			storetest.Wait(t, soon, "the request has ended", func() bool { return r.sender.inFlight(host) == 0 })
+			r.settle(t, account)
+			if got := outcome(storetest.ReadRun(t, db, account, run)); got != "CANCELED" {
+				t.Errorf("the run to %s is %s", host, got)
+			}
+		})
 	}
 }
 
@@ -190,31 +194,33 @@ func TestAbort_CanceledOnAnotherNode(t *testing.T) {
 		here, there := storetest.OpenSealed(t, database), storetest.OpenSealed(t, database)
 		account := storetest.NewTenant(t, here, "pro").Account.ID
 		for _, heard := range []bool{true, false} {
-			if heard && database.Kind == "sqlite" {
-				continue // it has no other nodes, and no notifications
-			}
-			r := newRig(t, here, func(w *worker.Worker) {
-				if heard {
-					w.Intervals.CancelCheck = time.Hour
+			t.Run(fmt.Sprint("heard: ", heard), func(t *testing.T) {
+				if heard && database.Kind == "sqlite" {
+					return // it has no other nodes, and no notifications
 				}
-			}).start(t)
-			r.sender.hold("slow")
-			if heard {
-				listener := here.NewListener(func(string) {})
-				listener.OnAbort(r.Abort)
-				listener.Start(t.Context())
-				t.Cleanup(listener.Stop)
-				listening(t, database)
-			}
-			run := storetest.Queue(t, here, newJob(t, here, account, "slow"), 1)[0]
-			r.Wake()
-			storetest.Wait(t, soon, "the request is made", func() bool { return r.sender.inFlight("slow") == 1 })
-			cancel(t, there, account, run)
-			storetest.Wait(t, soon, "it is aborted", func() bool { return r.sender.cause(run) != nil })
-			r.stop(t.Context())
-			if got := outcome(storetest.ReadRun(t, there, account, run)); got != "CANCELED" {
-				t.Errorf("the run is %s", got)
-			}
+				r := newRig(t, here, func(w *worker.Worker) {
+					if heard {
+						w.Intervals.CancelCheck = time.Hour
+					}
+				}).start(t)
+				r.sender.hold("slow")
+				if heard {
+					listener := here.NewListener(func(string) {})
+					listener.OnAbort(r.Abort)
+					listener.Start(t.Context())
+					t.Cleanup(listener.Stop)
+					listening(t, database)
+				}
+				run := storetest.Queue(t, here, newJob(t, here, account, "slow"), 1)[0]
+				r.Wake()
+				storetest.Wait(t, soon, "the request is made", func() bool { return r.sender.inFlight("slow") == 1 })
+				cancel(t, there, account, run)
+				storetest.Wait(t, soon, "it is aborted", func() bool { return r.sender.cause(run) != nil })
+				r.stop(t.Context())
+				if got := outcome(storetest.ReadRun(t, there, account, run)); got != "CANCELED" {
+					t.Errorf("the run is %s", got)
+				}
+			})
 		}
 	})
 }
