@@ -54,7 +54,7 @@ func (db *DB) Migrated(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if len(applied) < len(steps) { // a newer node may have migrated further; its steps leave us working
+		if len(applied) < len(steps) { // a newer node may have migrated further; this program works with that schema
 			return fmt.Errorf("the schema is at version %d and this program needs %d", last(applied), last(steps))
 		}
 		return nil
