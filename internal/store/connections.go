@@ -7,7 +7,7 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 )
 
-// Connections returns the transactions of package connections, which wait for all others when they write.
+// Connections returns the transactions of package connections.
 func (db *DB) Connections() Transactions[connections.ReadTx, connections.Tx] {
 	return NewTransactions(db, func(tx *ReadTx) connections.ReadTx { return tx }, func(tx *Tx) connections.Tx { return tx })
 }

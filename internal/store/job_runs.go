@@ -53,7 +53,7 @@ func (tx *ReadTx) PendingRuns(ctx context.Context, accounts []string, limit int)
 }
 
 // ExpireRuns cancels the oldest pending runs of an account that were queued before
-// an instant, except those that others have locked, and counts them.
+// an instant, and counts them. It skips runs that others have locked.
 func (tx *Tx) ExpireRuns(ctx context.Context, account string, before time.Time, detail string, limit int) (int, error) {
 	oldest := tx.dialect.oneOf(`SELECT id FROM runs WHERE status = 'PENDING' AND account_id >= $1 AND account_id <= $1 AND id < $2 AND created_at < $3
 		ORDER BY account_id, id LIMIT $4` + tx.dialect.skipLocked)

@@ -9,8 +9,8 @@ import (
 type Limits struct {
 	// Read and Write bound a transaction, its waiting included; a slower database counts as an outage.
 	Read, Write time.Duration
-	// Idle is how long PostgreSQL waits for a transaction's next statement before it rolls back. So long does
-	// a node that stops hold its locks.
+	// Idle is how long PostgreSQL waits for a transaction's next statement before it rolls back. A node that
+	// stops holds its locks for this time.
 	Idle time.Duration
 	// FileLock is how long SQLite waits for another process's lock on the file.
 	FileLock time.Duration

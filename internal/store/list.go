@@ -199,7 +199,7 @@ func inserts(ctx context.Context, tx *Tx, prefix, suffix string, rows [][]any) e
 	return nil
 }
 
-// insertChunk writes rows with one statement, and counts those it wrote.
+// insertChunk writes rows with one statement, and returns how many it wrote.
 func (tx *Tx) insertChunk(ctx context.Context, prefix, suffix string, chunk [][]any) (int, error) {
 	query := prefix + " " + placeholders(len(chunk), len(chunk[0]), tx.dialect.place) + " " + suffix
 	return tx.affect(ctx, query, slices.Concat(chunk...)...)

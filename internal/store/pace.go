@@ -71,7 +71,7 @@ func (tx *Tx) catchingUpSince(ctx context.Context, at time.Time) (*time.Time, er
 	return since, nil
 }
 
-// CatchingUp returns when the limit on retention ends, while it keeps rows; nil otherwise. See Pace.
+// CatchingUp returns when the limit on retention ends; nil if the limit keeps no rows. See Pace.
 func (db *DB) CatchingUp(ctx context.Context) (*time.Time, error) {
 	return fetch(ctx, db, forObservations, func(ctx context.Context, tx *ReadTx) (*time.Time, error) {
 		var bounded int
@@ -94,8 +94,8 @@ type agingRows struct {
 	scan   func(row) (time.Time, error) // the column
 }
 
-// limit returns the instant before which rows of an account, or of all accounts for "", may be removed: before, or an
-// earlier instant.
+// limit returns the instant before which rows of an account, or of all accounts for "", may be removed. It is not
+// later than the argument before.
 func (p *Pace) limit(ctx context.Context, account string, rows agingRows, before time.Time) (time.Time, error) {
 	if p == nil {
 		return before, nil

@@ -10,8 +10,8 @@ import (
 // maxStatements bounds the prepared statements of a connection, because callers choose sorts and filters.
 const maxStatements = 500
 
-// prepared is a connection that prepares every statement once. No context ends its statements: one that ends in the writer
-// would undo the whole group, and readers have readConn.during.
+// prepared is a connection that prepares every statement once. No context ends its statements: in the writer that would
+// undo the work of the whole group, and readers are interrupted by readConn.during.
 type prepared struct {
 	conn       *sql.Conn
 	statements map[string]*sql.Stmt

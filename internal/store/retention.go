@@ -141,8 +141,8 @@ func (db *DB) RemoveMetrics(ctx context.Context, by observations.Resolution, bef
 	})
 }
 
-// ForgetLoggers removes rows of deleted loggers, which record that these were promoted: all but the newest of each account.
-// On PostgreSQL it may wait for a writer that creates such a logger again. After the wait only the outer conditions count.
+// ForgetLoggers removes the rows that remain of deleted loggers, all but the newest of each account; but is their number.
+// On PostgreSQL it may wait for a writer that creates a logger again, and then checks only the outer conditions again.
 func (db *DB) ForgetLoggers(ctx context.Context, but int) (removed int, err error) {
 	return db.removeOfEach(ctx, func(account string) (int, error) {
 		return db.removeAll(ctx, `DELETE FROM loggers WHERE account_id = $3 AND deleted_at IS NOT NULL AND key IN

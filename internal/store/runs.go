@@ -165,7 +165,7 @@ func (tx *Tx) InsertRuns(ctx context.Context, runs []jobs.Run) error {
 		`ON CONFLICT DO NOTHING`, rows)
 }
 
-// notBeforeQueued is SQL for an instant, or when the run was queued if that is later, as a later transaction may have done.
+// notBeforeQueued is SQL for an instant, but not earlier than the run was queued: a later transaction may have queued it.
 func notBeforeQueued(instant string) string {
 	return `CASE WHEN runs.created_at > ` + instant + ` THEN runs.created_at ELSE ` + instant + ` END`
 }

@@ -20,7 +20,7 @@ const folded = `%s || ' ' || lower(replace(replace(replace(%s, '-', ''), '_', ''
 // keyTable returns the table with the keys of a kind, and the condition for keys in use.
 func keyTable(kind string) (table, condition string) {
 	switch kind {
-	case logging.Kind, logging.KindGroup: // which share their keys
+	case logging.Kind, logging.KindGroup: // loggers and groups share their keys
 		return "loggers", " AND deleted_at IS NULL"
 	case jobs.Kind:
 		return "jobs", " AND deleted_at IS NULL"

@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// Options says which database to open and who observes it.
+// Options says which database to open and how it is observed.
 type Options struct {
 	// Database is a PostgreSQL URL; empty means SQLite.
 	Database string

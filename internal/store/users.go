@@ -29,12 +29,12 @@ func (tx *ReadTx) User(ctx context.Context, account, id string) (accounts.User, 
 		`SELECT `+userColumns+` FROM users WHERE account_id = $1 AND id = $2`, account, id)
 }
 
-// UserByAddress returns the user who signs in with an address, of any account.
+// UserByAddress returns the user who signs in with an address, in any account.
 func (tx *ReadTx) UserByAddress(ctx context.Context, address string) (accounts.User, error) {
 	return one(ctx, tx.conn, fault.Missing("user", address), scanUser, `SELECT `+userColumns+` FROM users WHERE address = $1`, address)
 }
 
-// UserByIdentity returns the user with an identity, of any account.
+// UserByIdentity returns the user with an identity, in any account.
 func (tx *ReadTx) UserByIdentity(ctx context.Context, identity string) (accounts.User, error) {
 	return one(ctx, tx.conn, fault.Missing("user", identity), scanUser, `SELECT `+userColumns+` FROM users WHERE identity = $1`, identity)
 }

@@ -229,7 +229,7 @@ func (e *sqliteEngine) commitGroup() {
 	}
 }
 
-// runGroup runs jobs and returns those that await the commit; false when the transaction is gone.
+// runGroup runs jobs and returns the jobs that await the commit; false when the transaction is gone.
 func (e *sqliteEngine) runGroup(ctx context.Context) (kept []*writeJob, ok bool) {
 	began := time.Now()
 	next := e.queue.first()

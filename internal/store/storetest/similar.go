@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// similarKeys: ids that people take for one another are found, whatever their kind.
+// similarKeys checks that keys that people confuse are found, of any kind.
 func similarKeys(t *testing.T, db *store.DB) {
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	for _, key := range []string{"Check-Out.v2", "plain"} {
@@ -19,7 +19,7 @@ func similarKeys(t *testing.T, db *store.DB) {
 	for key, want := range map[string]string{
 		"checkout_V2": "Check-Out.v2", "checkoutv2": "Check-Out.v2", "Check-Out.v2": "", "checkout": "", "PLAIN": "plain", "pl%in": "",
 	} {
-		for asked, want := range map[string]string{account: want, other: ""} { // an account sees its own
+		for asked, want := range map[string]string{account: want, other: ""} { // an account finds only its own keys
 			got := list(t, db, (*store.ReadTx).SimilarKey, asked, environments.Kind, key)
 			if got != want {
 				t.Errorf("%s: got %q, want %q", key, got, want)

@@ -14,7 +14,7 @@ import (
 )
 
 // Run checks that a database does what the rest of Signalbox expects of the store.
-// Every concept has a file here; a new one adds its line.
+// Every concept has a file here; a new concept adds its line.
 func Run(t *testing.T, database Database) {
 	t.Helper()
 	db := database.Open(t)
@@ -69,14 +69,14 @@ const oddText = "Żółw  \"quoted\" 'single' \\ % _ ; -- \U0001F6A6 \t日本語
 // members, the spelling of numbers and of characters.
 const oddJSON = `{ "b":1.0,"a" : 1e5, "b":-0.0, "ü":"\u00e9\/", "n":null,"big":12345678901234567890.123, "e":{} }`
 
-// at is an instant that a coarser clock than the store's would damage.
+// at returns an instant that loses digits if it is stored less precisely than in microseconds.
 func at(micros int) time.Time {
 	return time.Date(2031, 2, 3, 4, 5, 6, 789_012_000, time.UTC).Add(time.Duration(micros) * time.Microsecond)
 }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// changed returns what a test makes after the test's own change of it, if there is one.
+// changed applies the test's change, if there is one, and returns the result.
 func changed[T any](made T, change func(*T)) T {
 	if change != nil {
 		change(&made)
@@ -92,7 +92,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// get reads something that must be there.
+// get reads something that must exist.
 func get[T any](t testing.TB, db *store.DB, read func(context.Context, *store.ReadTx) (T, error)) T {
 	t.Helper()
 	found, err := tryGet(t, db, read)
@@ -109,19 +109,19 @@ func tryGet[T any](t testing.TB, db *store.DB, read func(context.Context, *store
 	return found, err
 }
 
-// of reads what belongs to one thing, such as the number of an account's flags.
+// of calls a read method with one argument, such as an account whose flags are counted.
 func of[A, T any](t testing.TB, db *store.DB, read func(*store.ReadTx, context.Context, A) (T, error), owner A) T {
 	t.Helper()
 	return get(t, db, func(ctx context.Context, tx *store.ReadTx) (T, error) { return read(tx, ctx, owner) })
 }
 
-// find reads what an account has by a key, or by several.
+// find calls a read method with two arguments: an account, and one or several keys.
 func find[A, B, T any](t testing.TB, db *store.DB, read func(*store.ReadTx, context.Context, A, B) (T, error), account A, key B) T {
 	t.Helper()
 	return get(t, db, func(ctx context.Context, tx *store.ReadTx) (T, error) { return read(tx, ctx, account, key) })
 }
 
-// list reads what a filter and a page select of an account.
+// list calls a read method with three arguments: an account, a filter and a page.
 func list[A, B, C, T any](t testing.TB, db *store.DB, read func(*store.ReadTx, context.Context, A, B, C) (T, error), account A, filter B, request C) T {
 	t.Helper()
 	return get(t, db, func(ctx context.Context, tx *store.ReadTx) (T, error) { return read(tx, ctx, account, filter, request) })
