@@ -21,8 +21,7 @@ import (
 // Bounds of the file that is kept on disk for a start without the database.
 const (
 	lastKnownFile = "last-known-" // followed by the node's name: nodes may share the folder
-	// maxKeptAge is the age up to which the file is used, and up to which a snapshot that
-	// was last asked for is kept in it.
+	// maxKeptAge is the age up to which the file is used.
 	maxKeptAge = 24 * time.Hour
 	// maxKeptUse is how long a key is kept after its last use: some services run once a day.
 	maxKeptUse  = 7 * 24 * time.Hour

@@ -14,16 +14,15 @@ type Options struct {
 	FeedInterval time.Duration
 	// ResealInterval is how soon a rotation of the key ring is noticed.
 	ResealInterval time.Duration
-	// RefreshInterval is how long the times at which services and keys were last
-	// seen are buffered.
+	// RefreshInterval is how long last-seen times of services and keys are buffered.
 	RefreshInterval time.Duration
 	// PendingRuns is how many runs of an account may be pending.
 	PendingRuns int
 	// ConnectionInterval is how late the list of connections is.
 	ConnectionInterval time.Duration
-	// KeepInterval is how late the file is that is kept on disk for an outage.
+	// KeepInterval is how late the last known state on disk may be.
 	KeepInterval time.Duration
-	// KeptBytes bounds the size of that file.
+	// KeptBytes bounds the size of the last known state.
 	KeptBytes int
 	// PasswordCost is the cost of hashing a password.
 	PasswordCost accounts.PasswordCost
