@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	recentPeriod    = time.Hour        // how old a change may be of which fresh clients are told
+	recentPeriod    = time.Hour        // fresh clients are told of changes up to this age
 	recentCacheTime = 10 * time.Second // how long an answer is reused
 )
 
