@@ -21,7 +21,7 @@ const (
 	sealing = 1 << 20
 	// expansion bounds the uncompressed size, as a multiple of MaxBytes.
 	expansion = 8
-	// leftover is the age at which a temporary file counts as that of an interrupted save.
+	// leftover is the age at which a temporary file counts as left by an interrupted save.
 	// Another node may be writing a younger file.
 	leftover = time.Hour
 	// temporary is the pattern of files that are being written.
