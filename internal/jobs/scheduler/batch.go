@@ -65,8 +65,8 @@ func (s *Scheduler) fireBatch(ctx context.Context, counted time.Time) (b batch, 
 	return b, err
 }
 
-// admit decides which due jobs fire. An account fires only as many jobs as it may
-// have more pending runs; its other jobs are skipped.
+// admit decides which due jobs fire. An account fires as many jobs as fit below its
+// limit of pending runs; its other jobs are skipped.
 func (s *Scheduler) admit(due []jobs.Due, b *batch, counted time.Time) {
 	wanted := map[string]int{}
 	for _, job := range due {

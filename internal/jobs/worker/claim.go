@@ -203,8 +203,8 @@ func (r *round) queues(ctx context.Context, tx Tx, accounts []string) ([]*queue,
 	return queues, nil
 }
 
-// serveAll claims up to share runs of each queue and meters them. The order is random, because the first queue gets the
-// hosts for which many wait.
+// serveAll claims up to share runs of each queue and meters them. The order is random, because the first queue gets
+// contested hosts.
 func (r *round) serveAll(ctx context.Context, tx Tx, queues []*queue, share int) error {
 	for _, i := range rand.Perm(len(queues)) {
 		if err := r.serve(ctx, tx, queues[i], share); err != nil {
