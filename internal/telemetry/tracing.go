@@ -81,8 +81,8 @@ func (t *Tracing) Shutdown(ctx context.Context) error {
 
 func (t *Tracing) off() bool { return t == nil || t.provider == nil }
 
-// StartRequest begins the span of a request, as a child of the client's if the request has a traceparent. The route is the pattern that
-// matched, with or without its method. The caller calls end once, with the response's status.
+// StartRequest begins the span of a request, as a child of the client's if the request has a traceparent. The route is the pattern
+// that matched, with or without its method. The caller calls end once, with the response's status.
 func (t *Tracing) StartRequest(ctx context.Context, r *http.Request, route string) (_ context.Context, end func(status int)) {
 	if t.off() {
 		return ctx, ignoreStatus
