@@ -100,8 +100,8 @@ func NewShared(kind string) (made Database, remove func() error, err error) {
 }
 
 // Options returns the options that open the database. Tests do not wait for the
-// disk. Their transactions may wait for each other: PostgreSQL does not end idle
-// transactions of tests.
+// disk. Their transactions may wait for each other, so PostgreSQL ends only
+// transactions that are idle for a minute.
 func (d Database) Options() store.Options {
 	return store.Options{Database: d.URL, File: d.file(), Log: slog.New(slog.DiscardHandler), Unsynced: true,
 		Limits: store.Limits{Idle: time.Minute}}

@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// oddValue is oddJSON without spaces: values inside documents are stored so.
+// oddValue is oddJSON without spaces, the stored form of values inside documents.
 const oddValue = `{"b":1.0,"a":1e5,"b":-0.0,"ü":"\u00e9\/","n":null,"big":12345678901234567890.123,"e":{}}`
 
 // newFlag returns a flag with everything that a flag can have.
