@@ -2,10 +2,10 @@
 //
 // # What a socket receives
 //
-// The first frame is `connected`. Then follow, in order and without gaps or
-// duplicates, the events that the socket missed (when it named a `since` that
-// is still known), or bulk events that make it load everything again, and from
-// then on every event of its account as it is committed.
+// The first frame is `connected`. If the client named a `since` that is still
+// known, the events after it follow; otherwise bulk events make the client load
+// everything again. From then on every event of the account follows as it is
+// committed, in order and without gaps or duplicates.
 //
 // The `seq` of `connected` is where the stream begins: it equals `since` when
 // the stream continues there, and is the account's last number when the client

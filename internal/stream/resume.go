@@ -41,7 +41,7 @@ func (h *Hub) beginning(ctx context.Context, reserved reservation, wanted connec
 	return h.resync(begin), nil
 }
 
-// beginFresh tells a client that names no number which products changed recently.
+// beginFresh begins the stream of a client that names no number: it tells which products changed recently.
 func (h *Hub) beginFresh(ctx context.Context, reserved reservation, begin beginning) (beginning, error) {
 	kinds, err := h.changedRecently(ctx, reserved, begin.seq)
 	if err != nil {
