@@ -118,7 +118,7 @@ func (tx *Tx) SaveFlags(ctx context.Context, saved []flags.Flag) error {
 	return tx.counting(ctx, countedFlags(), saved[0].Account, keys, func() error { return inserts(ctx, tx, insertFlag, overwriteFlag, rows) })
 }
 
-// CreateFlags inserts flags of one account that do not exist.
+// CreateFlags inserts new flags of one account.
 func (tx *Tx) CreateFlags(ctx context.Context, created []flags.Flag) error {
 	rows, more, err := flagRows(created)
 	if err != nil || len(created) == 0 {

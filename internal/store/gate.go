@@ -86,7 +86,7 @@ func (g *accountGate) leave(account string) {
 	}
 }
 
-// admit lets one transaction pass and reports whether one waited. Observations go first now and then.
+// admit lets a waiting transaction pass, and reports whether there was one. Observations go first now and then.
 func (l *accountLine) admit() bool {
 	l.passed++
 	for i := range l.waiting {

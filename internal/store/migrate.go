@@ -106,7 +106,7 @@ func (tx *Tx) migrate(ctx context.Context, steps []migration) error {
 	return nil
 }
 
-// compare checks that the applied steps are the first ones of this program.
+// compare checks that the applied steps are the first steps of this program.
 func compare(applied, steps []migration) error {
 	if len(applied) > len(steps) {
 		return fmt.Errorf("the database has schema version %d and this program knows up to %d: it was migrated by a newer Signalbox. Start that version, or restore a backup from before it",

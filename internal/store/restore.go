@@ -32,7 +32,7 @@ type restoration struct {
 
 // Restore replaces a SQLite file by a copy of a backup, and keeps the old file under another name in the same folder. The
 // caller has called FinishRestore, and no process may use the file meanwhile. A restore that is killed leaves the old
-// database, or one that FinishRestore completes.
+// database, or is completed by FinishRestore.
 func Restore(file, from, kept string) error {
 	return restore(file, from, kept, func(string) {})
 }
