@@ -51,18 +51,18 @@ type App struct {
 	db     *store.DB
 	ring   *sealed.Ring
 	plans  plans.Table
-	// firstPlans are those of the account that the first start makes.
+	// firstPlans are the plans of the account that the first start creates.
 	firstPlans plans.Held
 	feed       *changes.Feed
 	listener   *store.Listener
 	auth       *accounts.Authenticator
 	clock      *clock
-	// chores compare clocks, reseal, remove what is old and recount.
+	// chores compare clocks, re-encrypt, remove old rows and recount.
 	chores []*periodic
-	// refreshes writes when things were last seen, expirer removes levels in time.
+	// refreshes writes when things were last seen; expirer ends temporary levels.
 	refreshes    *observations.Refreshes
 	observations *observations.Service
-	// evaluations counts what is evaluated on the server.
+	// evaluations counts the evaluations that the server makes.
 	evaluations *observations.Evaluations
 	expirer     *logging.Expirer
 	snapshots   *flags.Snapshots
@@ -73,30 +73,30 @@ type App struct {
 	egress    *egress.Client
 	scheduler *scheduler.Scheduler
 	worker    *worker.Worker
-	// pendingRuns cancels those that have waited for too long.
+	// pendingRuns cancels pending runs that have waited for too long.
 	pendingRuns *jobs.Expirer
 
 	api      *api.API
-	entrance entrance // what the API's address answers
+	entrance entrance // serves the API's address
 	servers  []*server
 	stdout   io.Writer
 	stopping atomic.Bool
-	trimmed  atomic.Int64 // changes whose documents were removed since that was logged
+	trimmed  atomic.Int64 // changes whose documents were removed since the last log line
 	wasReady atomic.Bool  // at least once
 
 	lastKnown *lastknown.Keeper // nil on SQLite
-	recalling background.Loop   // loads what was kept before a restart
-	// standIn answers evaluation until the database is there; nil if it was at the start.
+	recalling background.Loop   // loads the state that was kept before a restart
+	// standIn answers evaluation until the database is up; nil if it was up at the start.
 	standIn   *App
-	standsIn  bool // this is one
+	standsIn  bool // this App is a stand-in
 	finishing background.Loop
 	failure   chan error // receives why the start could not be finished
 }
 
 // New builds everything and prepares the store: after it, the schema is
-// current and there is an account. The first start writes its key to stdout.
+// current and there is an account. The first start writes the account's key to stdout.
 //
-// If PostgreSQL is away, a node that has kept on disk what evaluation needs is built
+// If PostgreSQL is down, a node that has kept the data for evaluation on disk is built
 // without it, and completes its start by itself when the database is back.
 func New(ctx context.Context, s settings.Settings, log *slog.Logger, stdout io.Writer, change ...func(*Options)) (*App, error) {
 	a := &App{settings: s, options: serverOptions(), log: log, metrics: telemetry.NewMetrics(version), stdout: stdout, failure: make(chan error, 1)}
@@ -108,7 +108,7 @@ func New(ctx context.Context, s settings.Settings, log *slog.Logger, stdout io.W
 	}
 	if err := a.build(ctx); err != nil {
 		if a.standIn = a.newStandIn(err); a.standIn != nil {
-			_ = a.unbuild(ctx) // the database is away, which is told
+			_ = a.unbuild(ctx) // the outage is logged already
 			return a, nil
 		}
 		return nil, errors.Join(err, a.close(ctx))
@@ -118,7 +118,7 @@ func New(ctx context.Context, s settings.Settings, log *slog.Logger, stdout io.W
 }
 
 // prepare checks the settings, reads the files that they name and binds the
-// addresses. It makes nothing, so that a start which fails here leaves nothing
+// addresses. It creates no files, so that a start that fails here leaves nothing
 // behind.
 func (a *App) prepare(ctx context.Context) (err error) {
 	if a.plans, err = planTable(a.settings); err != nil {
@@ -148,7 +148,7 @@ func (a *App) build(ctx context.Context) (err error) {
 			return err
 		}
 		if interrupted {
-			a.log.Warn("A restore was interrupted; this start completed it. The database that was there is kept beside the restored one.")
+			a.log.Warn("A restore was interrupted; this start completed it. The old database is kept beside the restored one.")
 		}
 	}
 	if a.db, err = openStore(ctx, a.settings, a.options, a.log, a.metrics, a.tracing); err != nil {
@@ -227,7 +227,7 @@ func (a *App) startLoops(ctx context.Context) error {
 	if a.lastKnown != nil {
 		a.recalling.Start(ctx, func(ctx context.Context) {
 			a.recallLastKnown(ctx)
-			if ctx.Err() == nil { // else it has less than the file
+			if ctx.Err() == nil { // otherwise the node knows less than the file holds
 				a.lastKnown.Start(ctx)
 			}
 		})
@@ -235,14 +235,14 @@ func (a *App) startLoops(ctx context.Context) error {
 	return nil
 }
 
-// announce logs that the node serves, and why it is not ready if it is not.
+// announce logs that the node serves, and why it is not ready yet, if so.
 func (a *App) announce(ctx context.Context) error {
 	facts := []any{"version", version, "address", a.Address(), "url", baseURL(a.settings), "store", a.db.Name(), "node", a.settings.Name}
 	if len(a.servers) > 1 {
 		facts = append(facts, "metrics", a.servers[1].listener.Addr().String())
 	}
 	if err := a.checkReady(ctx); err != nil {
-		a.log.Warn("Signalbox serves and is not ready yet; /api/readiness says when it is.", append(facts, "error", err)...)
+		a.log.Warn("Signalbox is serving but not ready yet; /api/readiness reports when it is ready.", append(facts, "error", err)...)
 	} else {
 		a.log.Info("Signalbox is ready.", facts...)
 	}
@@ -306,7 +306,7 @@ func (a *App) Stop(ctx context.Context) error {
 	a.api.Stop()
 	ending, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
-	a.evaluations.Stop(ending) // which notes refreshes
+	a.evaluations.Stop(ending) // before refreshes, to which it adds
 	a.refreshes.Stop(ending)
 	a.connected.Stop(ending)
 	a.stopKeeping(ctx, live)
@@ -334,16 +334,16 @@ func (a *App) close(ctx context.Context) error {
 // Address returns where the API listens.
 func (a *App) Address() string { return a.servers[0].listener.Addr().String() }
 
-// Operator is the operator's side of this server's own store, for tests that
-// need many accounts. It is not to be closed.
+// Operator returns an operator of this server's own store, for tests that need
+// many accounts. Do not close it.
 func (a *App) Operator() *Operator {
 	return &Operator{settings: a.settings, db: a.db, plans: a.plans}
 }
 
-// Store returns this server's store, for the demo, which writes a past that no request can make.
+// Store returns this server's store, for the demo: it writes a past that no request can create.
 func (a *App) Store() *store.DB { return a.db }
 
-// Handler returns the API, for those who need no socket.
+// Handler returns the API, for callers without a socket.
 func (a *App) Handler() http.Handler { return *a.entrance.current.Load() }
 
 // MetricsHandler serves the metrics of the operator's own address.

@@ -11,11 +11,11 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// errPostgres is a backup of a database that has better tools.
+// errPostgres refuses to back up PostgreSQL, which has better tools.
 var errPostgres = errors.New("the data is in PostgreSQL: back it up with pg_dump --format=custom, and restore it with pg_restore --clean while no server runs")
 
 // Backup copies the SQLite database of a server, running or not, to a new file, and returns the version of its schema. The
-// key ring is not in it.
+// copy does not include the key ring.
 func Backup(ctx context.Context, s settings.Settings, to string) (version int, err error) {
 	if s.Database != "" {
 		return 0, errPostgres
@@ -41,8 +41,8 @@ func HasDatabase(s settings.Settings) bool {
 	return s.Database == "" && (exists(file) || store.RestoreInterrupted(file))
 }
 
-// Restore makes a backup the SQLite database of a server that does not run. The database that was there is kept under
-// another name, which is returned.
+// Restore replaces the SQLite database of a stopped server by a backup. It keeps the old database under another name, and
+// returns that name.
 func Restore(ctx context.Context, s settings.Settings, from string) (kept string, err error) {
 	if s.Database != "" {
 		return "", errPostgres
@@ -64,12 +64,12 @@ func Restore(ctx context.Context, s settings.Settings, from string) (kept string
 	return kept, nil
 }
 
-// settleRestore completes a restore that was interrupted, if there is one, for commands that do not lock the folder.
+// settleRestore completes an interrupted restore, if there is one, for commands that do not lock the folder.
 func settleRestore(s settings.Settings) error {
 	if s.Database != "" || !store.RestoreInterrupted(filepath.Join(s.Data, databaseFile)) {
 		return nil
 	}
-	lock, err := openDataFolder(s.Data) // which finishes it
+	lock, err := openDataFolder(s.Data) // completes the restore
 	if err != nil {
 		return err
 	}

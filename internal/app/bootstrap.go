@@ -16,7 +16,7 @@ import (
 )
 
 // bootstrap creates the first account of an empty store and shows its key once.
-// When several nodes start at once, one of them does it.
+// When several nodes start at once, only one of them does.
 func (a *App) bootstrap(ctx context.Context) error {
 	secret := accounts.NewSecret()
 	if a.settings.BootstrapKey != "" {
@@ -51,7 +51,7 @@ func handOver(key, link string, s settings.Settings, stdout io.Writer) error {
 			return err
 		}
 		return show(stdout, shownFile+shownLink, s.BootstrapKeyFile, link)
-	case s.BootstrapKey != "": // whoever chose it knows it
+	case s.BootstrapKey != "": // the operator chose the key and knows it
 		return show(stdout, shownLink, link)
 	}
 	return show(stdout, shownKey+shownLink, key, link)
@@ -66,7 +66,7 @@ func found(ctx context.Context, tx *store.Tx, name string, held plans.Held, secr
 	return account, key, environments.Found(ctx, tx, account.ID)
 }
 
-// What the first start shows.
+// Texts that the first start shows.
 const (
 	shownKey = `
   This is the first start. Your API key, with the role OWNER, is
@@ -92,7 +92,7 @@ const (
 `
 )
 
-// shownURL is what every start shows on a terminal.
+// shownURL is the text that every start shows on a terminal.
 const shownURL = `
   Signalbox is ready at %s
 
@@ -100,7 +100,7 @@ const shownURL = `
 
 func show(stdout io.Writer, format string, values ...any) error {
 	if _, err := fmt.Fprintf(stdout, format, values...); err != nil {
-		return fmt.Errorf("showing what the first start made: %w", err)
+		return fmt.Errorf("writing to standard output: %w", err)
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func writeKeyFile(path, key string) error {
 	if err != nil {
 		return fmt.Errorf("writing the bootstrap key file: %w", err)
 	}
-	err = file.Chmod(0o600) // it may have been there with another mode
+	err = file.Chmod(0o600) // an existing file may have another mode
 	if err == nil {
 		_, err = file.WriteString(key + "\n")
 	}

@@ -12,19 +12,19 @@ import (
 // certificateCheck is how often, at most, handshakes look for new files.
 const certificateCheck = time.Second
 
-// certificate is a TLS certificate that follows its files: whoever renews them
-// need not restart the server.
+// certificate is a TLS certificate that follows its files: renewing them needs no
+// restart of the server.
 type certificate struct {
 	certFile, keyFile string
 	log               *slog.Logger
 
 	mu      sync.Mutex
 	loaded  *tls.Certificate
-	files   fileVersions // at the last look
+	files   fileVersions // at the last check
 	checked time.Time
 }
 
-// fileVersions tells one state of the two files from another.
+// fileVersions identifies a state of the two files.
 type fileVersions struct {
 	cert, key time.Time
 	size      int64
@@ -42,8 +42,8 @@ func loadCertificate(certFile, keyFile string, log *slog.Logger) (*certificate, 
 	return c, nil
 }
 
-// get returns the certificate for a handshake. It is used as it is when the
-// files have not changed since the last look, or cannot be used.
+// get returns the certificate for a handshake. The old certificate stays in use if
+// the files have not changed since the last check, or cannot be used.
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,8 +54,8 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return c.loaded, nil
 }
 
-// refresh reads the files again if they changed. What is of no use is reported
-// once, and not at every handshake.
+// refresh reads the files again if they changed. Unusable files are logged once,
+// and not at every handshake.
 func (c *certificate) refresh() {
 	files, err := c.versions()
 	if files == c.files {

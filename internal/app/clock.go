@@ -14,11 +14,11 @@ import (
 const (
 	// maxDifference is how far a node's clock may be from the database's.
 	maxDifference = time.Minute
-	// aheadTrial and behindTrial are how long a clock on SQLite that was set has to go on steadily before it is believed.
-	// A clock that is behind what is stored is more likely to be wrong than one that is ahead.
+	// aheadTrial and behindTrial are how long a clock that was set, on SQLite, has to go on steadily before it is believed.
+	// A clock that is behind the stored time is more likely to be wrong than a clock that is ahead.
 	aheadTrial, behindTrial = 10 * time.Minute, time.Hour
-	// longStop is how long a server on SQLite may have been stopped before its clock is doubted. It goes on, but for
-	// doubtPeriod the time is not stored: whoever corrects the clock meanwhile finds a server that believes it at once.
+	// longStop is how long a server on SQLite may have been stopped before its clock is doubted. A doubted clock is used,
+	// but not stored for doubtPeriod: if it is corrected in that time, the server believes the correction at once.
 	longStop, doubtPeriod = 30 * 24 * time.Hour, time.Hour
 	// markInterval is how often the time is stored on SQLite.
 	markInterval = time.Minute
@@ -36,27 +36,27 @@ type databaseClock interface {
 }
 
 // clock compares this node's clock with the database's. While they differ by more than a minute the node is not ready,
-// fires, claims and expires nothing, and removes nothing. SQLite has no clock: there the node's is compared with the time
-// that was stored and, while it runs, with how much time has passed. See docs/decisions/0040-clocks.md.
+// and fires, claims, expires and removes nothing. SQLite has no clock: there the node's clock is compared with the stored
+// time and, while the node runs, with the time that has passed since. See docs/decisions/0040-clocks.md.
 type clock struct {
 	db  databaseClock
 	log *slog.Logger
 	now func() time.Time
-	// passed returns how much time has passed since any instant, whatever happens to the clock.
+	// passed returns the time since the start, even if the clock is set meanwhile.
 	passed func() time.Duration
 
 	mu       sync.Mutex
 	known    bool
-	right    time.Time     // the database's time when they were compared
-	at       time.Duration // when that was
+	right    time.Time     // the database's time at the last comparison
+	at       time.Duration // when the last comparison was
 	trial    *clockTrial   // nil while the clock is right
 	doubt    *clockDoubt   // nil, or why the time is not stored yet
-	late     bool          // it was behind the stored time at the start, and was not right since
+	late     bool          // the clock was behind the stored time at the start, and has not been right since
 	markedAt *time.Duration
 	toldAt   *time.Duration // when a wrong clock was logged; nil while it is right
 }
 
-// clockTrial is a clock that differs from what was expected, and since when it does by that much.
+// clockTrial is the difference of a clock from the expected time, and since when it has this difference.
 type clockTrial struct {
 	difference time.Duration
 	since      time.Duration
@@ -92,7 +92,7 @@ func (c *clock) compare(ctx context.Context) error {
 	if c.db.Name() != "sqlite" {
 		at, err := c.db.Clock(ctx)
 		if err == nil {
-			c.set(at, (began+c.passed())/2) // it was asked in the middle
+			c.set(at, (began+c.passed())/2) // the database read its clock about halfway
 		}
 		return err
 	}
@@ -119,7 +119,7 @@ func (c *clock) set(right time.Time, at time.Duration) {
 	c.known, c.right, c.at = true, right.Round(0), at
 }
 
-// begin starts from the newest time that is stored on SQLite: now is not earlier. How much later it is cannot be known,
+// begin starts from the newest time that is stored on SQLite: now is not earlier. How much later now is cannot be known,
 // because the server may have been stopped for any time.
 func (c *clock) begin(stored time.Time) {
 	c.mu.Lock()
@@ -147,9 +147,9 @@ func (c *clock) follow() {
 	switch {
 	case difference.Abs() <= maxDifference:
 		c.trial = nil
-	case c.doubt != nil && difference < 0 && !now.Before(c.doubt.stored): // it was wrong at the start, and is corrected
+	case c.doubt != nil && difference < 0 && !now.Before(c.doubt.stored): // the clock was wrong at the start, and is corrected
 		c.trial, c.doubt = nil, nil
-	case c.late && difference > 0: // it was set to a time that would have been believed at the start
+	case c.late && difference > 0: // the clock was set to a time that would have been believed at the start
 		c.trial = nil
 	case c.trial == nil || (difference-c.trial.difference).Abs() > maxDifference:
 		c.trial = &clockTrial{difference, passed}
@@ -157,7 +157,7 @@ func (c *clock) follow() {
 	case passed-c.trial.since < trialOf(difference):
 		return
 	default:
-		c.trial, c.markedAt = nil, nil // it is stored at once
+		c.trial, c.markedAt = nil, nil // the time is stored at once
 		c.log.Warn("This node's clock was set and has been steady since; it is taken as right from now on.", "difference", spelledDays(difference))
 	}
 	c.right, c.at, c.late = now, passed, false
@@ -175,8 +175,8 @@ func (c *clock) differenceLocked() time.Duration {
 	return c.now().Round(0).Sub(c.right.Add(c.passed() - c.at))
 }
 
-// difference returns how far this node's clock is ahead of the database's; false before they were compared. It notices a
-// clock that is set at once, also between two comparisons.
+// difference returns how far this node's clock is ahead of the database's; false before the first comparison. If
+// the clock is set between two comparisons, the result shows it at once.
 func (c *clock) difference() (time.Duration, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -211,7 +211,7 @@ func (c *clock) err() error {
 	return nil
 }
 
-// compared writes a difference.
+// compared returns a difference in words.
 func (c *clock) compared(difference time.Duration) string {
 	what := "the database's"
 	if c.db.Name() == "sqlite" {
@@ -231,7 +231,7 @@ func (c *clock) accepted(difference time.Duration) string {
 	return "when it is within " + maxDifference.String()
 }
 
-// spelledDays writes how long something is, in days if it is long.
+// spelledDays returns a duration in words, in days if it is long.
 func spelledDays(d time.Duration) string {
 	if d = d.Abs(); d >= 48*time.Hour {
 		return fmt.Sprintf("%d days", int(math.Round(d.Hours()/24)))
@@ -239,7 +239,7 @@ func spelledDays(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// dueMark returns the time to store on SQLite, if it is right and was not stored lately.
+// dueMark returns the time to store on SQLite, if the clock is right and no time was stored lately.
 func (c *clock) dueMark() (time.Time, bool) {
 	if c.db.Name() != "sqlite" || c.isWrong() {
 		return time.Time{}, false
@@ -255,7 +255,7 @@ func (c *clock) marked() {
 	c.markedAt = new(c.passed())
 }
 
-// tell logs a clock that is wrong, at first and now and then, and one that is right again.
+// tell logs when the clock becomes wrong, again every clockReminder, and when it is right again.
 func (c *clock) tell() {
 	difference, known := c.difference()
 	c.mu.Lock()

@@ -105,7 +105,7 @@ func TestClock_FarAheadErasesNothing(t *testing.T) {
 		}
 		status, text := ask(node, "/api/readiness")
 		if database.Kind == "sqlite" { // where a server that was stopped for a year looks the same
-			if status != http.StatusOK || log.count("level=WARN") != 2 || log.count("far ahead of the newest time") != 1 || log.count("check that this is the right date") != 1 {
+			if status != http.StatusOK || log.count("level=WARN") != 2 || log.count("far ahead of the newest time") != 1 || log.count("check that the date is right") != 1 {
 				t.Errorf("readiness is %d, and it logged %s", status, log.read())
 			}
 			return

@@ -29,9 +29,9 @@ func makeDataFolder(folder string) error {
 }
 
 // openDataFolder creates the folder of a SQLite server and makes this process the
-// only server on it: two would claim each other's runs and answer from caches that
-// the other made stale. Commands that work on the store beside a server take no
-// lock. A restore that was interrupted is completed. Closing the returned file
+// only server on it: two servers would claim each other's runs and answer from
+// stale caches. Commands that work on the store beside a server take no lock.
+// openDataFolder also completes an interrupted restore. Closing the returned file
 // releases the lock.
 func openDataFolder(folder string) (io.Closer, error) {
 	if err := makeDataFolder(folder); err != nil {
@@ -57,7 +57,7 @@ func openDataFolder(folder string) (io.Closer, error) {
 	return file, nil
 }
 
-// writeLockHolder notes this process in the lock file, for whoever is refused.
+// writeLockHolder writes this process's id into the lock file, for error messages.
 func writeLockHolder(file *os.File) error {
 	err := file.Truncate(0)
 	if err == nil {
@@ -69,7 +69,7 @@ func writeLockHolder(file *os.File) error {
 	return nil
 }
 
-// lockHolder names the process that holds the lock, as far as it is known.
+// lockHolder names the process that holds the lock, if it is known.
 func lockHolder(file *os.File) string {
 	text, err := io.ReadAll(io.LimitReader(file, 32))
 	pid := strings.TrimSpace(string(text))

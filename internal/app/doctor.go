@@ -27,7 +27,7 @@ const (
 	Broken   Verdict = "problem"
 )
 
-// Finding is what a doctor found about one thing, and what to do about it.
+// Finding is the result of one check, and advice if something is wrong.
 type Finding struct {
 	Name    string  `json:"name"`
 	Verdict Verdict `json:"verdict"`
@@ -35,9 +35,9 @@ type Finding struct {
 }
 
 const (
-	// littleSpace is what a server should have left on its disk.
+	// littleSpace is the free disk space below which the doctor warns.
 	littleSpace = 1 << 30
-	// tolerableOffset is how wrong a clock may be without a word: jobs fire by it.
+	// tolerableOffset is how wrong a clock may be without a finding: jobs fire by it.
 	tolerableOffset = 2 * time.Second
 	doctorPatience  = 5 * time.Second
 )
@@ -48,8 +48,8 @@ type doctor struct {
 	findings []Finding
 }
 
-// Examine looks at everything that a server with these settings needs. url is where it can be reached, as its users do; ""
-// is the public URL.
+// Examine checks everything that a server with these settings needs. url is where users reach the server; "" means the
+// public URL.
 func Examine(ctx context.Context, s settings.Settings, url string) []Finding {
 	d := &doctor{settings: s}
 	d.folder()
@@ -80,7 +80,7 @@ func (d *doctor) folder() {
 		d.find("data folder", Broken, "%s cannot be written (%v): give it to the user that the server runs as", folder, err)
 		return
 	}
-	_ = errors.Join(probe.Close(), os.Remove(probe.Name())) // it has done its part
+	_ = errors.Join(probe.Close(), os.Remove(probe.Name())) // that it could be created is enough
 	free, known := freeSpace(folder)
 	switch {
 	case !known:
@@ -118,7 +118,7 @@ func (d *doctor) database(ctx context.Context) {
 	}
 	current := d.schema(ctx, db)
 	d.ring(ctx, db)
-	if current { // they ask tables that an older schema does not have
+	if current { // these checks read tables that an older schema does not have
 		d.clock(ctx, db)
 		d.retention(ctx, db)
 	}
@@ -149,7 +149,7 @@ func (d *doctor) schema(ctx context.Context, db *store.DB) (current bool) {
 	return true
 }
 
-// ring checks that the key ring opens what the database holds.
+// ring checks that the key ring opens the values of the database.
 func (d *doctor) ring(ctx context.Context, db *store.DB) {
 	used, err := db.HasSeal(ctx)
 	if err == nil && !used {
@@ -195,16 +195,16 @@ func (d *doctor) clock(ctx context.Context, db *store.DB) {
 	}
 }
 
-// retention tells whether less is removed than is past its retention.
+// retention reports whether rows past their retention are kept for now.
 func (d *doctor) retention(ctx context.Context, db *store.DB) {
 	until, err := db.CatchingUp(ctx)
 	switch {
 	case err != nil:
-		d.find("retention", Broken, "asking the database when it ran failed: %v", err)
+		d.find("retention", Broken, "asking the database whether it is limited failed: %v", err)
 	case until != nil:
-		d.find("retention", Doubtful, "much of what is stored is past its retention, and is removed slowly until %s: check that the date is right", until.Format(time.RFC3339))
+		d.find("retention", Doubtful, "many rows are past their retention, and are removed slowly until %s: check that the date is right", until.Format(time.RFC3339))
 	default:
-		d.find("retention", Healthy, "nothing is past it but what the next round removes")
+		d.find("retention", Healthy, "rows past it are removed at the next round")
 	}
 }
 
@@ -213,7 +213,7 @@ func (d *doctor) port(ctx context.Context) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", d.settings.Listen)
 	if err == nil {
-		_ = listener.Close() // it was only tried
+		_ = listener.Close() // only tried
 		d.find("port", Healthy, "%s is free; no server runs there", d.settings.Listen)
 		return
 	}
@@ -228,7 +228,7 @@ func (d *doctor) port(ctx context.Context) {
 	d.find("port", Healthy, "a server is ready on %s", d.settings.Listen)
 }
 
-// reach asks a server as its users do.
+// reach checks that a server is ready at the URL of its users.
 func (d *doctor) reach(ctx context.Context, url string) {
 	if err := ready(ctx, url); err != nil {
 		d.find("reachability", Broken, "%s: %v: check the proxy, the name and the certificate", url, err)

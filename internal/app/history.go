@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	// historyInterval is how often histories that are too large although nobody writes are trimmed, and all are measured.
+	// historyInterval is how often all histories are measured, and trimmed if no write does so.
 	historyInterval = time.Minute
-	// historyRecountInterval is how often what is counted of histories is compared with their rows.
+	// historyRecountInterval is how often the counted bytes of histories are compared with their rows.
 	historyRecountInterval = 24 * time.Hour
 )
 
-// boundHistory removes what accounts' histories hold above SIGNALBOX_HISTORY_BYTES, as after it was lowered. Writes remove
-// as much as they add, so there is nothing to do otherwise. It measures the histories and logs what was removed.
+// boundHistory trims histories above SIGNALBOX_HISTORY_BYTES, as after the setting was lowered. Otherwise writes do the
+// trimming. It also measures all histories and logs how many changes were trimmed.
 func (a *App) boundHistory(ctx context.Context) {
 	_, err := a.db.TrimHistory(ctx)
 	total, largest, failed := a.db.HistorySizes(ctx)
@@ -25,11 +25,11 @@ func (a *App) boundHistory(ctx context.Context) {
 		a.log.Warn("Bounding the histories of accounts failed; retrying.", "error", err)
 	}
 	if trimmed := a.trimmed.Swap(0); trimmed > 0 {
-		a.log.Info("Removed before and after of the oldest changes, because the history of an account was above SIGNALBOX_HISTORY_BYTES. Raise it to keep more.", "count", trimmed)
+		a.log.Info("Removed the before and after documents of the oldest changes, because the history of an account was above SIGNALBOX_HISTORY_BYTES. Raise it to keep more.", "count", trimmed)
 	}
 }
 
-// recountHistory corrects what is counted of histories, as recount does for totals.
+// recountHistory corrects the counted bytes of histories, as recount does for totals.
 func (a *App) recountHistory(ctx context.Context) {
 	corrected, err := a.db.CorrectHistoryBytes(ctx)
 	if err != nil && ctx.Err() == nil {

@@ -19,13 +19,13 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs/worker"
 )
 
-// limits bounds the requests in flight so that no account or host takes them all.
+// limits bounds the requests in flight, so that no account or host takes all of them.
 func limits(node int) worker.Limits {
 	return worker.Limits{Node: node, Account: node / 2, Host: node / 4}
 }
 
-// wireJobs connects the jobs engine: a due job wakes the scheduler, a queued
-// run the worker, and a cancelled one its request.
+// wireJobs connects the jobs engine: a due job wakes the scheduler, a queued run
+// wakes the worker, and a canceled run aborts its request.
 func (a *App) wireJobs() *jobs.Service {
 	a.egress = egress.New(egress.Options{Allow: a.settings.AllowNetworks, Self: a.ownAddresses, UserAgent: "signalbox/" + version, Idle: a.settings.RunsInFlight})
 	a.worker = &worker.Worker{
@@ -49,7 +49,7 @@ func (a *App) countCanceled(runs int) {
 	}
 }
 
-// ownAddresses returns where this process listens; no job may call it.
+// ownAddresses returns the addresses that this process listens on; no job may call them.
 func (a *App) ownAddresses() []netip.AddrPort {
 	var own []netip.AddrPort
 	for _, server := range a.servers {
@@ -60,7 +60,7 @@ func (a *App) ownAddresses() []netip.AddrPort {
 	return own
 }
 
-// runObserver counts what the worker reports.
+// runObserver passes the worker's reports to the metrics.
 type runObserver struct{ app *App }
 
 func (o runObserver) RunFinished(status jobs.Status, reason jobs.Reason) {
@@ -89,9 +89,9 @@ func (s sender) Send(ctx context.Context, order worker.Order) (jobs.Result, erro
 	return result(answer), sendError(err)
 }
 
-// sendError translates the reason of a failed request for the worker. The
-// destination of a canceled request, or of one that this node had no resources
-// for, did not fail.
+// sendError translates the reason of a failed request for the worker. If the
+// request was canceled, or this node had no resources for it, the destination
+// did not fail.
 func sendError(err error) error {
 	failed, ok := errors.AsType[*egress.Error](err)
 	if !ok {

@@ -18,24 +18,23 @@ import (
 	"github.com/signalbox/signalbox/internal/sealed"
 )
 
-// Bounds of what is kept on disk for a start without the database.
+// Bounds of the file that is kept on disk for a start without the database.
 const (
-	lastKnownFile = "last-known-" // and the node's name: nodes may share the folder
-	// maxKeptAge is how old the file may be to be used, and how long ago something was
-	// asked for to be in it.
+	lastKnownFile = "last-known-" // followed by the node's name: nodes may share the folder
+	// maxKeptAge is the age up to which the file is used.
 	maxKeptAge = 24 * time.Hour
-	// maxKeptUse is how long ago a key was used to be in it: some services run once a day.
+	// maxKeptUse is how long a key is kept after its last use: some services run once a day.
 	maxKeptUse  = 7 * 24 * time.Hour
 	maxKeptKeys = 10_000
 	// Parts of Options.KeptBytes, in percent. Together they fit even if nothing can be
 	// compressed: a state that is too large would not be saved for any account.
 	keptSnapshots, keptFlags, keptKeys = 50, 30, 12
-	// keptShare says which part of the bytes an account's keys may have before the keys of
-	// others: one in so many.
+	// keptShare divides the bytes for keys: an account's keys beyond 1/keptShare come after
+	// the keys of others.
 	keptShare = 8
 )
 
-// lastKnown is what a node keeps on disk: enough to answer evaluation.
+// lastKnown is the state that a node keeps on disk: enough to answer evaluation.
 type lastKnown struct {
 	SavedAt   time.Time           `json:"saved_at"`
 	Keys      []accounts.KnownKey `json:"keys"`
@@ -48,7 +47,7 @@ func (a *App) lastKnownFile(ring *sealed.Ring) lastknown.File {
 	return lastknown.File{Path: filepath.Join(a.settings.Data, lastKnownFile+url.PathEscape(a.settings.Name)), Ring: ring, Database: databaseName(a.settings), MaxBytes: a.options.KeptBytes}
 }
 
-// loadLastKnown reads what this node kept before it was restarted.
+// loadLastKnown reads the state that this node kept before it was restarted.
 func (a *App) loadLastKnown(ring *sealed.Ring) (lastKnown, error) {
 	var kept lastKnown
 	if err := a.lastKnownFile(ring).Load(&kept); err != nil {
@@ -60,8 +59,8 @@ func (a *App) loadLastKnown(ring *sealed.Ring) (lastKnown, error) {
 	return kept, nil
 }
 
-// keepLastKnown makes what writes the file. With SQLite there is none: a node without its
-// database file has nothing to wait for.
+// keepLastKnown creates the keeper of the file. With SQLite there is none: a node without
+// its database file has nothing to wait for.
 func (a *App) keepLastKnown() {
 	if a.settings.Database == "" {
 		return
@@ -73,7 +72,7 @@ func (a *App) keepLastKnown() {
 		}}
 }
 
-// collect returns what to keep. It asks the database which keys still work.
+// collect returns the state to keep. It asks the database which keys still work.
 func (a *App) collect(ctx context.Context) (any, error) {
 	now, percent := a.options.Now(), a.options.KeptBytes/100
 	kept := lastKnown{SavedAt: now, Snapshots: a.api.Keep(keptSnapshots * percent), Confirmed: a.api.KeepFlags()}
@@ -88,8 +87,8 @@ func (a *App) collect(ctx context.Context) (any, error) {
 	return kept, nil
 }
 
-// fitKeys returns the keys that fit into a number of bytes. Those of an account that are
-// more than its share come after the keys of others.
+// fitKeys returns the keys that fit into a number of bytes. An account's keys beyond its
+// share come after the keys of others.
 func fitKeys(keys []accounts.KnownKey, limit int) (kept []accounts.KnownKey) {
 	var first, later []accounts.KnownKey
 	taken := map[string]int{}
@@ -109,7 +108,7 @@ func fitKeys(keys []accounts.KnownKey, limit int) (kept []accounts.KnownKey) {
 	return kept
 }
 
-// keyBytes returns about what a key takes as JSON.
+// keyBytes returns the approximate size of a key as JSON.
 func keyBytes(key accounts.KnownKey) int {
 	const fixed, framing = 512, 3
 	size := fixed + len(key.Name) + len(key.CreatedBy)
@@ -119,14 +118,14 @@ func keyBytes(key accounts.KnownKey) int {
 	return size
 }
 
-// recallLastKnown loads anew what the node had before it was restarted, so that it is as
-// prepared for an outage as it was then. Nothing of the file is served: the database may
-// have been restored to another history meanwhile.
+// recallLastKnown loads again from the database what the node had before it was restarted,
+// so that it is as prepared for an outage as before. Nothing of the file is served: the
+// database may have been restored to another history meanwhile.
 func (a *App) recallLastKnown(ctx context.Context) {
 	kept, err := a.loadLastKnown(a.ring)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			a.log.Info("What this node kept on disk is not used. It is written anew.", "error", err)
+			a.log.Info("The state that this node kept on disk is not used, and will be written again.", "error", err)
 		}
 		return
 	}

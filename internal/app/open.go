@@ -48,7 +48,7 @@ func openStore(ctx context.Context, s settings.Settings, o Options, log *slog.Lo
 	if err != nil {
 		return nil, err
 	}
-	if s.Keyring == "" { // the ring is kept there, also with PostgreSQL
+	if s.Keyring == "" { // the data folder holds the ring, also with PostgreSQL
 		err = makeDataFolder(s.Data)
 	}
 	if err == nil && ringExists {
@@ -64,7 +64,7 @@ func openStore(ctx context.Context, s settings.Settings, o Options, log *slog.Lo
 }
 
 // checkDatabaseFile reports whether there is a key ring in the data folder, and
-// refuses one without the SQLite file that was made with it.
+// refuses a ring without the SQLite file that was made with it.
 func checkDatabaseFile(s settings.Settings) (ringExists bool, err error) {
 	if s.Keyring != "" || !exists(filepath.Join(s.Data, keyringFile)) {
 		return false, nil
@@ -75,8 +75,8 @@ func checkDatabaseFile(s settings.Settings) (ringExists bool, err error) {
 	return true, nil
 }
 
-// checkSealed refuses a database that is not the one of the key ring in the data
-// folder: the file gets its name only after the database holds a value sealed
+// checkSealed refuses a database that does not belong to the key ring in the data
+// folder: the ring file gets its name only after the database holds a value sealed
 // with it.
 func checkSealed(ctx context.Context, s settings.Settings, db *store.DB) error {
 	used, err := db.HasSeal(ctx)
@@ -126,10 +126,10 @@ func outcome(err error) string {
 	return "error"
 }
 
-// openRing returns the key ring that the settings name, or opens the one in the data
-// folder, and refuses one that is not the database's. The first start makes the
-// latter. Until the database holds a value sealed with it, the file has another
-// name, so that a start that is interrupted can be repeated.
+// openRing returns the key ring that the settings name, or opens the ring in the data
+// folder. It refuses a ring that is not the database's. The first start creates the ring
+// in the data folder. Its file has another name until the database holds a value sealed
+// with it, so that an interrupted start can be repeated.
 func openRing(ctx context.Context, s settings.Settings, named *sealed.Ring, db *store.DB) (*sealed.Ring, error) {
 	if named != nil {
 		return named, db.CheckSeal(ctx, named)
@@ -150,8 +150,8 @@ func openRing(ctx context.Context, s settings.Settings, named *sealed.Ring, db *
 	return openPublished(path, fresh)
 }
 
-// openPublished opens the key ring of a database in use. If the start that made
-// it was interrupted, the ring gets its name now.
+// openPublished opens the key ring of a database in use. If the start that created
+// the ring was interrupted, the ring gets its name now.
 func openPublished(path, fresh string) (*sealed.Ring, error) {
 	if !exists(path) {
 		if err := os.Rename(fresh, path); err != nil && !errors.Is(err, fs.ErrNotExist) { // another node may have done it
@@ -168,7 +168,7 @@ func openPublished(path, fresh string) (*sealed.Ring, error) {
 // namedRing opens the key ring that the settings name, or returns nil if they name none.
 func namedRing(s settings.Settings) (*sealed.Ring, error) {
 	if s.Keyring == "" {
-		return nil, nil //nolint:nilnil // the one in the data folder is meant
+		return nil, nil //nolint:nilnil // nil means the ring in the data folder
 	}
 	return sealed.Open(s.Keyring)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/signalbox/signalbox/internal/settings"
 )
 
-// wireOpenID makes what signs people in with the provider of the settings, if there is
-// one. What browsers keep meanwhile is sealed with the key ring, which all nodes share.
+// wireOpenID creates the provider of the settings, if there is one. The state that a
+// browser keeps during sign-in is sealed with the key ring, which all nodes share.
 func (a *App) wireOpenID() api.OpenID {
 	if a.settings.OIDCIssuer == "" {
 		return nil
@@ -20,7 +20,7 @@ func (a *App) wireOpenID() api.OpenID {
 	return a.openID
 }
 
-// identityRules returns who may sign in with the provider, as the settings say it.
+// identityRules returns the rules of the settings on who may sign in with the provider.
 func identityRules(s settings.Settings) accounts.IdentityRules {
 	rules := accounts.IdentityRules{Domains: s.OIDCDomains, Roles: map[string]accounts.Role{}}
 	if slices.Contains(s.OIDCDomains, "*") {

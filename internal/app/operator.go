@@ -75,8 +75,8 @@ func (o *Operator) Accounts(ctx context.Context) ([]accounts.Account, error) {
 	return transaction.Read(ctx, o.db, func(ctx context.Context, tx *store.ReadTx) ([]accounts.Account, error) { return tx.AllAccounts(ctx) })
 }
 
-// SetPlan changes the plans of an account; products that plan does not name
-// keep theirs.
+// SetPlan changes the plans of an account. Products that plan does not name keep
+// their plans.
 func (o *Operator) SetPlan(ctx context.Context, accountKey, plan string) (accounts.Account, error) {
 	return write(ctx, o, accountKey, func(ctx context.Context, tx *store.Tx, id string) (accounts.Account, error) {
 		before, err := tx.Account(ctx, id)
@@ -137,7 +137,7 @@ func (o *Operator) RevokeKey(ctx context.Context, accountKey, id string) (accoun
 	})
 }
 
-// write runs fn in a transaction under the lock of the account with a key.
+// write runs fn in a transaction under the lock of the account with the key.
 func write[T any](ctx context.Context, o *Operator, accountKey string, fn func(ctx context.Context, tx *store.Tx, id string) (T, error)) (made T, err error) {
 	id, err := o.account(ctx, accountKey)
 	if err != nil {
@@ -146,7 +146,7 @@ func write[T any](ctx context.Context, o *Operator, accountKey string, fn func(c
 	return transaction.Write(ctx, o.db, id, func(ctx context.Context, tx *store.Tx) (T, error) { return fn(ctx, tx, id) })
 }
 
-// account returns the id of an account by its key. "" stands for the only one.
+// account returns the id of an account by its key. "" means the only account.
 func (o *Operator) account(ctx context.Context, key string) (id string, err error) {
 	return transaction.Read(ctx, o.db, func(ctx context.Context, tx *store.ReadTx) (string, error) {
 		if key != "" {
@@ -192,9 +192,9 @@ func (o *Operator) openRing(ctx context.Context) (*sealed.Ring, error) {
 // RingKey is a key of the key ring.
 type RingKey struct {
 	ID string `json:"id"`
-	// Primary reports whether it seals new values.
+	// Primary reports whether the key seals new values.
 	Primary bool `json:"primary"`
-	// Values counts what it has sealed.
+	// Values counts the stored values that the key has sealed.
 	Values int `json:"values"`
 }
 

@@ -7,25 +7,24 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs"
 )
 
-// Options are what tests set differently from a server. They are no settings,
-// because no operator should change them.
+// Options hold values that tests set differently from a server. They are not
+// settings, because no operator should change them.
 type Options struct {
-	// FeedInterval is how late, at the worst, a node hears of another's change.
+	// FeedInterval is how late, at the worst, a node hears of another node's change.
 	FeedInterval time.Duration
 	// ResealInterval is how soon a rotation of the key ring is noticed.
 	ResealInterval time.Duration
-	// RefreshInterval is how long what services and keys were last seen doing is
-	// buffered.
+	// RefreshInterval is how long last-seen times of services and keys are buffered.
 	RefreshInterval time.Duration
 	// PendingRuns is how many runs of an account may be pending.
 	PendingRuns int
 	// ConnectionInterval is how late the list of connections is.
 	ConnectionInterval time.Duration
-	// KeepInterval is how late what is kept on disk for an outage is.
+	// KeepInterval is how late the last known state on disk may be.
 	KeepInterval time.Duration
-	// KeptBytes bounds what is kept there.
+	// KeptBytes bounds the size of the last known state.
 	KeptBytes int
-	// PasswordCost is what hashing a password takes.
+	// PasswordCost is the cost of hashing a password.
 	PasswordCost accounts.PasswordCost
 	// Unsynced lets SQLite acknowledge writes that a power cut would lose.
 	Unsynced bool

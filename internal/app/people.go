@@ -20,7 +20,7 @@ func (o *Operator) Users(ctx context.Context, accountKey string) ([]accounts.Use
 	})
 }
 
-// SetupLink makes a link that completes the first owner of an account.
+// SetupLink creates a link that sets up the first owner of an account.
 func (o *Operator) SetupLink(ctx context.Context, accountKey string) (link string, err error) {
 	return write(ctx, o, accountKey, func(ctx context.Context, tx *store.Tx, id string) (string, error) {
 		token, err := accounts.MakeSetupLink(ctx, tx, id)
@@ -75,13 +75,13 @@ func (o *Operator) user(ctx context.Context, email string) (accounts.User, error
 	})
 }
 
-// linkURL returns a link as people open it.
+// linkURL returns the URL of a link.
 func linkURL(s settings.Settings, kind accounts.LinkKind, token string) string {
 	return baseURL(s) + "/" + string(kind) + "?token=" + url.QueryEscape(token)
 }
 
-// baseURL returns where people reach the service: at the public URL, or where it
-// listens.
+// baseURL returns where people reach the service: the public URL, or the address
+// that it listens on.
 func baseURL(s settings.Settings) string {
 	switch {
 	case s.PublicURL != "":
@@ -92,8 +92,8 @@ func baseURL(s settings.Settings) string {
 	return "http://" + listening(s.Listen)
 }
 
-// bound returns an address with the port that a listener has, which the system chose if
-// the setting's is 0.
+// bound returns an address with the port of its listener. The system chose that port if
+// the port of the setting is 0.
 func bound(address string, listener net.Listener) string {
 	host, _, err := net.SplitHostPort(address)
 	_, port, boundErr := net.SplitHostPort(listener.Addr().String())

@@ -7,7 +7,7 @@ import (
 	"github.com/signalbox/signalbox/internal/background"
 )
 
-// periodic works when it starts and again after every interval.
+// periodic does its work when it starts and again after every interval.
 type periodic struct {
 	every time.Duration
 	work  func(context.Context)
@@ -22,5 +22,5 @@ func (p *periodic) Start(ctx context.Context) {
 	})
 }
 
-// Stop interrupts the work and waits for its end.
+// Stop interrupts the work and waits until it has ended.
 func (p *periodic) Stop() { p.loop.Stop() }

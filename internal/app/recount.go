@@ -10,8 +10,8 @@ import (
 // recountInterval is how often totals are compared with their rows.
 const recountInterval = time.Hour
 
-// recount corrects the totals that limits are decided by. They are exact, unless
-// nodes of an older version, which do not count, wrote beside this one.
+// recount corrects the totals by which limits are decided. A total is only wrong if
+// nodes of an older version, which do not count, run beside this node.
 func (a *App) recount(ctx context.Context) {
 	corrected, err := a.db.CorrectTotals(ctx)
 	if err != nil && ctx.Err() == nil {
@@ -22,7 +22,7 @@ func (a *App) recount(ctx context.Context) {
 
 func (a *App) tellCorrected(corrected []store.Correction) {
 	for _, each := range corrected {
-		a.log.Warn("A total was not what its rows add up to and was corrected. This is expected while nodes of an older version run; "+
+		a.log.Warn("A total differed from the sum of its rows and was corrected. This is expected while nodes of an older version run; "+
 			"please report it otherwise.", "account", each.Account, "total", each.What, "was", each.Was, "is", each.Is)
 	}
 }

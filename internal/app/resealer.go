@@ -14,11 +14,11 @@ type resealer struct {
 	db   *store.DB
 	ring *sealed.Ring
 	log  *slog.Logger
-	done string // the primary key that everything is sealed with
+	done string // the primary key with which everything is sealed
 }
 
-// check re-encrypts the first time, because a rotation may have happened while
-// nothing ran or have been interrupted, and after every rotation.
+// check re-encrypts after every rotation. It also does so the first time: a rotation
+// may have been interrupted, or have happened while no node ran.
 func (r *resealer) check(ctx context.Context) {
 	if err := r.ring.Reload(); err != nil {
 		r.log.Warn("Reading the key ring again failed; the keys in memory stay in use.", "error", err)
@@ -36,7 +36,7 @@ func (r *resealer) reseal(ctx context.Context) bool {
 	if done.Values > 0 {
 		r.log.Info("Re-encrypted stored secrets with the primary key.", "values", done.Values, "key", r.ring.Primary())
 	}
-	if err == nil && done.Unopened > 0 { // they stay as they are, so this is logged once
+	if err == nil && done.Unopened > 0 { // logged once for each primary key, because these values stay as they are
 		r.log.Warn("Some stored secrets cannot be decrypted with any key of the ring; they stay as they are. Restore the missing key.", "values", done.Unopened, "first", done.First.String())
 	}
 	return err == nil

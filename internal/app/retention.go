@@ -13,16 +13,16 @@ import (
 const (
 	// retentionInterval is how often old rows are removed.
 	retentionInterval = 5 * time.Minute
-	// metricsSpare is how much longer metrics are kept than promised, so that who asks for all gets all.
+	// metricsSpare is how much longer metrics are kept than promised, so that a query for the whole period misses nothing.
 	metricsSpare = time.Hour
-	// paceReminder is how often it is logged that less is removed than could be.
+	// paceReminder is how often a limited retention is logged.
 	paceReminder = 24 * time.Hour
 )
 
 // retention removes runs, changes and metrics that are older than the operator
-// wants to keep, what is left of deleted loggers, and links and sessions that have
-// expired. Every node does it; several may do it at once. It goes by the database's
-// clock, and by the pace of store.Pace when it did not run for days.
+// wants to keep, remains of deleted loggers, and expired links and sessions. It runs
+// on every node, also at the same time. It uses the database's clock, and keeps the
+// pace of store.Pace if it did not run for days.
 type retention struct {
 	db            *store.DB
 	log           *slog.Logger
@@ -77,6 +77,6 @@ func (r *retention) tellPace(pace *store.Pace, now time.Time) {
 		return
 	}
 	r.toldPace = now
-	r.log.Warn("Much of what is stored is past its retention, and nothing was removed for days. It is removed slowly until the given time, in case a clock is wrong: check that this is the right date.",
+	r.log.Warn("Many rows are past their retention, and none were removed for days. They are removed slowly until the given time, in case a clock is wrong: check that the date is right.",
 		"until", pace.Until, "now", now)
 }

@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// server is one listener and what it serves.
+// server is one listener with its HTTP server.
 type server struct {
 	http     *http.Server
 	listener net.Listener
 	failure  chan error // receives one value when serving ends
 }
 
-// newServer binds the address of a setting. What it serves is set before it starts.
+// newServer binds the address of a setting. Its handler is set before it starts.
 func newServer(ctx context.Context, setting, address string, log *slog.Logger) (*server, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", address)
@@ -62,8 +62,8 @@ func otherAddress(setting, address string, cause error) string {
 	return advice + ", for example " + setting + "=" + net.JoinHostPort(host, next)
 }
 
-// useTLS makes the server speak TLS with the certificate of two files, which
-// may be replaced while it runs.
+// useTLS makes the server speak TLS with the certificate of two files. The files
+// may be replaced while the server runs.
 func (s *server) useTLS(certFile, keyFile string, log *slog.Logger) error {
 	certificate, err := loadCertificate(certFile, keyFile, log)
 	if err != nil {

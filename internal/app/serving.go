@@ -7,8 +7,8 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// checkReady returns why this node should get no requests, or nil, and remembers that it
-// was ready once.
+// checkReady returns why this node should get no requests, or nil. It remembers that the
+// node was ready once.
 func (a *App) checkReady(ctx context.Context) error {
 	err := a.ready(ctx)
 	if err == nil {
@@ -17,9 +17,9 @@ func (a *App) checkReady(ctx context.Context) error {
 	return err
 }
 
-// serving returns what is wrong with this node although it answers evaluation, or the
-// error why it should get no traffic at all. Once the node was ready it says so without
-// asking the database: a load balancer does not wait for one that is silent.
+// serving returns the problem of a node that still answers evaluation, or an error if the
+// node should get no traffic at all. Once the node was ready it does not ask the database,
+// because a load balancer does not wait for a silent one.
 func (a *App) serving(ctx context.Context) (degraded string, err error) {
 	if a.stopping.Load() {
 		return "", errStopping
@@ -35,12 +35,12 @@ func (a *App) serving(ctx context.Context) (degraded string, err error) {
 	return reason(a.db.Writable()), nil
 }
 
-// databaseAway is what the check for load balancers says during an outage.
+// databaseAway is the answer to load balancers during an outage.
 const databaseAway = "The database cannot be reached. Evaluation is answered from memory, everything else is refused."
 
 var errStopping = errors.New("it is shutting down")
 
-// reason returns what everybody may know of an error.
+// reason returns the part of an error that everybody may see.
 func reason(err error) (text string) {
 	for _, refusal := range fault.All(err) {
 		text = refusal.Detail

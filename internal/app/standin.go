@@ -17,8 +17,8 @@ import (
 // retryInterval is how often a node that was started without its database looks for it.
 const retryInterval = time.Second
 
-// entrance hands requests to the interface that is there: the stand-in's, and later the
-// one with a database.
+// entrance hands requests to the current API: first to the stand-in's, later to the one
+// with a database.
 type entrance struct{ current atomic.Pointer[http.Handler] }
 
 func (e *entrance) use(handler http.Handler) { e.current.Store(&handler) }
@@ -28,9 +28,9 @@ func (e *entrance) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	(*e.current.Load()).ServeHTTP(w, r)
 }
 
-// newStandIn returns a node that has no database and answers evaluation with what this one
-// has kept on disk, or nil if building this one failed for another reason than an outage
-// or nothing was kept. It is wired like any node; its database refuses everything.
+// newStandIn returns a node that answers evaluation from the state on disk. It is wired like
+// any node, but its database refuses everything. newStandIn returns nil if there is no state
+// on disk, or if the failure was not an outage.
 func (a *App) newStandIn(failure error) *App {
 	if a.settings.Database == "" || !store.IsUnreachable(failure) {
 		return nil
@@ -38,14 +38,14 @@ func (a *App) newStandIn(failure error) *App {
 	ring, err := a.keptRing()
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			a.log.Warn("The database cannot be reached, and the key ring that would open what this node kept of it cannot be read.", "error", err)
+			a.log.Warn("The database cannot be reached, and the key ring of the state that this node kept on disk cannot be read.", "error", err)
 		}
 		return nil
 	}
 	kept, err := a.loadLastKnown(ring)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			a.log.Warn("The database cannot be reached, and what this node kept of it cannot be used.", "error", err)
+			a.log.Warn("The database cannot be reached, and the state that this node kept on disk cannot be used.", "error", err)
 		}
 		return nil
 	}
@@ -58,15 +58,15 @@ func (a *App) newStandIn(failure error) *App {
 		s.snapshots.Take(each)
 	}
 	s.api.Take(kept.Snapshots, kept.Confirmed)
-	s.wasReady.Store(true) // the node was, before it was restarted
+	s.wasReady.Store(true) // the node was ready before it was restarted
 	a.entrance.use(s.api)
-	a.log.Warn("The database cannot be reached. Evaluation is answered with what this node kept on disk, everything else is refused until the database is back.",
+	a.log.Warn("The database cannot be reached. Evaluation is answered from the state that this node kept on disk; everything else is refused until the database is back.",
 		"error", failure, "kept_at", kept.SavedAt.Format(time.RFC3339), "snapshots", len(kept.Snapshots), "keys", len(kept.Keys))
 	return s
 }
 
-// keptRing opens the key ring without the database that tells whether it is the right one:
-// with another, nothing that was kept opens.
+// keptRing opens the key ring without checking it against the database. The state on disk
+// does not open with a wrong ring.
 func (a *App) keptRing() (*sealed.Ring, error) {
 	if a.ring != nil {
 		return a.ring, nil
@@ -74,8 +74,8 @@ func (a *App) keptRing() (*sealed.Ring, error) {
 	return sealed.OpenFile(filepath.Join(a.settings.Data, keyringFile))
 }
 
-// stopStandIn releases the stand-in. It reports whether there was nothing else: the start
-// was never finished.
+// stopStandIn releases the stand-in. If the start was never finished, it stops everything
+// else too and reports so.
 func (a *App) stopStandIn(ctx context.Context) (stopped bool, err error) {
 	s := a.standIn
 	a.standIn = nil // Stop may be repeated
@@ -100,8 +100,8 @@ func (a *App) release() error {
 	return a.db.Close()
 }
 
-// finish completes the start once the database is there, and ends the stand-in. A failure
-// that is not the outage's ends the process, as it would have at the start.
+// finish completes the start once the database is up, and ends the stand-in. A failure
+// other than the outage ends the process, as it would have at the start.
 func (a *App) finish(ctx context.Context) {
 	for {
 		err := a.build(ctx)
@@ -131,7 +131,7 @@ func (a *App) finish(ctx context.Context) {
 	}
 }
 
-// unbuild releases what a build that failed has opened.
+// unbuild releases what a failed build has opened.
 func (a *App) unbuild(ctx context.Context) error {
 	var err error
 	if a.db != nil {

@@ -15,8 +15,8 @@ import (
 // Where a domain package needs another inside its transaction, the transaction
 // is extended here: the packages do not know each other.
 
-// environmentTransactions are the store's, and reach what the products hold for
-// an environment.
+// environmentTransactions returns transactions that also reach the values of the
+// products in an environment.
 func environmentTransactions(db *store.DB) environments.Store {
 	return store.NewTransactions(db,
 		func(tx *store.ReadTx) environments.ReadTx { return environmentReads{tx} },
@@ -25,7 +25,7 @@ func environmentTransactions(db *store.DB) environments.Store {
 
 type environmentReads struct{ *store.ReadTx }
 
-// CountValues counts what the products hold for an environment.
+// CountValues counts the values of the products in an environment.
 func (tx environmentReads) CountValues(ctx context.Context, account, environment string) (usage environments.Usage, err error) {
 	if usage.FlagRules, usage.FlagEnvDefaults, err = flags.CountValues(ctx, tx, account, environment); err != nil {
 		return usage, err
@@ -39,12 +39,12 @@ func (tx environmentReads) CountValues(ctx context.Context, account, environment
 
 type environmentWrites struct{ *store.Tx }
 
-// CountValues counts what the products hold for an environment.
+// CountValues counts the values of the products in an environment.
 func (tx environmentWrites) CountValues(ctx context.Context, account, environment string) (environments.Usage, error) {
 	return environmentReads{&tx.ReadTx}.CountValues(ctx, account, environment)
 }
 
-// StripValues removes what the products hold for an environment.
+// StripValues removes the values of the products in an environment.
 func (tx environmentWrites) StripValues(ctx context.Context, caller accounts.Caller, environment string) error {
 	if err := flags.StripValues(ctx, tx, caller, environment); err != nil {
 		return err
@@ -55,8 +55,8 @@ func (tx environmentWrites) StripValues(ctx context.Context, caller accounts.Cal
 	return configs.StripValues(ctx, tx, caller, environment)
 }
 
-// observationTransactions are the store's, and create the environments that
-// services report.
+// observationTransactions returns transactions that also create the environments
+// that services report.
 func observationTransactions(db *store.DB) store.Transactions[observations.ReadTx, observations.Tx] {
 	return store.NewTransactions(db,
 		func(tx *store.ReadTx) observations.ReadTx { return tx },

@@ -22,8 +22,8 @@ import (
 	"github.com/signalbox/signalbox/openapi"
 )
 
-// wire connects the parts: commits wake the feed, the feed informs whoever
-// must know, and the API calls the domain.
+// wire connects the parts: commits wake the feed, the feed informs its
+// subscribers, and the API calls the domain.
 func (a *App) wire() {
 	for name, stats := range a.db.Pools() {
 		a.metrics.WatchPool(name, stats)
@@ -59,7 +59,7 @@ func (a *App) wire() {
 	a.wireFeed()
 }
 
-// wireFeed says who hears of changes. The stream comes after the
+// wireFeed subscribes the parts that need changes. The stream comes after the
 // authenticator: a socket that opens meanwhile checks its key again.
 func (a *App) wireFeed() {
 	for _, hear := range []func(changes.Change){a.auth.Hear, a.expirer.Hear, a.stream.Hear, a.api.Hear} {
@@ -77,7 +77,7 @@ func (a *App) wireFeed() {
 	}
 }
 
-// wireLoops makes what works by itself, besides the jobs engine.
+// wireLoops creates the background loops, except the jobs engine.
 func (a *App) wireLoops() {
 	a.refreshes = &observations.Refreshes{Store: a.db.Refreshes(), Interval: a.options.RefreshInterval, Log: a.log}
 	observed := observationTransactions(a.db)
@@ -102,7 +102,7 @@ func (a *App) wireLoops() {
 	}
 }
 
-// services are what the API calls.
+// services returns the services that the API calls.
 func (a *App) services() api.Services {
 	slots := observations.NewSlots()
 	return api.Services{
@@ -123,8 +123,8 @@ func (a *App) services() api.Services {
 	}
 }
 
-// wireConnections makes what records and lists the event sockets of all nodes. The
-// worker's heartbeats tell which nodes live.
+// wireConnections creates the recorder of this node's event sockets and the list of all
+// nodes' sockets. The worker's heartbeats tell which nodes are live.
 func (a *App) wireConnections() *connections.Service {
 	store := a.db.Connections()
 	a.connected = &connections.Recorder{Store: store.ForObservations(), Each: a.stream.EachConnection, Boot: a.worker.Boot,
@@ -132,8 +132,8 @@ func (a *App) wireConnections() *connections.Service {
 	return &connections.Service{Store: store}
 }
 
-// measured takes the metrics that clients report: Prometheus shows them, and
-// those that name a flag say that it is in use.
+// measured takes the metrics that clients report. Prometheus shows them, and a
+// metric that names a flag shows that the flag is in use.
 func (a *App) measured(account string, metric observations.Metric) {
 	a.metrics.ReportClientMetric(account, metric.Name, metric.Unit, metric.Value)
 	if key := flags.Evaluated(metric); key != "" {

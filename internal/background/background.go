@@ -1,5 +1,5 @@
-// Package background starts, stops and wakes loops. What a loop does is
-// documented where it is.
+// Package background starts, stops and wakes loops. The owner of a loop documents
+// what it does.
 package background
 
 import (
@@ -15,7 +15,7 @@ type Loop struct {
 }
 
 // Start runs each of works on a goroutine of its own. Their context has the
-// values of ctx but ends with Stop alone: the owner decides in which order its
+// values of ctx but ends only with Stop: the owner decides in which order its
 // loops end.
 func (l *Loop) Start(ctx context.Context, works ...func(context.Context)) {
 	ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
@@ -48,7 +48,7 @@ func Every(ctx context.Context, interval time.Duration, work func(context.Contex
 
 // Repeat runs work at once, whenever bell rings, and after the pause that work
 // returns, until ctx ends. A nil bell never rings. failed is called with the
-// first error of an outage, not with those that follow until work succeeds.
+// first error of an outage, and not again until work has succeeded.
 func Repeat(ctx context.Context, bell Bell, work func(context.Context) (pause time.Duration, err error), failed func(error)) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -96,6 +96,6 @@ func NewBell() Bell { return make(Bell, 1) }
 func (b Bell) Ring() {
 	select {
 	case b <- struct{}{}:
-	default: // it has been rung
+	default: // it has been rung already
 	}
 }

@@ -1,4 +1,4 @@
-// Package coalesce answers many callers that want the same with few runs.
+// Package coalesce answers many callers that ask for the same thing with few runs.
 //
 // # Protocol
 //
@@ -10,8 +10,8 @@
 //
 // A caller whose context ends leaves at once. If its batch has not begun, the call is
 // removed and no longer counts as waiting. A run that has begun goes on, also when all its
-// callers have left: on PostgreSQL a statement that is given up costs its connection, and
-// callers that are in a hurry would never get a result that takes longer to make.
+// callers have left: on PostgreSQL an aborted statement costs its connection, and callers
+// with short deadlines would never get a result that takes longer.
 package coalesce
 
 import (
@@ -24,48 +24,48 @@ import (
 	"sync"
 )
 
-// ErrStopped is returned for calls after Stop, and for those that Stop ended.
+// ErrStopped is returned for calls after Stop, and for calls that Stop ended.
 var ErrStopped = errors.New("the group is stopped")
 
-// FullError refuses a call because too many wait.
+// FullError refuses a call because too many calls wait.
 type FullError struct {
 	Waiting int // the weight of the waiting calls
 }
 
 // Error implements error.
 func (e *FullError) Error() string {
-	return fmt.Sprintf("calls of the weight %d wait already", e.Waiting)
+	return fmt.Sprintf("calls with a total weight of %d are waiting already", e.Waiting)
 }
 
 // Group answers calls. Its zero value is ready for use and has no bounds. All runs of a
 // group must do the same.
 type Group[K comparable, In, Out any] struct {
-	// Weight returns what a call counts in the bounds. Without it each call counts one.
+	// Weight returns the weight of a call for the bounds. If it is nil, each call weighs 1.
 	Weight func(In) int
-	// MaxBatch bounds the weight of a batch, which has one call at least; 0 means no bound.
+	// MaxBatch bounds the weight of a batch; 0 means no bound. One call always fits.
 	MaxBatch int
-	// MaxWaiting bounds the weight of the calls of a key that wait, of which there may
-	// be one at least; 0 means no bound.
+	// MaxWaiting bounds the weight of the waiting calls of a key; 0 means no bound. One
+	// call may always wait.
 	MaxWaiting int
 
 	running sync.WaitGroup
 	mu      sync.Mutex
 	stopped bool
-	queues  map[K]*queue[In, Out] // of the keys that a goroutine answers
+	queues  map[K]*queue[In, Out] // each is answered by a goroutine
 }
 
 // queue is the calls of a key.
 type queue[In, Out any] struct {
 	waiting []*call[In, Out]
 	weight  int             // of the waiting calls
-	begun   *batch[In, Out] // the one that runs, or nil
+	begun   *batch[In, Out] // the batch that runs, or nil
 }
 
-// call is what one caller waits for.
+// call is the call of one caller, who waits for its result.
 type call[In, Out any] struct {
 	in     In
 	shares bool            // it may join a run that has begun
-	ctx    context.Context //nolint:containedctx // the first of a batch lends its values to the run
+	ctx    context.Context //nolint:containedctx // the first call of a batch lends its values to the run
 	run    func(context.Context, []In) (Out, error)
 	batch  *batch[In, Out] // once it has begun
 	done   chan struct{}
@@ -73,7 +73,7 @@ type call[In, Out any] struct {
 
 // batch is the calls that one run answers.
 type batch[In, Out any] struct {
-	in     []In // what the run is asked for
+	in     []In // the inputs of its calls
 	run    func(context.Context, []In) (Out, error)
 	calls  []*call[In, Out]
 	ctx    context.Context //nolint:containedctx // it ends with Stop
@@ -84,14 +84,14 @@ type batch[In, Out any] struct {
 	panicked string // what the run panicked with, and where
 }
 
-// Do returns the result of a run that began after the call. run gets what the callers of
-// its batch have asked for, in the order of their calls.
+// Do returns the result of a run that began after the call. run gets the inputs of the
+// calls of its batch, in their order.
 func (g *Group[K, In, Out]) Do(ctx context.Context, key K, in In, run func(ctx context.Context, calls []In) (Out, error)) (Out, error) {
 	return g.do(key, &call[In, Out]{in: in, ctx: ctx, run: run, done: make(chan struct{})})
 }
 
-// Share is Do for a caller who also takes the result of a run that began before the call
-// and does not see what it asks for.
+// Share is Do for a caller who also takes the result of a run that began before the call.
+// Such a run does not get the caller's input.
 func (g *Group[K, In, Out]) Share(ctx context.Context, key K, in In, run func(ctx context.Context, calls []In) (Out, error)) (Out, error) {
 	return g.do(key, &call[In, Out]{in: in, shares: true, ctx: ctx, run: run, done: make(chan struct{})})
 }
@@ -135,7 +135,7 @@ func (g *Group[K, In, Out]) weigh(in In) int {
 	return g.Weight(in)
 }
 
-// join adds a call behind those that wait.
+// join adds a call to the end of the queue.
 func (g *Group[K, In, Out]) join(key K, own *call[In, Out]) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -165,7 +165,7 @@ func (g *Group[K, In, Out]) join(key K, own *call[In, Out]) error {
 	return nil
 }
 
-// leave forgets the waiting calls of a key whose callers have left.
+// leave removes the waiting calls of a key whose callers have left.
 func (g *Group[K, In, Out]) leave(key K) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -185,10 +185,10 @@ func (g *Group[K, In, Out]) removeLeft(q *queue[In, Out]) {
 	})
 }
 
-// answer runs for the waiting calls of a key until there are none.
+// answer runs batches of the waiting calls of a key until there are none.
 func (g *Group[K, In, Out]) answer(key K, q *queue[In, Out]) {
 	for {
-		runtime.Gosched() // callers that are about to join do so first, which saves a busy node a third of its runs
+		runtime.Gosched() // lets more callers join first, which saves a busy node a third of its runs
 		next := g.next(key, q)
 		if next == nil {
 			return
@@ -216,7 +216,7 @@ func (b *batch[In, Out]) add(own *call[In, Out]) {
 	own.batch = b
 }
 
-// next begins the next batch, or forgets a key without calls.
+// next begins the next batch, or removes the queue of a key without calls.
 func (g *Group[K, In, Out]) next(key K, q *queue[In, Out]) *batch[In, Out] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -241,7 +241,7 @@ func (g *Group[K, In, Out]) next(key K, q *queue[In, Out]) *batch[In, Out] {
 	return b
 }
 
-// fitting returns how many of the first calls fit into a batch, and what they weigh.
+// fitting returns how many of the first calls fit into a batch, and their weight.
 func (g *Group[K, In, Out]) fitting(waiting []*call[In, Out]) (count, weight int) {
 	for _, each := range waiting {
 		more := g.weigh(each.in)

@@ -16,16 +16,16 @@ import (
 // Kind is the JSON:API type of a connection.
 const Kind = "connection"
 
-// maxClient is how much of a User-Agent is kept, in bytes.
+// maxClient is how many bytes of a User-Agent are kept.
 const maxClient = 255
 
-// Peer is what a client says about itself.
+// Peer describes a client, in the client's own words.
 type Peer struct {
-	Service, Environment *string // nil if it does not say
+	Service, Environment *string // nil if the client does not say
 	Client               string  // the User-Agent
 }
 
-// Subscription is what a client wants of the event stream.
+// Subscription describes the events that a client wants.
 type Subscription struct {
 	Peer
 	// Since is the number to resume after; nil if the client does not say.
@@ -43,7 +43,8 @@ type Connection struct {
 	Client      string    `json:"client"`
 	ConnectedAt time.Time `json:"connected_at"`
 	Node        string    `json:"node"`
-	// Seq is the number of the last change that was sent, or that it began with.
+	// Seq is the number of the last change that was sent. It starts with the number at
+	// which the stream began.
 	Seq int64 `json:"seq"`
 }
 
@@ -53,34 +54,34 @@ func New(account string, peer Peer, now time.Time) *Connection {
 		Client: printable(peer.Client), ConnectedAt: now.UTC().Truncate(time.Microsecond)}
 }
 
-// printable returns the beginning of a text, without what a list cannot show.
+// printable returns the beginning of a text, without unprintable characters.
 func printable(text string) string {
 	return naming.Printable(strings.ToValidUTF8(text[:min(len(text), maxClient)], ""))
 }
 
 // ReadTx is what this package reads.
 type ReadTx interface {
-	// Connections returns the connections of an account on nodes that live, newest
-	// first, those before an id if it is not empty.
+	// Connections returns the connections of an account on live nodes, newest first.
+	// If before is not empty, it returns only connections before that id.
 	Connections(ctx context.Context, account, before string, size int) (page.Tail[Connection], error)
 }
 
 // Tx is what a Recorder writes.
 type Tx interface {
-	// SaveConnections writes connections of a boot; of those that exist, their Seq.
+	// SaveConnections inserts connections of a boot, or updates the Seq of existing ones.
 	SaveConnections(ctx context.Context, boot string, saved []Connection) error
 	RemoveConnections(ctx context.Context, boot string, ids []string) error
 	// ClearConnections removes all connections of a boot.
 	ClearConnections(ctx context.Context, boot string) error
 	CountConnections(ctx context.Context, boot string) (int, error)
-	// RemoveLostConnections removes some of the connections of nodes that are gone.
+	// RemoveLostConnections removes up to limit connections of nodes that are gone.
 	RemoveLostConnections(ctx context.Context, limit int) error
 }
 
 // Service lists connections.
 type Service struct{ Store transaction.Reader[ReadTx] }
 
-// Connections lists who is connected to the caller's account now, newest first.
+// Connections lists the connections of the caller's account, newest first.
 func (s *Service) Connections(ctx context.Context, caller accounts.Caller, cursor page.Cursor) (page.Tail[Connection], error) {
 	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.Tail[Connection], error) {
 		return tx.Connections(ctx, caller.Account, cursor.After, cursor.Size)

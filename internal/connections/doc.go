@@ -1,17 +1,17 @@
-// Package connections owns who is connected to the event stream, on all nodes.
+// Package connections owns the list of clients on the event streams of all nodes.
 //
 // # How a socket gets into the list
 //
 // The sockets themselves belong to package stream. Once a second the Recorder of a
-// node compares them with what it has written, and writes the difference in slices,
-// at the priority of observations: 10,000 sockets that open at once cost 20
-// transactions. How far each socket is (Seq) is written every tenth time.
+// node compares them with the rows it has written, and writes the difference in
+// slices, at the priority of observations: 10,000 sockets that open at once cost 20
+// transactions. The position of each socket (Seq) is written every tenth time.
 //
-// A row names the boot of its node, and counts while that boot is among the nodes
-// that send heartbeats (package worker). So the rows of a node that dies vanish
-// when the others give it up, without a word from it, and any node removes them
-// later. A node that was given up and returns finds that its rows are gone, by
-// counting them, and writes them again.
+// A row names the boot of its node, and is listed while that boot is among the nodes
+// that send heartbeats (package worker). So when a node dies, its rows vanish from
+// the list as soon as other nodes give it up, and any node removes the rows later. A
+// node that was given up and returns counts its rows, finds that they are gone, and
+// writes them again.
 //
-// Nothing is buffered: what cannot be written now is still different next time.
+// Nothing is buffered: a difference that cannot be written now is found again later.
 package connections

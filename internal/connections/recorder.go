@@ -16,7 +16,7 @@ const (
 	recordTimeout = 3 * time.Second
 	// sliceSize is how many connections one transaction writes.
 	sliceSize = 500
-	// thorough is how often everything is checked: every so many times.
+	// thorough is the number of rounds between two complete checks.
 	thorough = 10
 )
 
@@ -24,7 +24,7 @@ const (
 // its protocol.
 type Recorder struct {
 	Store transaction.Writer[Tx]
-	// Each visits the connections of this node, and how far each is. A visited
+	// Each visits the connections of this node with their positions. A visited
 	// connection must not be changed.
 	Each     func(visit func(connection *Connection, seq int64))
 	Boot     string        // of this node, as its heartbeats have it
@@ -41,7 +41,7 @@ type Recorder struct {
 // row is a connection that was written.
 type row struct {
 	seq   int64
-	round int // in which it was last there
+	round int // the last round in which it was open
 }
 
 // Start begins to write.
@@ -49,7 +49,7 @@ func (r *Recorder) Start(ctx context.Context) {
 	r.loop.Start(ctx, func(ctx context.Context) { background.Every(ctx, r.Interval, r.Record) })
 }
 
-// Stop ends, and removes the connections of this node.
+// Stop ends the recorder and removes the connections of this node.
 func (r *Recorder) Stop(ctx context.Context) {
 	r.loop.Stop()
 	if len(r.written) == 0 {
@@ -60,16 +60,16 @@ func (r *Recorder) Stop(ctx context.Context) {
 	}
 }
 
-// Record writes what is different from what was written.
+// Record writes the difference between the open and the written connections.
 func (r *Recorder) Record(ctx context.Context) {
 	err := r.record(ctx)
 	switch {
 	case err != nil && !r.failing && ctx.Err() == nil:
 		r.failing = true
-		r.Log.Warn("Writing who is connected failed; the list of connections is out of date until it works again. Retrying.", "error", err)
+		r.Log.Warn("Writing the list of connections failed; it is out of date until a write works again. Retrying.", "error", err)
 	case err == nil && r.failing:
 		r.failing = false
-		r.Log.Info("Writing who is connected works again.")
+		r.Log.Info("Writing the list of connections works again.")
 	}
 }
 
@@ -103,7 +103,7 @@ func (r *Recorder) record(ctx context.Context) error {
 	return nil
 }
 
-// difference returns the connections to write and the ids of those to remove.
+// difference returns the connections to write and the ids of connections to remove.
 func (r *Recorder) difference() (saved []Connection, gone []string) {
 	r.Each(func(connection *Connection, seq int64) {
 		known := r.written[connection.ID]
@@ -124,8 +124,8 @@ func (r *Recorder) difference() (saved []Connection, gone []string) {
 	return saved, gone
 }
 
-// check begins anew when rows of this node are missing or too many, as after it was
-// given up by others, and removes rows of nodes that are gone.
+// check starts over if this node has too few or too many rows, as after other nodes
+// gave it up. It also removes rows of nodes that are gone.
 func (r *Recorder) check(ctx context.Context) error {
 	return r.write(ctx, func(ctx context.Context, tx Tx) error {
 		count, err := tx.CountConnections(ctx, r.Boot)

@@ -64,8 +64,8 @@ func (c *conn) end() bool {
 	return running && c.reusable && c.isUsedUp() && c.SetDeadline(time.Time{}) == nil
 }
 
-// isUsedUp reports whether nothing was read behind the answer, which would be taken for the start of the next one. TLS reads
-// ahead too; without time to wait for more it returns only what it holds.
+// isUsedUp reports whether nothing was read beyond the answer: such bytes would be taken for the start of the next answer.
+// TLS reads ahead too. With a deadline in the past, it returns only bytes that it holds already.
 func (c *conn) isUsedUp() bool {
 	if c.reader.Buffered() > 0 {
 		return false
@@ -88,17 +88,17 @@ func (c *conn) isQuiet() bool {
 	return c.system != nil && c.system.Read(c.peek) == nil && c.quiet
 }
 
-// close closes the connection at once; TLS would try to say goodbye. Whoever reads or writes gets an error.
+// close closes the connection at once, without the goodbye of TLS. Running reads and writes get an error.
 func (c *conn) close() { _ = c.raw.Close() }
 
-// errHeadersTooLarge ends an answer whose headers do not end.
+// errHeadersTooLarge ends an answer with endless headers.
 var errHeadersTooLarge = errors.New("the answer's headers are larger than 64 KiB")
 
 // incoming reads from a connection, up to a limit while headers are read.
 type incoming struct {
 	conn  *conn
 	limit int   // bytes that may still come
-	err   error // what ended the stream
+	err   error // why the stream ended
 }
 
 func (i *incoming) Read(p []byte) (n int, err error) {
@@ -114,7 +114,7 @@ func (i *incoming) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// cause returns why an answer could not be read: what ended the stream, if anything did.
+// cause returns why an answer could not be read: the error that ended the stream, if there is one, or err.
 func (i *incoming) cause(err error) error {
 	switch {
 	case i.err == nil:

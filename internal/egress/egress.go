@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// What is read of an answer.
+// Limits on answers.
 const (
 	keptBody    = 64 << 10 // bytes of the body that are kept
 	countedBody = 64 << 20 // bytes of the body that are read at all
@@ -18,32 +18,32 @@ const (
 
 const defaultTimeout = 30 * time.Second
 
-// Request is what to send. Headers are sent in their order and as they are spelled; Host sets the request's host.
+// Request is a request to send. Headers are sent in their order and as they are spelled; Host sets the request's host.
 // User information in the URL becomes basic authorization unless there is an Authorization header.
 type Request struct {
-	// Account is whose request it is: connections and TLS sessions are never shared between accounts.
+	// Account owns the request: connections and TLS sessions are never shared between accounts.
 	Account string
 	Method  string
 	URL     string
 	Headers []Header
 	Body    string
-	// Insecure accepts any certificate. CACert, PEM certificates to trust beside the system's, is not used then.
+	// Insecure accepts any certificate. Otherwise CACert holds PEM certificates to trust besides the system's.
 	Insecure bool
 	CACert   string
-	// Timeout covers everything from the lookup to the last byte; 0 is 30 seconds.
+	// Timeout covers everything from the lookup to the last byte; 0 means 30 seconds.
 	Timeout time.Duration
 }
 
 // Header is one header of a request.
 type Header struct{ Name, Value string }
 
-// Result is what came back. After an error it holds what had come until then.
+// Result is the answer to a request. After an error it holds the part that came before.
 type Result struct {
 	Status int // 0 without an answer
 	// Header has lower-case names. Several values of one name are joined by ", ".
 	Header    map[string]string
 	Body      []byte // the first 64 KiB
-	BodyBytes int64  // all that came, up to 64 MiB
+	BodyBytes int64  // the size of the whole body, up to 64 MiB
 	Truncated bool   // there was more than Body holds
 	Timings   Timings
 }
@@ -64,14 +64,14 @@ type Resolver interface {
 
 // Options configure a Client. The zero Options reach public addresses only.
 type Options struct {
-	Allow []netip.Prefix // networks that may be reached although they are not public
-	// Self returns the addresses this server listens on, which are never reached. An unspecified address means all
-	// addresses of the machine. It is called before every connection.
+	Allow []netip.Prefix // networks that may be reached besides public ones
+	// Self returns the addresses that this server listens on; requests never reach them. An unspecified address means
+	// all addresses of the machine. Self is called before every connection.
 	Self      func() []netip.AddrPort
-	UserAgent string   // of requests that bring none
-	Resolver  Resolver // nil is the system's
-	// Idle is how many connections are kept for reuse, 1024 when 0; it should be at least the number of requests at once.
-	// An account gets half of them and a peer a quarter.
+	UserAgent string   // of requests without a User-Agent header
+	Resolver  Resolver // nil means the system's
+	// Idle is how many connections are kept for reuse; 0 means 1024. It should be at least the number of requests at once.
+	// An account gets at most half of them and a peer a quarter.
 	Idle int
 }
 
@@ -90,7 +90,7 @@ type scratch struct {
 	body [16 << 10]byte // the answer's body as it is read
 }
 
-// New creates a Client. Close closes the connections that it keeps.
+// New creates a Client.
 func New(options Options) *Client {
 	if options.Resolver == nil {
 		options.Resolver = net.DefaultResolver

@@ -16,7 +16,7 @@ import (
 // Reason says in one word why a request failed.
 type Reason string
 
-// The reasons. Canceled means that the caller's context was cancelled, and Exhausted that this machine had no file descriptor
+// The reasons. Canceled means that the caller's context was canceled. Exhausted means that this machine had no file descriptor
 // or memory for a connection: nothing was sent, and the destination is not to blame.
 const (
 	Timeout         Reason = "TIMEOUT"
@@ -26,8 +26,8 @@ const (
 	Exhausted       Reason = "EXHAUSTED"
 )
 
-// Error is the failure of a request. Its detail is a sentence for the owner of the request; it names hosts and
-// addresses, and nothing that was sent.
+// Error is the failure of a request. Its detail is a sentence for the owner of the request. The detail names
+// hosts and addresses, but nothing that was sent.
 type Error struct {
 	Reason Reason
 	Detail string
@@ -52,7 +52,7 @@ const (
 	receiving phase = "reading the answer's body"
 )
 
-// failure is an error with the phase it happened in.
+// failure is an error with the phase in which it happened.
 type failure struct {
 	phase phase
 	err   error
@@ -85,7 +85,7 @@ func unconnected(ctx context.Context, err error) error {
 	return &Error{Reason: Exhausted, Detail: "This node ran out of resources while " + string(failed.phase) + ": " + cause(failed.err) + ".", Err: failed.err}
 }
 
-// isShortage reports whether this machine had no file descriptor or memory left. Errors of lookups are only text.
+// isShortage reports whether this machine had no file descriptor or memory left. Errors of lookups are compared as text.
 func isShortage(err error) bool {
 	lookup, isLookup := errors.AsType[*net.DNSError](err)
 	for _, shortage := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
@@ -113,7 +113,7 @@ func refused(detail string) *Error {
 	return &Error{Reason: ConnectionError, Detail: "The request cannot be sent: " + detail + "."}
 }
 
-// cause says what happened, without the local addresses and system calls that Go's errors name.
+// cause describes an error without the local addresses and system calls that Go's errors name.
 func cause(err error) string {
 	if lookup, ok := errors.AsType[*net.DNSError](err); ok {
 		return lookup.Err
@@ -136,7 +136,7 @@ func cause(err error) string {
 	return shortened(err.Error())
 }
 
-// shortened returns what a server made of an error, small and readable.
+// shortened returns an error text that may quote a server, short and printable.
 func shortened(text string) string {
 	const most = 300
 	if len(text) > most {

@@ -12,11 +12,12 @@ import (
 	"time"
 )
 
-// inlineBody is the size up to which a body is sent with the headers in one write. Sending a larger one may block until the
-// server reads it, so it is sent by a goroutine: a server may refuse a large body before it has read it.
+// inlineBody is the size up to which a body is sent with the headers in one write. Sending a larger body may block until
+// the server reads it, so a goroutine sends it: a server may refuse a large body before it has read it.
 const inlineBody = 32 << 10
 
-// exchange sends a request and reads the answer. A server that hangs up while the request is sent may have said why before.
+// exchange sends a request and reads the answer. It reads also if sending fails: a server may answer
+// before it hangs up.
 func (c *conn) exchange(memory *scratch, body string, result *Result) error {
 	started := time.Now()
 	finish := c.send(memory, body)
@@ -33,7 +34,7 @@ func (c *conn) exchange(memory *scratch, body string, result *Result) error {
 	return err
 }
 
-// send writes a request. finish must be called after the answer and returns why the request was not sent whole.
+// send writes a request. finish must be called after the answer, and returns why the request was not sent completely.
 func (c *conn) send(memory *scratch, body string) (finish func() error) {
 	if len(body) <= inlineBody {
 		err := c.write(memory, body)
@@ -45,7 +46,7 @@ func (c *conn) send(memory *scratch, body string) (finish func() error) {
 		select {
 		case err := <-done:
 			return err
-		default: // what is left must not be sent on this connection as if it were another request
+		default: // the rest must not be sent later, when the server would take it for another request
 			c.close()
 			return cmp.Or(<-done, net.ErrClosed)
 		}
@@ -65,7 +66,7 @@ func (c *conn) write(memory *scratch, body string) error {
 	}
 }
 
-// receive reads the answer and decides whether another may follow it.
+// receive reads the answer and decides whether the connection can be reused.
 func (c *conn) receive(memory *scratch, result *Result, sent time.Time) error {
 	c.incoming.limit = headerLimit
 	if _, err := c.reader.Peek(1); err != nil {
@@ -134,13 +135,13 @@ func endsPlainly(answer *http.Response) bool {
 	switch answer.StatusCode {
 	case http.StatusSwitchingProtocols:
 		return false
-	case http.StatusNoContent, http.StatusNotModified: // without a body; one that has a length may yet send it
+	case http.StatusNoContent, http.StatusNotModified: // without a body, but a server that gives a length may still send one
 		return len(answer.TransferEncoding) == 0 && (answer.Header["Content-Length"] == nil || answer.Header.Get("Content-Length") == "0")
 	}
 	return true
 }
 
-// flat returns headers as a result has them. Text that is not UTF-8 gets replacement characters.
+// flat returns headers in the form of Result.Header. Text that is not UTF-8 gets replacement characters.
 func flat(headers http.Header) map[string]string {
 	all := make(map[string]string, len(headers))
 	for name, values := range headers {
@@ -153,7 +154,7 @@ func flat(headers http.Header) map[string]string {
 	return all
 }
 
-// lowered is strings.ToLower without allocating for the names that most answers have.
+// lowered is strings.ToLower, but does not allocate for the names that most answers have.
 func lowered(name string) string {
 	for _, usual := range [...]string{"content-type", "content-length", "content-encoding", "cache-control", "connection", "date", "server"} {
 		if strings.EqualFold(name, usual) {

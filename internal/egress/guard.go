@@ -10,7 +10,7 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// guard decides which addresses may be dialled.
+// guard decides which addresses may be dialed.
 type guard struct {
 	public *ssrf.Guardian // allows public addresses
 	allow  []netip.Prefix
@@ -25,7 +25,7 @@ func newGuard(allow []netip.Prefix, self func() []netip.AddrPort) *guard {
 	return &guard{public: public, allow: allow, self: self}
 }
 
-// cloudServices returns public addresses that reach a cloud's own services when dialled from inside it.
+// cloudServices returns public addresses that, dialed from inside a cloud, reach the cloud's own services.
 func cloudServices() []netip.Prefix {
 	return []netip.Prefix{
 		netip.MustParsePrefix("168.63.129.16/32"), // Azure: metadata, certificates of the virtual machine
@@ -35,7 +35,7 @@ func cloudServices() []netip.Prefix {
 	}
 }
 
-// control checks the address that is about to be dialled.
+// control checks the address that is about to be dialed.
 func (g *guard) control(_, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -47,7 +47,7 @@ func (g *guard) control(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// check returns why an address may not be dialled, or nil.
+// check returns why an address may not be dialed, or nil.
 func (g *guard) check(target netip.AddrPort) *Error {
 	addr := target.Addr().Unmap().WithZone("") // prefixes contain no mapped and no zoned addresses
 	if g.isSelf(addr, target.Port()) {
@@ -72,7 +72,7 @@ func (g *guard) isSelf(addr netip.Addr, port uint16) bool {
 	})
 }
 
-// isLocal reports whether an address is one of this machine's, or may be because the machine cannot tell.
+// isLocal reports whether an address is one of this machine's. It returns true if the machine cannot tell.
 func isLocal(addr netip.Addr) bool {
 	if addr.IsLoopback() {
 		return true

@@ -7,27 +7,27 @@ import (
 	"time"
 )
 
-// endpoint is what requests must agree on to share a connection. The account is part of it because a server that takes
-// one request for two gives the second answer to whoever comes next on the connection.
+// endpoint identifies connections that requests may share. It includes the account: a server that takes one request for
+// two would give the second answer to the next request on the connection.
 type endpoint struct {
 	peer
 
 	account string
-	tls     *tls.Config // nil without TLS; equal settings have the same one
+	tls     *tls.Config // nil without TLS; equal settings share one pointer
 }
 
-// peer is what is dialled.
+// peer is a host and port to dial.
 type peer struct {
 	host string // in ASCII
 	port uint16
 }
 
 const (
-	idleTime    = time.Second // shorter than servers keep theirs
+	idleTime    = time.Second // shorter than the idle time of servers
 	idleDefault = 1024
 )
 
-// pool keeps idle connections for a moment. The one used last is used next, so that the others expire.
+// pool keeps idle connections for a moment. The connection used last is used next, so that the others expire.
 type pool struct {
 	most      int // in all; an account gets half of it, a peer a quarter
 	idleTime  time.Duration
@@ -72,7 +72,7 @@ func (p *pool) pop(to endpoint) *conn {
 	return last
 }
 
-// put keeps a connection, or closes it when there are enough.
+// put keeps a connection, or closes it if there are enough.
 func (p *pool) put(c *conn) {
 	c.idleSince = time.Now()
 	if !p.push(c) {
@@ -95,7 +95,7 @@ func (p *pool) push(c *conn) bool {
 	return true
 }
 
-// add counts connections that are kept from now on, or no longer.
+// add adds n, which may be negative, to the counts of kept connections.
 func (p *pool) add(to endpoint, n int) {
 	p.count += n
 	addTo(p.byAccount, to.account, n)
@@ -108,7 +108,7 @@ func addTo[K comparable](counts map[K]int, key K, n int) {
 	}
 }
 
-// closeExpired closes the connections that were idle for too long. It runs again while there are others.
+// closeExpired closes the connections that were idle for too long. It runs again while any connection is kept.
 func (p *pool) closeExpired() {
 	for _, expired := range p.takeExpired() {
 		expired.close()

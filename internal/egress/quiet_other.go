@@ -2,5 +2,5 @@
 
 package egress
 
-// nothingToRead cannot tell here, so no connection is used twice.
+// nothingToRead cannot tell on this system, so no connection is used twice.
 func nothingToRead(uintptr) bool { return false }

@@ -21,7 +21,7 @@ type destination struct {
 	endpoint
 
 	target    string // of the request line
-	authority string // the Host header, unless the request brings one
+	authority string // the Host header, unless the request has one
 	user      *url.Userinfo
 }
 
@@ -73,7 +73,7 @@ func authority(host, port string) string {
 	return host + ":" + port
 }
 
-// target returns path and query for the request line, as they were written.
+// target returns path and query for the request line, as the URL spells them.
 func target(location *url.URL) string {
 	path := cmp.Or(location.RawPath, location.EscapedPath(), "/")
 	if location.RawQuery != "" || location.ForceQuery {
@@ -82,7 +82,7 @@ func target(location *url.URL) string {
 	return escaped(path)
 }
 
-// escaped escapes what may not stand in a request line: a URL's query may hold spaces and other scripts.
+// escaped escapes bytes that a request line may not have: a URL's query may hold spaces and other scripts.
 func escaped(target string) string {
 	isUnsafe := func(r rune) bool { return r <= ' ' || r >= 0x7f }
 	if !strings.ContainsFunc(target, isUnsafe) {
@@ -99,11 +99,11 @@ func escaped(target string) string {
 	return out.String()
 }
 
-// appendHead appends a request's line and headers. It refuses what would change where the request ends: callers check
-// headers too, but here is the last place where a line break could become a second request.
+// appendHead appends a request's line and headers. It refuses anything that would change where the request ends. Callers
+// check headers too, but this is the last place where a line break could become a second request.
 func appendHead(head []byte, request Request, to destination, userAgent string) ([]byte, error) {
 	if !httpguts.ValidHeaderFieldName(request.Method) || request.Method == http.MethodHead || request.Method == http.MethodConnect {
-		// The answers to HEAD and CONNECT end elsewhere than their headers say.
+		// Answers to HEAD and CONNECT do not end where their headers say.
 		return head, refused("its method is not valid")
 	}
 	host := to.authority
@@ -141,7 +141,7 @@ func appendHeader(head []byte, name, value string) []byte {
 	return append(append(head, value...), "\r\n"...)
 }
 
-// indexHeader returns where the last header of a name is, or -1.
+// indexHeader returns the index of the last header with a name, or -1.
 func indexHeader(headers []Header, name string) int {
 	for i, header := range slices.Backward(headers) {
 		if strings.EqualFold(header.Name, name) {
@@ -167,8 +167,8 @@ func basic(user *url.Userinfo) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user.Username()+":"+password))
 }
 
-// isAmbiguous reports whether servers disagree on where a request ends: some do not read the body of a method that needs
-// none and take it for the next request, and some do so when they answer instead of asking for an expected body.
+// isAmbiguous reports whether servers disagree on where a request ends. Some servers take a body for the next request if
+// the method needs no body, or if they answer at once to a request with an Expect header.
 func isAmbiguous(request Request) bool {
 	if request.Body == "" {
 		return false

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// tlsSettings are what requests may differ in.
+// tlsSettings are the TLS settings of a request.
 type tlsSettings struct {
 	insecure bool
 	caCert   string
@@ -15,7 +15,7 @@ type tlsSettings struct {
 // tlsConfigs keeps one configuration for all requests with the same settings, so that they can share connections.
 type tlsConfigs struct {
 	mu sync.Mutex
-	// Each is made by the first request that needs it. Others with the same settings wait for that; the rest do not.
+	// The first request with some settings makes the configuration. Requests with the same settings wait for it.
 	kept map[tlsSettings]func() (*tls.Config, error)
 }
 
@@ -28,7 +28,7 @@ func newTLSConfigs() tlsConfigs {
 	return tlsConfigs{kept: map[tlsSettings]func() (*tls.Config, error){}}
 }
 
-// get returns the configuration for a request. One that cannot be made is forgotten: the reason may pass.
+// get returns the configuration for a request. A failure is not kept, because its reason may pass.
 func (c *tlsConfigs) get(request Request) (*tls.Config, error) {
 	settings := tlsSettings{request.Insecure, request.CACert}
 	if settings.insecure {
@@ -43,7 +43,7 @@ func (c *tlsConfigs) get(request Request) (*tls.Config, error) {
 	return config, err
 }
 
-// keep returns the function that makes a configuration once. When there are too many it forgets them all.
+// keep returns a function that makes a configuration once. If too many are kept it forgets all of them.
 func (c *tlsConfigs) keep(settings tlsSettings) func() (*tls.Config, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

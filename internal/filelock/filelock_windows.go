@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockedByte lies behind everything a file can hold: Windows keeps others from
-// reading what is locked, and the text of a locked file stays readable.
+// lockedByte is the offset of the locked byte, far behind the text of any file:
+// others cannot read a locked byte on Windows, but must be able to read the text.
 const lockedByte = 0x7fffffff
 
 // TryLock locks file exclusively, or returns ErrLocked at once.

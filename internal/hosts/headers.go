@@ -2,7 +2,7 @@ package hosts
 
 import "strings"
 
-// IsConnectionHeader reports whether a header, in any case, belongs to the connection and not to the request: those that
+// IsConnectionHeader reports whether a header, in any case, belongs to the connection and not to the request: headers that
 // end at the next hop, and the length of the body.
 func IsConnectionHeader(name string) bool {
 	switch strings.ToLower(name) {

@@ -1,6 +1,6 @@
-// Package hosts reads the hosts of URLs. Requests end up where they must not go when one side takes a host for a name and
-// the other for an address, so jobs and egress read hosts here. They also ask here which headers a request may not set: what
-// is accepted must be what can be sent.
+// Package hosts reads the hosts of URLs, for both jobs and egress. If one of them took a host for a name and the other for
+// an address, a request could end up where it must not go. The package also says which headers a request may not set, so
+// that egress can send every job that is accepted.
 package hosts
 
 import (
@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// ASCII returns a host as it is looked up and sent.
+// ASCII returns a host in the form in which it is looked up and sent.
 func ASCII(host string) (string, error) {
 	if isASCII(host) {
 		return host, nil
@@ -31,8 +31,8 @@ func Canonical(host string) string {
 	return strings.TrimSuffix(strings.ToLower(host), ".")
 }
 
-// Address parses a host that is an address in any spelling that some resolver would take for one, so that the outcome does
-// not depend on the resolver.
+// Address parses a host that is an address. It accepts every spelling that any resolver would take for an address, so that
+// the outcome does not depend on the resolver.
 func Address(host string) (netip.Addr, bool) {
 	host = strings.TrimSuffix(host, ".")
 	if address, err := netip.ParseAddr(host); err == nil {
@@ -78,7 +78,7 @@ func oldNumber(text string, bits int) (uint64, bool) {
 	return number, err == nil
 }
 
-// punctuation is what a host may have beside letters and digits.
+// punctuation holds the characters that a host may have besides letters and digits.
 const punctuation = "!$%&'()*+,-.:;=[]_~"
 
 // IsHeader reports whether a Host header can be sent as it is.
@@ -92,7 +92,7 @@ func IsName(host string) bool {
 	return err == nil && host != "" && !strings.ContainsFunc(host, isForbidden)
 }
 
-// isForbidden reports whether no host can have a character. Those of other scripts are translated for the lookup.
+// isForbidden reports whether a character cannot be part of a host. Other scripts are allowed: lookups translate them.
 func isForbidden(r rune) bool {
 	isPlain := '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r >= utf8.RuneSelf
 	return !isPlain && !strings.ContainsRune(punctuation, r)

@@ -9,7 +9,7 @@ import (
 )
 
 // Mailbox returns an e-mail address as it is compared: letters of ASCII in lower case, the domain as Domain returns it.
-// Nothing else is folded: Unicode's lower case makes one address of two, "nİk" and "nik" for instance.
+// Nothing else is folded, because Unicode's lower case turns two addresses, such as "nİk" and "nik", into one.
 func Mailbox(email string) (string, error) {
 	at := strings.LastIndexByte(email, '@')
 	domain, err := Domain(email[at+1:])
@@ -20,8 +20,8 @@ func Mailbox(email string) (string, error) {
 }
 
 // Domain returns a domain as it is compared: in ASCII and lower case. A domain of another script must be spelled as its
-// registry has it. Lookups also map characters such as "K" (the Kelvin sign) to others; here that is an error, because who
-// may sign in must not depend on a mapping.
+// registry has it. Lookups also map characters such as "K" (the Kelvin sign) to others; here that is an error, because
+// permission to sign in must not depend on a mapping.
 func Domain(domain string) (string, error) {
 	lower := LowerASCII(domain)
 	if isASCII(lower) {

@@ -2,8 +2,8 @@ package hosts
 
 import "strings"
 
-// CutUser splits a URL into its user information, without the @, and the URL without it. It goes by the text alone, so
-// that a URL that cannot be parsed does not keep its password.
+// CutUser splits a URL into its user information, without the @, and the rest of the URL. It does not parse the URL, so
+// that it also removes the password from an invalid one.
 func CutUser(url string) (user, rest string, found bool) {
 	start := strings.Index(url, "//") + len("//")
 	if start < len("//") {

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	// sealing is more than what sealing adds to the bytes.
+	// sealing is more than the bytes that sealing adds.
 	sealing = 1 << 20
-	// expansion is how many times as many bytes a compressed file may hold.
+	// expansion bounds the uncompressed size, as a multiple of MaxBytes.
 	expansion = 8
-	// leftover is how old the file of an interrupted save is at least. Another node may
-	// be writing a younger one.
+	// leftover is the age at which a temporary file counts as left by an interrupted save.
+	// Another node may be writing a younger file.
 	leftover = time.Hour
 	// temporary is the pattern of files that are being written.
 	temporary = ".last-known-*.tmp"
@@ -32,9 +32,9 @@ const (
 type File struct {
 	Path string
 	Ring *sealed.Ring
-	// Database names the database that the state is of.
+	// Database names the database of the state.
 	Database string
-	// MaxBytes bounds what can be saved, compressed.
+	// MaxBytes bounds the compressed size.
 	MaxBytes int
 }
 
@@ -76,7 +76,7 @@ func (f File) encode(content any) ([]byte, error) {
 		return nil, err
 	}
 	encoder := json.NewEncoder(writer)
-	encoder.SetEscapeHTML(false) // it would make six bytes of one
+	encoder.SetEscapeHTML(false) // an escape takes six bytes instead of one
 	if err := errors.Join(encoder.Encode(content), writer.Close()); err != nil {
 		return nil, fmt.Errorf("encoding the last known state: %w", err)
 	}
@@ -111,7 +111,7 @@ func (f File) Load(content any) error {
 	return nil
 }
 
-// removeLeftovers removes what saves that were interrupted have left.
+// removeLeftovers removes the files of interrupted saves.
 func (f File) removeLeftovers(now time.Time) {
 	found, _ := filepath.Glob(filepath.Join(filepath.Dir(f.Path), temporary)) // the pattern is valid
 	for _, each := range found {
@@ -121,8 +121,8 @@ func (f File) removeLeftovers(now time.Time) {
 	}
 }
 
-// syncFolder makes the new name of a file durable. Where folders cannot be synced, the
-// file system decides.
+// syncFolder makes the new name of a file durable. Errors are ignored, because some
+// systems cannot sync folders.
 func syncFolder(path string) error {
 	folder, err := os.Open(path)
 	if err != nil {

@@ -9,22 +9,22 @@ import (
 	"github.com/signalbox/signalbox/internal/background"
 )
 
-// share is how many times as long as a save took the pause after it is at least.
+// share bounds the time spent on saves: the pause after a save is at least share times as long.
 const share = 20
 
 // Keeper keeps a file current.
 type Keeper struct {
 	File     File
-	Interval time.Duration // between two looks
-	// Mark returns a number that is another one when there is something new to keep.
+	Interval time.Duration // between two checks
+	// Mark returns a number that changes when there is something new to keep.
 	Mark func() uint64
-	// Collect returns what to keep. It fails while the database is away.
+	// Collect returns the state to keep. It fails while the database is down.
 	Collect func(context.Context) (any, error)
 	Log     *slog.Logger
 
 	loop    background.Loop
 	started bool
-	saved   uint64 // the mark of what is in the file; of the loop, and after its end of Stop
+	saved   uint64 // the mark of the file; used by the loop, and by Stop after the loop has ended
 }
 
 // Start begins to keep the file current.
@@ -39,16 +39,16 @@ func (k *Keeper) Start(ctx context.Context) {
 	})
 }
 
-// Stop ends that, and saves once more what is new.
+// Stop ends the loop and saves once more if something is new.
 func (k *Keeper) Stop(ctx context.Context) {
 	k.loop.Stop()
 	if k.started {
-		_, _ = k.round(ctx) // without it, what the last save wrote is used
+		_, _ = k.round(ctx) // if it fails, the last save is used
 		k.started = false
 	}
 }
 
-// round saves what is new, and returns when to look again.
+// round saves the state if it is new, and returns the pause until the next check.
 func (k *Keeper) round(ctx context.Context) (time.Duration, error) {
 	mark := k.Mark()
 	if mark == k.saved {
@@ -56,7 +56,7 @@ func (k *Keeper) round(ctx context.Context) (time.Duration, error) {
 	}
 	began := time.Now()
 	content, err := k.Collect(ctx)
-	if err != nil { // as while the database is away: the file stays as it is
+	if err != nil { // the file stays as it is, as while the database is down
 		return k.Interval, fmt.Errorf("collecting the last known state: %w", err)
 	}
 	err = k.File.Save(content)

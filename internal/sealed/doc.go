@@ -1,6 +1,6 @@
 // Package sealed encrypts secrets at rest.
 //
-// It owns the key ring and the format of a sealed value. The store owns which
+// It owns the key ring and the format of a sealed value. The store decides which
 // columns are secret, and the application when values are sealed again.
 //
 // # The key ring
@@ -41,12 +41,12 @@
 //
 //  1. [Ring.Rotate] appends a new primary under a lock on the file.
 //  2. A process that meets an unknown key reads the file again. [Ring.Reload],
-//     called now and then, makes it seal with the new primary as well.
+//     called regularly, makes the process seal with the new primary as well.
 //  3. The store seals values without the primary's [KeyPrefix] again.
 //  4. An operator may remove the old key's line once every process has reloaded
-//     and step 3 has run after that.
+//     and step 3 has run again afterwards.
 //
 // Processes that do not share a file (inline keys, or a copy on each machine)
 // first add the new key before the last one everywhere, then move it to the end
-// everywhere: a key must be known to all before it seals.
+// everywhere: every process must know a key before any process seals with it.
 package sealed

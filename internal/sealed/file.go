@@ -16,7 +16,7 @@ const (
 	// maxFileSize fits thousands of keys, and keeps a large file named by mistake out of memory.
 	maxFileSize = 1 << 20
 
-	// A rotation takes milliseconds: whoever holds the lock for half a minute is stuck.
+	// A rotation takes milliseconds: a process that holds the lock for half a minute is stuck.
 	lockTries = 3000
 	lockPause = 10 * time.Millisecond
 )
@@ -61,7 +61,7 @@ func openChecked(path string, flag int) (*os.File, error) {
 	return file, nil
 }
 
-// checkPrivate asks the open file, not the path, which may lead elsewhere by now.
+// checkPrivate checks the mode of the open file, not of the path, which may lead elsewhere by now.
 func checkPrivate(file *os.File) error {
 	info, err := file.Stat()
 	if err != nil {
@@ -87,7 +87,7 @@ func createFile(path, text string) error {
 	return syncFolder(path)
 }
 
-// writeTemp writes and syncs a private file, with the owner and mode of like unless that is nil.
+// writeTemp writes and syncs a private file. If like is not nil, the file gets its owner and mode.
 func writeTemp(folder, text string, like fs.FileInfo) (path string, err error) {
 	file, err := os.CreateTemp(folder, ".keyring-*.tmp")
 	if err != nil {
@@ -105,7 +105,7 @@ func fillTemp(file *os.File, text string, like fs.FileInfo) error {
 	mode := fs.FileMode(0o600)
 	if like != nil {
 		mode = like.Mode().Perm()
-		// The service may run as another user than the one who rotates.
+		// The service may run as another user than the rotation.
 		if err := copyOwner(file, like); err != nil {
 			return fmt.Errorf("keep the owner of the key ring file: %w", err)
 		}
@@ -154,7 +154,7 @@ func tryLockFile(path string) (*lockedFile, error) {
 	return &lockedFile{File: file, path: target}, nil
 }
 
-// lockCurrent locks an open file and checks that it is still the one at path: every rotation replaces the file.
+// lockCurrent locks an open file and checks that it is still the file at path: every rotation replaces the file.
 func lockCurrent(file *os.File, path string) error {
 	if err := tryLock(file); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"runtime"
 )
 
-// hasModes says that permission bits do not tell here who can read a file.
+// hasModes is false: on this system permission bits do not tell who can read a file.
 const hasModes = false
 
 // tryLock refuses: without a lock two rotations could lose a key.

@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/internal/filelock"
 )
 
-// hasModes says that permission bits mean something here.
+// hasModes is true: on this system permission bits tell who can read a file.
 const hasModes = true
 
 // tryLock takes the lock of a file until it is closed, or returns filelock.ErrLocked.

@@ -19,8 +19,8 @@ func (r *Ring) IDs() []string {
 	return ids
 }
 
-// Retire removes a key from the file. What it has sealed can then no longer be opened, not even in a backup. The primary key
-// stays. An inline ring returns ErrInline.
+// Retire removes a key from the file. Values that the key has sealed can then no longer be opened, not even in a backup. The
+// primary key cannot be removed. An inline ring returns ErrInline.
 func (r *Ring) Retire(id string) error {
 	if id == r.Primary() {
 		return fmt.Errorf("the key %s seals new values; rotate the ring first", id)

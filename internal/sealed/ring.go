@@ -26,7 +26,7 @@ var (
 const inlineAdvice = "make a key with signalbox admin keyring generate; " +
 	"add it before the last key and restart every process, then move it to the end and restart every process again"
 
-// Ring is a set of keys, of which the last one seals. It is safe for concurrent use.
+// Ring is a set of keys. The last key seals. A Ring is safe for concurrent use.
 type Ring struct {
 	path string // absolute; empty when the keys were given inline
 
@@ -35,8 +35,8 @@ type Ring struct {
 	keys atomic.Pointer[keySet]
 }
 
-// Open reads a key ring from a file, or from source itself when that holds keys. A missing file is fs.ErrNotExist. No
-// error repeats key material, not even when the source is a key in the wrong form.
+// Open reads a key ring from the file that source names, or from source itself if it holds keys. A missing file is
+// fs.ErrNotExist. No error repeats key material, not even if source is a malformed key.
 func Open(source string) (*Ring, error) {
 	source = strings.TrimSpace(source)
 	if source == "" {
@@ -54,7 +54,7 @@ func Open(source string) (*Ring, error) {
 	return ring, nil
 }
 
-// OpenOrCreate opens a key ring file, or creates it with one new key. Processes that do so at once get the same key.
+// OpenOrCreate opens a key ring file, or creates it with one new key. Processes that call it at once get the same key.
 func OpenOrCreate(path string) (*Ring, error) {
 	ring, err := OpenFile(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -66,7 +66,7 @@ func OpenOrCreate(path string) (*Ring, error) {
 	return OpenFile(path)
 }
 
-// OpenFile is Open for a source that is a path for certain.
+// OpenFile is Open for a source that is always a path.
 func OpenFile(path string) (*Ring, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -82,7 +82,7 @@ func OpenFile(path string) (*Ring, error) {
 // Primary returns the id of the key that seals new values.
 func (r *Ring) Primary() string { return r.keys.Load().primary().String() }
 
-// Reload uses the keys of a file that has changed. When it cannot be read, the old keys stay in use.
+// Reload reads the file again if it has changed. If it cannot be read, the old keys stay in use.
 func (r *Ring) Reload() error {
 	if r.path == "" {
 		return nil
@@ -100,8 +100,8 @@ func (r *Ring) Reload() error {
 	if err != nil {
 		return fmt.Errorf("key ring file %s: %w", r.path, err)
 	}
-	// A power cut must not take back a key that seals: another process may just have renamed the file. On a read-only
-	// mount this fails, but there nobody renames.
+	// A power cut must not undo a key that seals: another process may just have renamed the file. On a read-only mount
+	// this fails, but there no process renames files.
 	_ = syncFolder(r.path)
 	r.keys.Store(keys)
 	return nil
@@ -120,7 +120,7 @@ func (r *Ring) Rotate() (newID string, err error) {
 	return newID, nil
 }
 
-// change replaces the text of the file by what edit makes of it.
+// change replaces the text of the file by the text that edit returns.
 func (r *Ring) change(edit func(text string, keys *keySet) (string, error)) error {
 	if r.path == "" {
 		return fmt.Errorf("%w: %s", ErrInline, inlineAdvice)
@@ -154,7 +154,7 @@ func (r *Ring) change(edit func(text string, keys *keySet) (string, error)) erro
 	return nil
 }
 
-// find returns the key with this id. Another process may have rotated the ring, so it reads the file again.
+// find returns the key with this id. If the key is unknown it reads the file again: another process may have rotated it.
 func (r *Ring) find(id keyID) (cipher.AEAD, error) {
 	if key, ok := r.keys.Load().ciphers[id]; ok {
 		return key, nil

@@ -81,10 +81,10 @@ func newCipher(key []byte) (cipher.AEAD, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cipher.NewGCMWithRandomNonce(block) // which draws nonces itself, so no caller can repeat one
+	return cipher.NewGCMWithRandomNonce(block) // draws nonces itself, so no caller can repeat one
 }
 
-// parse reads the text of a ring. Its errors name lines and not their content, which may be a key.
+// parse reads the text of a ring. Its errors name line numbers and never the content, which may be a key.
 func parse(text string) (*keySet, error) {
 	keys := &keySet{ciphers: map[keyID]cipher.AEAD{}, sum: sha256.Sum256([]byte(text))}
 	for i, entry := range entries(text) {
@@ -153,8 +153,8 @@ func appendKey(text string, id keyID) string {
 	return text + id.String() + " " + base64.StdEncoding.EncodeToString(key[:]) + "\n"
 }
 
-// isInline reports whether a source is keys and not a path. What could be a key is no path, unless the file exists: an
-// error about a missing file repeats the path, and a key must not get into a log.
+// isInline reports whether a source holds keys and is not a path. Unless such a file exists, a text that could be a key
+// counts as one: an error about a missing file repeats the path, and a key must not get into a log.
 func isInline(source string) bool {
 	if _, err := os.Stat(source); err == nil {
 		return false

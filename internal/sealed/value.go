@@ -51,8 +51,8 @@ func (r *Ring) Seal(place Place, plaintext []byte) ([]byte, error) {
 	return keys.ciphers[id].Seal(sealed, nil, plaintext, place.bind(prefix)), nil
 }
 
-// Unseal decrypts a value that was sealed for this place. It returns ErrCorrupt for one that is damaged or belongs
-// elsewhere, and ErrUnknownKey when the ring lacks the key.
+// Unseal decrypts a value that was sealed for this place. It returns ErrCorrupt for a value that is damaged or belongs
+// elsewhere, and ErrUnknownKey if the ring lacks the key.
 func (r *Ring) Unseal(place Place, sealed []byte) ([]byte, error) {
 	if err := place.check(); err != nil {
 		return nil, fmt.Errorf("cannot unseal a value: %w", err)
@@ -73,7 +73,7 @@ func (r *Ring) Unseal(place Place, sealed []byte) ([]byte, error) {
 	return plaintext, nil
 }
 
-// KeyPrefix returns the first bytes of every value sealed with a key, for SQL to find them; nil if id is no key id.
+// KeyPrefix returns the first bytes of every value sealed with a key, for SQL that finds these values; nil if id is no key id.
 func KeyPrefix(id string) []byte {
 	key, ok := parseKeyID(id)
 	if !ok {

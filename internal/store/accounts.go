@@ -71,7 +71,7 @@ func (tx *Tx) SetAccountSettings(ctx context.Context, account string, settings a
 		account, string(settings.Other), asJSON(append([]string{}, settings.Order...)))
 }
 
-// UserSettings returns the settings of a user; a nil Order is the account's.
+// UserSettings returns the settings of a user; a nil Order means the account's order.
 func (tx *ReadTx) UserSettings(ctx context.Context, account, user string) (accounts.Settings, error) {
 	return one(ctx, tx.conn, fault.Missing("user", user), scanSettings,
 		`SELECT settings, environment_order FROM users WHERE account_id = $1 AND id = $2`, account, user)
@@ -79,7 +79,7 @@ func (tx *ReadTx) UserSettings(ctx context.Context, account, user string) (accou
 
 // SetUserSettings writes the settings of a user.
 func (tx *Tx) SetUserSettings(ctx context.Context, account, user string, settings accounts.Settings) error {
-	var order any // the account's
+	var order any // nil means the account's order
 	if settings.Order != nil {
 		order = asJSON(settings.Order)
 	}

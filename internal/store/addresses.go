@@ -6,9 +6,9 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 )
 
-// foldAddresses brings stored e-mail addresses into the form in which they are compared now. The first versions folded all of
-// Unicode, which made "nik@example.com" of "nİk@example.com". Only addresses with letters outside ASCII are
-// looked at, which have more bytes than characters. One that somebody else has is left as it is.
+// foldAddresses rewrites stored e-mail addresses in the form that is compared now. The first versions folded all of Unicode,
+// which turned "nİk@example.com" into "nik@example.com". Only addresses with letters outside ASCII can differ; they
+// have more bytes than characters. An address stays as it is if its new form is taken.
 func (tx *Tx) foldAddresses(ctx context.Context) error {
 	for _, table := range []struct{ name, taken string }{
 		{"users", `SELECT 1 FROM users AS other WHERE other.address = $3`},
@@ -33,7 +33,7 @@ func (tx *Tx) foldAddresses(ctx context.Context) error {
 	return nil
 }
 
-// storedAddress is an e-mail address and the form that it was stored in.
+// storedAddress is an e-mail address and its stored folded form.
 type storedAddress struct{ account, id, email, address string }
 
 func scanAddress(r row) (a storedAddress, err error) {

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Backup writes a copy of a SQLite file to a new file, also beside a running server: the copy is one state of the database.
-// It is checked before it gets its name. The file itself is not migrated.
+// Backup copies a SQLite file to a new file, also beside a running server: the copy is one state of the database.
+// The copy is checked before it gets its name. The original is not migrated.
 func Backup(ctx context.Context, file, to string) (version int, err error) {
 	if _, err := os.Lstat(to); err == nil {
 		return 0, fmt.Errorf("%s exists already; name a new file", to)
@@ -31,7 +31,7 @@ func Backup(ctx context.Context, file, to string) (version int, err error) {
 		return 0, fmt.Errorf("copying the database: %w", err)
 	}
 	if version, err = CheckFile(ctx, temporary.name); err != nil {
-		return 0, fmt.Errorf("the copy is not whole, so it was removed: %w", err)
+		return 0, fmt.Errorf("the copy is damaged and was removed: %w", err)
 	}
 	if err := syncFile(temporary.name); err != nil {
 		return 0, fmt.Errorf("making the backup durable: %w", err)
@@ -39,7 +39,7 @@ func Backup(ctx context.Context, file, to string) (version int, err error) {
 	return version, errors.Join(os.Rename(temporary.name, to), syncFolder(filepath.Dir(to)))
 }
 
-// withFile opens a SQLite file that exists, and changes no setting of it.
+// withFile opens an existing SQLite file without changing its settings.
 func withFile(file string, fn func(*sql.DB) error) (err error) {
 	if _, err := os.Stat(file); err != nil {
 		return err
@@ -54,8 +54,8 @@ func withFile(file string, fn func(*sql.DB) error) (err error) {
 	return fn(db)
 }
 
-// CheckFile checks that a SQLite file is whole and a database of Signalbox, and returns the version of its schema. One that
-// is newer than this program is refused.
+// CheckFile checks that a SQLite file is whole and a database of Signalbox, and returns the version of its schema. It
+// refuses a schema that is newer than this program.
 func CheckFile(ctx context.Context, file string) (version int, err error) {
 	steps, err := migrations("sqlite")
 	if err != nil {

@@ -5,16 +5,15 @@ import (
 	"time"
 )
 
-// The names of marks, which are instants that the database remembers.
+// The names of marks. A mark is an instant that the database remembers.
 const (
 	clockMark      = "clock"       // the newest time that a server on SQLite was sure of
 	retentionMark  = "retention"   // when retention last ran
-	catchingUpMark = "catching up" // when it began to catch up after a gap; none when it has not
+	catchingUpMark = "catching up" // when retention began to catch up after a gap; absent otherwise
 )
 
-// Clock returns the time of the database: that of the PostgreSQL server. SQLite has no clock, so there it is the newest
-// time that is stored, or zero in a new database: what MarkClock stored last and, before it was called for the first time,
-// the time of the newest change or run.
+// Clock returns the time of the PostgreSQL server. SQLite has no clock: there Clock returns the time that MarkClock
+// stored last or, before the first mark, the time of the newest change or run. It is zero in a new database.
 func (db *DB) Clock(ctx context.Context) (time.Time, error) {
 	return fetch(ctx, db, forLoops, func(ctx context.Context, tx *ReadTx) (time.Time, error) {
 		if tx.dialect.name == "postgres" {
@@ -42,7 +41,7 @@ func (tx *ReadTx) newestTime(ctx context.Context) (time.Time, error) {
 	return orZero(queued), nil
 }
 
-// MarkClock stores a time that is known to be right, which Clock returns on SQLite.
+// MarkClock stores a time that is known to be right. Clock returns it on SQLite.
 func (db *DB) MarkClock(ctx context.Context, at time.Time) error {
 	return db.write(ctx, writeOptions{priority: forObservations}, func(ctx context.Context, tx *Tx) error { return tx.setMark(ctx, clockMark, at) })
 }

@@ -24,7 +24,7 @@ func scanConfig(r row) (c configs.Config, err error) {
 	return c, err
 }
 
-// decodeItems reads stored items. A chain has thousands, for which encoding/json takes several times as long.
+// decodeItems reads stored items. A chain has thousands of them, and encoding/json takes several times as long.
 func decodeItems(text []byte) map[string]configs.Item {
 	items := map[string]configs.Item{}
 	rawjson.Members(text, func(key string, stored json.RawMessage) {
@@ -74,11 +74,11 @@ func (tx *ReadTx) Configs(ctx context.Context, account string, filter configs.Fi
 	return pageOf(ctx, tx, found, request, scanConfig)
 }
 
-// longestChain ends a walk even if stored parents form a cycle, which no writer makes.
+// longestChain ends a walk if stored parents form a cycle. No writer makes one.
 const longestChain = "64"
 
-// ConfigChain returns a config and all above it, the root first, as they are at one instant. With CROSS JOIN SQLite
-// looks up what the walk finds; with JOIN it may read all configs of the account to compare them.
+// ConfigChain returns a config and its ancestors, root first, all as of one instant. With CROSS JOIN SQLite looks up
+// each config of the chain by its key; with JOIN it may read all configs of the account.
 func (tx *ReadTx) ConfigChain(ctx context.Context, account, key string) ([]configs.Config, error) {
 	chain, err := all(ctx, tx.conn, scanConfig, `WITH RECURSIVE chain (link, above, distance) AS (
 			SELECT key, parent, 0 FROM configs WHERE account_id = $1 AND key = $2
@@ -111,7 +111,7 @@ func (tx *ReadTx) EachConfigBelow(ctx context.Context, account, key string, visi
 	return err
 }
 
-// ConfigChildren returns the keys of some of a config's children.
+// ConfigChildren returns the keys of at most atMost children of a config.
 func (tx *ReadTx) ConfigChildren(ctx context.Context, account, key string, atMost int) ([]string, error) {
 	return all(ctx, tx.conn, scanString, `SELECT key FROM configs WHERE account_id = $1 AND parent = $2 ORDER BY key LIMIT $3`, account, key, atMost)
 }
@@ -132,7 +132,7 @@ func (tx *ReadTx) ConfigBytes(ctx context.Context, account string) (int, error) 
 	return tx.total(ctx, account, configBytes)
 }
 
-// configRow returns what is stored of a config.
+// configRow returns the columns of a config.
 func configRow(c configs.Config) ([]any, error) {
 	items, err := encode(c.Items)
 	if err != nil {
@@ -150,7 +150,7 @@ func configRow(c configs.Config) ([]any, error) {
 		searchable(c.Key, c.Name), size}, nil
 }
 
-// SaveConfigs writes configs of one account, new or not.
+// SaveConfigs inserts or overwrites configs of one account.
 func (tx *Tx) SaveConfigs(ctx context.Context, saved ...configs.Config) error {
 	if len(saved) == 0 {
 		return nil

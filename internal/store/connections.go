@@ -7,7 +7,7 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 )
 
-// Connections returns the transactions of package connections, which wait for all others when they write.
+// Connections returns the transactions of package connections.
 func (db *DB) Connections() Transactions[connections.ReadTx, connections.Tx] {
 	return NewTransactions(db, func(tx *ReadTx) connections.ReadTx { return tx }, func(tx *Tx) connections.Tx { return tx })
 }
@@ -19,7 +19,7 @@ func scanConnection(r row) (c connections.Connection, err error) {
 	return c, err
 }
 
-// Connections returns the connections of an account on nodes that live, newest first.
+// Connections returns the connections of an account on live nodes, newest first.
 func (tx *ReadTx) Connections(ctx context.Context, account, before string, size int) (page.Tail[connections.Connection], error) {
 	found := list{columns: connectionColumns, table: "connections", byDefault: "id DESC"}.of(account)
 	found.where("boot IN (SELECT boot FROM worker_nodes)")
@@ -29,7 +29,7 @@ func (tx *ReadTx) Connections(ctx context.Context, account, before string, size 
 	return tailOf(ctx, tx, found, size, scanConnection, func(c connections.Connection) int { return len(c.Client) })
 }
 
-// SaveConnections writes connections of a boot; of those that exist, their seq.
+// SaveConnections inserts connections of a boot, or updates the seq of existing ones.
 func (tx *Tx) SaveConnections(ctx context.Context, boot string, saved []connections.Connection) error {
 	rows := make([][]any, len(saved))
 	for i, c := range saved {
@@ -53,7 +53,7 @@ func (tx *Tx) CountConnections(ctx context.Context, boot string) (int, error) {
 	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM connections WHERE boot = $1`, boot)
 }
 
-// RemoveLostConnections removes some of the connections of nodes that are gone.
+// RemoveLostConnections removes up to limit connections of nodes that are gone.
 func (tx *Tx) RemoveLostConnections(ctx context.Context, limit int) error {
 	return tx.run(ctx, `DELETE FROM connections WHERE id IN
 		(SELECT id FROM connections WHERE boot NOT IN (SELECT boot FROM worker_nodes) LIMIT $1)`, limit)

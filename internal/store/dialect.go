@@ -7,35 +7,35 @@ import (
 	"strings"
 )
 
-// dialect is what differs between the two databases.
+// dialect holds the differences between the two databases.
 type dialect struct {
 	name string // also the folder of the migrations
 	// lockSchema makes migrations and first starts of several nodes wait for each other.
 	lockSchema string
-	// among is a condition that a column is in a list of texts, argument $2, which texts makes.
+	// among is the condition that a column is in the list $2. texts makes that argument.
 	among string
 	texts func([]string) any
-	// byKeys returns a query for the rows of a table that belong to an account,
-	// argument $1, meet a condition, and have a key of a list, argument $2.
+	// byKeys returns a query for the rows of account $1 that meet a condition and
+	// whose key is in the list $2.
 	byKeys func(columns, table, condition string) string
-	// forUpdate and forKeyShare end a SELECT whose row others must not change, or
-	// not delete, until the transaction ends. Deleting and forUpdate wait for
-	// forKeyShare; plain updates and skipChanging do not.
+	// forUpdate ends a SELECT and locks its row against changes until the transaction
+	// ends; forKeyShare locks it against deletion only. Deletes and forUpdate wait
+	// for forKeyShare; plain updates and skipChanging do not.
 	forUpdate, forKeyShare string
-	// skipLocked skips rows that others have locked; skipChanging not those that others only keep from deletion.
+	// skipLocked skips every row that others have locked; skipChanging still takes rows under forKeyShare.
 	skipLocked, skipChanging string
-	// firstOf returns a query for the rows of a table whose ids another query
-	// selects for every text of a list, argument $2. The text is listed.value.
+	// firstOf returns a query for the rows of a table whose ids the query ids
+	// selects. ids runs for every text of the list $2; the text is listed.value.
 	firstOf func(columns, table, ids string) string
 	// oneOf is a condition that a column is in the result of a query, which runs once.
 	oneOf func(query string) string
-	// place is a placeholder. On SQLite it has no number, because looking many numbers up is slow.
+	// place returns a placeholder. On SQLite it has no number, because looking up many numbers is slow.
 	place func(number int) string
-	// rowsOf returns a table v (column1, column2 …) of rows of values, and its
-	// arguments; types are PostgreSQL's. pieces cuts rows for it.
+	// rowsOf returns SQL for a table v (column1, column2 …) of the rows, and its
+	// arguments; types are PostgreSQL's. pieces cuts rows into chunks for one call.
 	rowsOf func(types []string, rows [][]any) (string, []any)
 	pieces func(rows [][]any) iter.Seq[[][]any]
-	// notifyRun tells other nodes that a run was cancelled.
+	// notifyRun tells other nodes that a run was canceled.
 	notifyRun string
 }
 
@@ -82,9 +82,9 @@ func postgresDialect() dialect {
 	}
 }
 
-// oneByOne finds one key after the other in the index of keys. Left to itself, a PostgreSQL that has not counted its
-// tables yet, as in the first minute of a database, compares every key of the account with every key of the list; or
-// finds each key in the index of another condition, which reads all of the account's. So the condition comes later.
+// oneByOne looks up one key after the other in the index of keys. Without statistics, as in the first minute of a
+// database, PostgreSQL would compare every key of the account with every key of the list, or use an index of the
+// condition and read all rows of the account. So the condition is applied last.
 func oneByOne(columns, table, condition string) string {
 	return `SELECT ` + columns + ` FROM (SELECT DISTINCT unnest(CAST($2 AS text[])) AS value) AS listed
 		CROSS JOIN LATERAL (SELECT * FROM ` + table + ` WHERE account_id = $1 AND key = listed.value OFFSET 0) AS ` + table + ` WHERE ` + condition

@@ -8,7 +8,7 @@
 //
 // Statements are written once for both databases, with $1, ON CONFLICT and
 // RETURNING. Times are integer microseconds, JSON is text, ids are UUIDv7 text,
-// text is ordered by its bytes. The dialect has what still differs.
+// text is ordered by its bytes. The dialect holds the remaining differences.
 //
 // # Writing
 //
@@ -16,16 +16,16 @@
 // holds the account's lock, so limits are decided by totals that nobody changes
 // meanwhile and an account's changes are numbered in the order of their commits.
 // The function may run more than once, when PostgreSQL asks for a retry: it must
-// not have effects outside.
+// not have effects outside the transaction.
 //
 // The function gets the transaction's context, which has its deadline, and gives
-// it to every statement. A shorter one that it derives works too: PostgreSQL stops
-// a running statement when it ends, and SQLite begins no other.
+// it to every statement. It may derive a shorter context: when that ends, PostgreSQL
+// stops a running statement, and SQLite begins no further statement.
 //
-// Loops go before decisions and these before observations; see priority. SQLite
-// has one writer connection. Writers that wait at the same time share one commit,
-// each in a savepoint of its own. On PostgreSQL the server ends a transaction
-// whose node stops, and a function that was merely slow runs again.
+// Loops go first, then decisions, then observations; see priority. SQLite has one
+// writer connection. Writers that wait at the same time share one commit, each in
+// a savepoint of its own. On PostgreSQL the server ends the transaction of a node
+// that stops. A node that was only slow runs the function again.
 //
 // # Reading
 //
@@ -36,7 +36,7 @@
 // # Notifications
 //
 // A transaction that records changes notifies the other nodes. Their Listeners
-// wake the change feed, which reads what is new from the table: a notification
-// carries nothing and may be lost, so the feed is also woken after every connect.
-// Runs that are cancelled are notified with their ids on another channel.
+// wake the change feed, which reads the new changes from the table. A notification
+// may be lost, so the feed is also woken after every connect. Another channel
+// carries the ids of canceled runs.
 package store

@@ -35,7 +35,7 @@ func (tx *ReadTx) ManagedEnvironments(ctx context.Context, account string) (map[
 	return mapOf[string, bool](ctx, tx.conn, `SELECT key, managed FROM environments WHERE account_id = $1`, account)
 }
 
-// CountManagedEnvironments counts the slots in use.
+// CountManagedEnvironments counts the managed environments of an account.
 func (tx *ReadTx) CountManagedEnvironments(ctx context.Context, account string) (int, error) {
 	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM environments WHERE account_id = $1 AND managed = TRUE`, account)
 }
@@ -50,7 +50,7 @@ func (tx *Tx) InsertEnvironments(ctx context.Context, made ...environments.Envir
 	return inserts(ctx, tx, `INSERT INTO environments (`+environmentColumns+`, search) VALUES`, "", rows)
 }
 
-// UpdateEnvironment writes what may change of an environment.
+// UpdateEnvironment writes the fields of an environment that may change.
 func (tx *Tx) UpdateEnvironment(ctx context.Context, e environments.Environment) error {
 	return tx.run(ctx, `UPDATE environments SET name = $3, color = $4, classification = $5, managed = $6, updated_at = $7, search = $8
 		WHERE account_id = $1 AND key = $2`,
@@ -62,7 +62,7 @@ func (tx *Tx) DeleteEnvironment(ctx context.Context, account, key string) error 
 	return tx.run(ctx, `DELETE FROM environments WHERE account_id = $1 AND key = $2`, account, key)
 }
 
-// EnvironmentOrders returns the account's order and those of users who have one.
+// EnvironmentOrders returns the account's order and the orders that users chose.
 func (tx *ReadTx) EnvironmentOrders(ctx context.Context, account string) (environments.Orders, error) {
 	orders := environments.Orders{Users: map[string][]string{}}
 	settings, err := tx.AccountSettings(ctx, account)

@@ -46,15 +46,15 @@ func isMissingTable(err error) bool {
 		sqliteCode(err) == sqlite3.SQLITE_ERROR && strings.Contains(err.Error(), "no such table")
 }
 
-// isRetryable reports whether PostgreSQL took a transaction back that may work
-// when it is run again: a serialization failure, a deadlock, or a node so slow
-// that the server took it for stopped.
+// isRetryable reports whether PostgreSQL rolled back a transaction that may work
+// when it runs again: after a serialization failure, a deadlock, or a pause so
+// long that the server took the node for stopped.
 func isRetryable(err error) bool {
 	code := postgresCode(err)
 	return code == "40001" || code == "40P01" || code == idleTransaction
 }
 
-// isBusy reports whether another process holds what is needed of an SQLite file.
+// isBusy reports whether another process has locked the SQLite file.
 func isBusy(err error) bool { return sqliteCode(err)&0xff == sqlite3.SQLITE_BUSY }
 
 // isFull reports whether the disk is full.
@@ -108,7 +108,7 @@ func isOutage(err error) bool {
 }
 
 const (
-	readOnly        = "25006" // what a standby answers to a write
+	readOnly        = "25006" // the answer of a standby to a write
 	idleTransaction = "25P03" // the server has waited too long for the next statement
 )
 

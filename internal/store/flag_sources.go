@@ -27,7 +27,7 @@ func (tx *ReadTx) FlagSources(ctx context.Context, account string, filter flags.
 	return pageOf(ctx, tx, found, request, scanFlagSource)
 }
 
-// sourceSorts are the sort fields of everything that services observe.
+// sourceSorts returns the sort fields of lists of sources.
 func sourceSorts() map[string]string {
 	return sorts("last_seen", "service", "environment", "created_at")
 }
@@ -37,8 +37,8 @@ func (tx *ReadTx) CountFlagSources(ctx context.Context, account string) (int, er
 	return tx.total(ctx, account, flagSources)
 }
 
-// KnownFlagSources returns those of the reported sources that are stored. A
-// declared default is read only where it differs from the reported one.
+// KnownFlagSources returns the stored sources among the reported ones. A declared
+// default is read only if it differs from the reported one.
 func (tx *ReadTx) KnownFlagSources(ctx context.Context, account string, reported []flags.Source) (map[observations.SourceKey]flags.Source, error) {
 	rows := make([][]any, len(reported))
 	for i, s := range reported {
@@ -54,7 +54,7 @@ func (tx *ReadTx) KnownFlagSources(ctx context.Context, account string, reported
 	}
 	for chunk := range tx.dialect.pieces(rows) {
 		values, args := tx.dialect.rowsOf([]string{"text", "text", "text", "text", "text", "bigint"}, chunk)
-		// Not a join: for a table that is still small PostgreSQL plans one that reads it all, and keeps the plan.
+		// Not a join: while the table is small, PostgreSQL plans to read all of it, and keeps that plan.
 		if _, err := all(ctx, tx.conn, note, `SELECT v.column6, (
 			SELECT id || ' ' || declared_type || CASE WHEN declared_default = v.column5 THEN '' ELSE ' ' || declared_default END FROM flag_sources
 			WHERE account_id = v.column1 AND flag = v.column2 AND service = v.column3 AND environment = v.column4) FROM `+values, args...); err != nil {
@@ -64,8 +64,8 @@ func (tx *ReadTx) KnownFlagSources(ctx context.Context, account string, reported
 	return known, nil
 }
 
-// knownSource returns what is stored of a reported source: its id, its type and,
-// when it is another one, its default, in one text. Neither id nor type has a space.
+// knownSource parses the stored text of a reported source: its id, its type and,
+// if it differs, its default. Neither id nor type has a space.
 func knownSource(reported flags.Source, stored string) flags.Source {
 	parts := strings.SplitN(stored, " ", 3)
 	known := flags.Source{ID: parts[0], Flag: reported.Flag, Service: reported.Service, Environment: reported.Environment,
@@ -77,8 +77,8 @@ func knownSource(reported flags.Source, stored string) flags.Source {
 	return known
 }
 
-// SaveFlagSources writes sources of one account, new or not; those that exist
-// keep their ids and when they were first observed.
+// SaveFlagSources inserts or updates sources of one account. Existing sources
+// keep their id and the time they were first observed.
 func (tx *Tx) SaveFlagSources(ctx context.Context, sources []flags.Source) error {
 	if len(sources) == 0 {
 		return nil

@@ -15,9 +15,9 @@ func (db *DB) Flags() Transactions[flags.ReadTx, flags.Tx] {
 	return NewTransactions(db, func(tx *ReadTx) flags.ReadTx { return tx }, func(tx *Tx) flags.Tx { return tx })
 }
 
-// Flags are removed when they are deleted. deleted_at was set instead by nodes of an older version, which may still run.
+// Deleting a flag removes its row. Nodes of an older version, which may still run, set deleted_at instead.
 
-// flagColumns reads a flag together with when it was last declared.
+// flagColumns has the columns of a flag, and the time it was last declared.
 const flagColumns = `account_id, key, name, description, type, base, choices, managed, environments,
 	(SELECT max(last_seen) FROM flag_sources s WHERE s.account_id = flags.account_id AND s.flag = flags.key),
 	last_evaluated, created_at, updated_at`
@@ -55,7 +55,7 @@ func (tx *ReadTx) Flags(ctx context.Context, account string, filter flags.Filter
 	return pageOf(ctx, tx, found, request, scanFlag)
 }
 
-// FlagsByKey returns those of the named flags that exist; nil names all.
+// FlagsByKey returns the flags with the keys, as far as they exist; nil means all flags.
 func (tx *ReadTx) FlagsByKey(ctx context.Context, account string, keys []string) ([]flags.Flag, error) {
 	if keys == nil {
 		return all(ctx, tx.conn, scanFlag, `SELECT `+flagColumns+` FROM flags WHERE account_id = $1 AND deleted_at IS NULL`, account)
@@ -79,7 +79,7 @@ func (tx *ReadTx) CountFlags(ctx context.Context, account string) (int, error) {
 	return tx.total(ctx, account, storedFlags)
 }
 
-// LargeFlagBytes returns the sizes of the flags larger than flags.SmallBytes together.
+// LargeFlagBytes returns the total size of the flags that are larger than flags.SmallBytes.
 func (tx *ReadTx) LargeFlagBytes(ctx context.Context, account string) (int, error) {
 	return tx.total(ctx, account, largeFlagBytes)
 }
@@ -94,7 +94,7 @@ const overwriteFlag = `ON CONFLICT (account_id, key) DO UPDATE SET name = exclud
 	last_evaluated = CASE WHEN flags.deleted_at IS NULL THEN flags.last_evaluated ELSE excluded.last_evaluated END,
 	created_at = excluded.created_at, updated_at = excluded.updated_at, deleted_at = NULL`
 
-// SaveFlag inserts or overwrites a flag and what its rules refer to.
+// SaveFlag inserts or overwrites a flag and the references of its rules.
 func (tx *Tx) SaveFlag(ctx context.Context, flag flags.Flag, references []flags.Reference) error {
 	if err := tx.SaveFlags(ctx, []flags.Flag{flag}); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (tx *Tx) SaveFlag(ctx context.Context, flag flags.Flag, references []flags.
 	return tx.SetFlagReferences(ctx, flag.Account, map[string][]flags.Reference{flag.Key: references})
 }
 
-// SaveFlags inserts or overwrites flags of one account, deleted ones too. Their references stay.
+// SaveFlags inserts or overwrites flags of one account, also rows marked deleted. References stay as they are.
 func (tx *Tx) SaveFlags(ctx context.Context, saved []flags.Flag) error {
 	if len(saved) == 0 {
 		return nil
@@ -118,7 +118,7 @@ func (tx *Tx) SaveFlags(ctx context.Context, saved []flags.Flag) error {
 	return tx.counting(ctx, countedFlags(), saved[0].Account, keys, func() error { return inserts(ctx, tx, insertFlag, overwriteFlag, rows) })
 }
 
-// CreateFlags inserts flags of one account that do not exist.
+// CreateFlags inserts new flags of one account.
 func (tx *Tx) CreateFlags(ctx context.Context, created []flags.Flag) error {
 	rows, more, err := flagRows(created)
 	if err != nil || len(created) == 0 {
@@ -127,7 +127,7 @@ func (tx *Tx) CreateFlags(ctx context.Context, created []flags.Flag) error {
 	return tx.creates(ctx, created[0].Account, insertFlag, overwriteFlag, rows, more)
 }
 
-// flagRows returns what is stored of flags, and what they add to totals.
+// flagRows returns the rows of flags, and the amounts that they add to totals.
 func flagRows(stored []flags.Flag) (rows [][]any, more map[total]int, err error) {
 	rows, more = make([][]any, len(stored)), map[total]int{storedFlags: len(stored)}
 	for i, f := range stored {
@@ -150,7 +150,7 @@ func flagRows(stored []flags.Flag) (rows [][]any, more map[total]int, err error)
 	return rows, more, nil
 }
 
-// SetFlagReferences replaces what the rules of some flags refer to.
+// SetFlagReferences replaces the references of the rules of some flags.
 func (tx *Tx) SetFlagReferences(ctx context.Context, account string, references map[string][]flags.Reference) error {
 	var keys, rows [][]any
 	for _, key := range slices.Sorted(maps.Keys(references)) {
@@ -159,8 +159,8 @@ func (tx *Tx) SetFlagReferences(ctx context.Context, account string, references 
 			rows = append(rows, []any{account, reference.ContextType, reference.ContextKey, key})
 		}
 	}
-	// A list of texts would be compared with every reference of the account: with
-	// few statistics PostgreSQL finds those by the account alone.
+	// Given a list of texts and few statistics, PostgreSQL would read every
+	// reference of the account to compare it with the list.
 	for chunk := range tx.dialect.pieces(keys) {
 		values, args := tx.dialect.rowsOf([]string{"text", "text"}, chunk)
 		if err := tx.run(ctx, `DELETE FROM flag_references WHERE (account_id, flag) IN (SELECT v.column1, v.column2 FROM `+values+`)`, args...); err != nil {
@@ -170,7 +170,7 @@ func (tx *Tx) SetFlagReferences(ctx context.Context, account string, references 
 	return inserts(ctx, tx, `INSERT INTO flag_references (account_id, context_type, context_key, flag) VALUES`, `ON CONFLICT DO NOTHING`, rows)
 }
 
-// DeleteFlag removes a flag with its references and sources. Nothing of it is kept: what is discovered again is new.
+// DeleteFlag removes a flag with its references and sources. A flag that is discovered again later is new.
 func (tx *Tx) DeleteFlag(ctx context.Context, account, key string) error {
 	if err := tx.run(ctx, `DELETE FROM flag_references WHERE account_id = $1 AND flag = $2`, account, key); err != nil {
 		return err

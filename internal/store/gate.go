@@ -7,7 +7,7 @@ import (
 )
 
 // gateWidth is how many transactions of this node may hold or wait for an account's lock on PostgreSQL. With two, the
-// next one begins at once. More would delay other nodes if this one stops, and take connections from other accounts.
+// next one begins at once. More would delay other nodes if this node stops, and take connections from other accounts.
 const gateWidth = 2
 
 // accountGate is where transactions on an account wait: loops go first, then decisions, then observations.
@@ -34,7 +34,7 @@ func (g *accountGate) enter(ctx context.Context, account string, via priority) e
 		return nil
 	case <-ctx.Done():
 	}
-	if !g.quit(account, via, turn) { // it came at the same time
+	if !g.quit(account, via, turn) { // the turn came at the same time
 		g.leave(account)
 	}
 	return ctx.Err()
@@ -58,7 +58,7 @@ func (g *accountGate) join(account string, via priority) chan struct{} {
 	return turn
 }
 
-// quit reports whether a transaction that is given up was still waiting.
+// quit removes a transaction whose caller gave up, and reports whether it was still waiting.
 func (g *accountGate) quit(account string, via priority, turn chan struct{}) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -86,7 +86,7 @@ func (g *accountGate) leave(account string) {
 	}
 }
 
-// admit lets one transaction pass and reports whether one waited. Observations go first now and then.
+// admit lets a waiting transaction pass, and reports whether there was one. Observations go first now and then.
 func (l *accountLine) admit() bool {
 	l.passed++
 	for i := range l.waiting {

@@ -10,22 +10,22 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// The documents of an account's changes, before and after, are bounded in bytes. What they add up to is counted in the
-// statement that numbers a change. A write that exceeds the limit removes the oldest documents itself, in its own
-// transaction: so nobody can write faster than the history is trimmed, and who writes much pays for it.
+// The before and after documents of an account's changes are bounded in bytes. The statement that numbers a change also
+// counts its bytes. A write that exceeds the limit removes the oldest documents in its own transaction: so no account can
+// write faster than its history is trimmed, and heavy writers do the trimming.
 
 const (
-	// trimSpare is how much more than necessary is removed at once, so that small writes at the limit seldom do it.
+	// trimSpare is how many bytes more than necessary are removed at once, so that small writes at the limit seldom trim.
 	trimSpare = 256 << 10
 	// maxTrimmedBytes and maxTrimmedChanges bound how long one transaction takes.
 	maxTrimmedBytes   = 16 << 20
 	maxTrimmedChanges = 4096
 )
 
-// documentBytes is SQL for what a change counts.
+// documentBytes is SQL for the size of a change's documents.
 const documentBytes = `coalesce(octet_length(before), 0) + coalesce(octet_length(after), 0)`
 
-// historyState is what an account's row says of its history.
+// historyState holds the columns of an account about its history.
 type historyState struct {
 	last    int64 // the number of the last change
 	bytes   int64 // of all documents
@@ -37,7 +37,7 @@ func scanHistory(r row) (h historyState, err error) {
 	return h, err
 }
 
-// sizeOf returns what changes count.
+// sizeOf returns the size of the documents of changes.
 func sizeOf(made []changes.Change) (bytes int64) {
 	for _, c := range made {
 		bytes += int64(len(c.Before) + len(c.After))
@@ -45,8 +45,8 @@ func sizeOf(made []changes.Change) (bytes int64) {
 	return bytes
 }
 
-// trimHistory removes the oldest documents of an account whose history is above the limit, but none after a number. The
-// caller holds the account's lock.
+// trimHistory removes the oldest documents of an account whose history is above the limit, up to the change with the
+// number last. The caller holds the account's lock.
 func (tx *Tx) trimHistory(ctx context.Context, account string, now historyState, last int64) error {
 	limit := tx.historyLimit
 	if limit <= 0 || now.bytes <= limit {
@@ -85,11 +85,11 @@ func (tx *Tx) trimHistory(ctx context.Context, account string, now historyState,
 		return nil
 	}
 	now.bytes, now.trimmed = now.bytes-freed, trimmed
-	return tx.trimHistory(ctx, account, now, last) // a document that was larger than the budget is left
+	return tx.trimHistory(ctx, account, now, last) // the batch may have ended before a large document
 }
 
 // TrimHistory removes the oldest documents of accounts whose history is above the limit, as after the limit was lowered,
-// and returns of how many changes. Writes do the same for what they add.
+// and returns the number of trimmed changes. Every write does the same for its own account.
 func (db *DB) TrimHistory(ctx context.Context) (trimmed int, err error) {
 	limit := db.options.HistoryBytes
 	if limit <= 0 {
@@ -128,7 +128,7 @@ func (db *DB) trimHistory(ctx context.Context, account string) (trimmed int, err
 	}
 }
 
-// Bytes returns what the documents of an account's changes add up to, and the limit, which is -1 for none.
+// Bytes returns the total size of the documents of an account's changes, and the limit; -1 means no limit.
 func (h History) Bytes(ctx context.Context, account string) (bytes, limit int64, err error) {
 	limit = h.db.options.HistoryBytes
 	if limit <= 0 {
@@ -140,7 +140,7 @@ func (h History) Bytes(ctx context.Context, account string) (bytes, limit int64,
 	return int64(found), limit, err
 }
 
-// HistorySizes returns what the documents of the changes of all accounts add up to, and those of the largest account.
+// HistorySizes returns the history bytes of all accounts together, and of the account with the most.
 func (db *DB) HistorySizes(ctx context.Context) (total, largest int64, err error) {
 	found, err := fetch(ctx, db, forObservations, func(ctx context.Context, tx *ReadTx) (sums [2]int64, err error) {
 		return scalar(ctx, tx.conn, func(r row) (sums [2]int64, err error) {
@@ -151,8 +151,8 @@ func (db *DB) HistorySizes(ctx context.Context) (total, largest int64, err error
 	return found[0], found[1], err
 }
 
-// CorrectHistoryBytes compares what is counted of the history with its rows, corrects it where it differs and returns
-// what it corrected. There is nothing, unless a node of an older version wrote without counting.
+// CorrectHistoryBytes compares the counted history bytes of every account with its rows, and returns the counts that it
+// corrected. A count is only wrong if a node of an older version wrote without counting.
 func (db *DB) CorrectHistoryBytes(ctx context.Context) (corrected []Correction, err error) {
 	heads, err := db.Heads(ctx)
 	if err != nil {
@@ -176,8 +176,8 @@ func (db *DB) CorrectHistoryBytes(ctx context.Context) (corrected []Correction, 
 	return corrected, nil
 }
 
-// countHistory reads what is counted and what the rows add up to in one statement, so that the difference is right
-// although others write.
+// countHistory reads the counted bytes and the sum of the rows in one statement, so that the difference is right while
+// others write.
 func (db *DB) countHistory(ctx context.Context, of Correction) (Correction, error) {
 	return fetch(ctx, db, forObservations, func(ctx context.Context, tx *ReadTx) (Correction, error) {
 		return one(ctx, tx.conn, fault.Missing("account", of.Account), func(r row) (Correction, error) {

@@ -11,13 +11,13 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// parkedQuery is the statement that is parked on every connection that reads.
+// parkedQuery is the statement that is parked on every read connection.
 const parkedQuery = "SELECT park()"
 
-// readConnector opens the connections that read.
+// readConnector opens read connections.
 type readConnector struct{ dsn string }
 
-// Driver has none of the connections' functions: database/sql only asks for it.
+// Driver returns a driver that lacks the function park. database/sql opens connections with Connect instead.
 func (c readConnector) Driver() driver.Driver { return &sqlite.Driver{} }
 
 // Connect gives every connection a driver of its own, so that park knows which connection calls it.
@@ -35,9 +35,9 @@ func (c readConnector) Connect(context.Context) (driver.Conn, error) {
 	return conn, err
 }
 
-// interruptible is a connection on which a statement is parked: it has called park, which waits while other statements run.
-// When the parked statement's context ends, the driver interrupts the connection, and SQLite ends all its statements until
-// the parked one has ended too.
+// interruptible is a connection with a parked statement, which has called park and waits there while other statements run.
+// When the context of the parked statement ends, the driver interrupts the connection: SQLite then ends every statement of
+// the connection until the parked one has ended too.
 //
 // The plain version, which gives the context to every statement, costs a small read a quarter more CPU time: the driver
 // starts a goroutine for each. It also ends a statement only on the way to its first row, and SQLite forgets an interrupt
@@ -45,12 +45,12 @@ func (c readConnector) Connect(context.Context) (driver.Conn, error) {
 type interruptible struct {
 	driver.Conn
 	statements sqlite.ExecQuerierContext // Conn, as the driver's hook gives it
-	yield      func(struct{}) bool       // continues whoever called start, until unpark
+	yield      func(struct{}) bool       // returns control to the caller of start, until unpark
 	interrupt  context.CancelFunc        // nil while no statement is parked
 	unpark     func()                    // returns when the parked statement has ended
 }
 
-// start parks a statement unless one is. The statement is a coroutine: the connection is used by one goroutine at a time.
+// start parks a statement unless one is parked. The statement is a coroutine, so one goroutine at a time uses the connection.
 func (c *interruptible) start() error {
 	if c.interrupt != nil {
 		return nil
@@ -69,7 +69,7 @@ func (c *interruptible) start() error {
 	return nil
 }
 
-// park is what the parked statement calls.
+// park is the SQL function that the parked statement calls.
 func (c *interruptible) park(*sqlite.FunctionContext, []driver.Value) (driver.Value, error) {
 	c.yield(struct{}{})
 	return int64(0), nil
@@ -90,7 +90,7 @@ func (c *interruptible) Close() error {
 	return c.Conn.Close()
 }
 
-// readConn is a connection whose statements can be made to end.
+// readConn is a connection whose statements can be interrupted.
 type readConn struct {
 	*prepared
 	driven *interruptible

@@ -31,7 +31,7 @@ func (tx *ReadTx) Invitations(ctx context.Context, account string, filter accoun
 	return pageOf(ctx, tx, found, request, scanInvitation)
 }
 
-// InvitationsTo returns the invitations of an address, of any account, oldest first.
+// InvitationsTo returns the invitations of an address in any account, oldest first.
 func (tx *ReadTx) InvitationsTo(ctx context.Context, address string) ([]accounts.Invitation, error) {
 	return all(ctx, tx.conn, scanInvitation, `SELECT `+invitationColumns+` FROM invitations WHERE address = $1 ORDER BY created_at, id`, address)
 }
@@ -59,26 +59,26 @@ func scanLink(r row) (l accounts.Link, err error) {
 	return l, err
 }
 
-// LinkByHash returns the link whose token has a hash, of any account.
+// LinkByHash returns the link whose token has the hash, in any account.
 func (tx *ReadTx) LinkByHash(ctx context.Context, hash string) (accounts.Link, error) {
 	return one(ctx, tx.conn, fault.New(fault.NotFound, "There is no such link."), scanLink,
 		`SELECT `+linkColumns+` FROM links WHERE hash = $1`, hash)
 }
 
-// LinkAbout returns the link of a kind that is about a subject.
+// LinkAbout returns the link of a kind about a subject.
 func (tx *ReadTx) LinkAbout(ctx context.Context, kind accounts.LinkKind, subject string) (accounts.Link, error) {
 	return one(ctx, tx.conn, fault.New(fault.NotFound, "There is no such link."), scanLink,
 		`SELECT `+linkColumns+` FROM links WHERE kind = $1 AND subject = $2`, string(kind), subject)
 }
 
-// ResetLink returns a link of an account that sets a password.
+// ResetLink returns a password-reset link of an account that has not expired.
 func (tx *ReadTx) ResetLink(ctx context.Context, account, id string) (accounts.Link, error) {
 	return one(ctx, tx.conn, fault.Missing("link", id), scanLink,
 		`SELECT `+linkColumns+` FROM links WHERE account_id = $1 AND kind = $2 AND id = $3 AND expires_at > $4`,
 		account, string(accounts.ResetLink), id, micros(tx.now))
 }
 
-// ResetLinks lists the links of an account that set a password and have not expired.
+// ResetLinks lists the password-reset links of an account that have not expired.
 func (tx *ReadTx) ResetLinks(ctx context.Context, account string, filter accounts.LinkFilter, request page.Request) (page.List[accounts.Link], error) {
 	found := list{columns: linkColumns, table: "links", byDefault: "created_at DESC", tie: "id", sorts: sorts("created_at", "expires_at")}.of(account)
 	found.equals("kind", string(accounts.ResetLink))
@@ -87,7 +87,7 @@ func (tx *ReadTx) ResetLinks(ctx context.Context, account string, filter account
 	return pageOf(ctx, tx, found, request, scanLink)
 }
 
-// SaveLink writes a link in place of the one of its kind and subject.
+// SaveLink writes a link and replaces an earlier one of the same kind and subject.
 func (tx *Tx) SaveLink(ctx context.Context, l accounts.Link) error {
 	return tx.run(ctx, `INSERT INTO links (`+linkColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 		ON CONFLICT (kind, subject) DO UPDATE SET hash = excluded.hash, expires_at = excluded.expires_at, id = excluded.id,
@@ -100,7 +100,7 @@ func (tx *Tx) DeleteLinks(ctx context.Context, account, subject string) error {
 	return tx.run(ctx, `DELETE FROM links WHERE account_id = $1 AND subject = $2`, account, subject)
 }
 
-// RemoveLinks removes links that expired before an instant, as RemoveRuns does.
+// RemoveLinks removes links that expired before an instant, in batches like RemoveRuns.
 func (db *DB) RemoveLinks(ctx context.Context, before time.Time, pace *Pace) (removed int, err error) {
 	before, err = pace.limit(ctx, "", agingRows{kind: "links", from: `links WHERE $1 = '' AND expires_at IS NOT NULL`, column: "expires_at", scan: scanTime}, before)
 	if err != nil {

@@ -33,7 +33,7 @@ func (tx *ReadTx) NextDue(ctx context.Context) (*time.Time, error) {
 	}, `SELECT min(next_run_at) FROM jobs WHERE next_run_at IS NOT NULL`)
 }
 
-// DueJobs locks and returns jobs that are due, oldest first, except those that others have locked.
+// DueJobs locks and returns due jobs, oldest first. It skips jobs that others have locked.
 func (tx *Tx) DueJobs(ctx context.Context, at time.Time, limit int) ([]jobs.Due, error) {
 	return all(ctx, tx.conn, scanDue, `SELECT account_id, uid, key, lane, schedule, next_run_at FROM jobs
 		WHERE next_run_at IS NOT NULL AND next_run_at <= $1 ORDER BY next_run_at LIMIT $2`+tx.dialect.skipChanging, micros(at), limit)
@@ -44,7 +44,7 @@ func scanDue(r row) (due jobs.Due, err error) {
 	return due, err
 }
 
-// AdvanceJobs writes when jobs fire next; those that do not are disabled.
+// AdvanceJobs writes when jobs fire next, and disables jobs that do not fire again.
 func (tx *Tx) AdvanceJobs(ctx context.Context, firings []jobs.Firing) error {
 	rows := make([][]any, len(firings))
 	for i, firing := range firings {
@@ -55,7 +55,7 @@ func (tx *Tx) AdvanceJobs(ctx context.Context, firings []jobs.Firing) error {
 	return err
 }
 
-// SkipJobs writes which instants jobs did not fire for.
+// SkipJobs records the instants for which jobs did not fire.
 func (tx *Tx) SkipJobs(ctx context.Context, skipped []jobs.Firing) error {
 	rows := make([][]any, len(skipped))
 	for i, firing := range skipped {
@@ -65,7 +65,7 @@ func (tx *Tx) SkipJobs(ctx context.Context, skipped []jobs.Firing) error {
 	return err
 }
 
-// Upcoming returns jobs that fire later than an instant, ordered by UID, after one.
+// Upcoming returns jobs with a UID after the given one that fire later than an instant, ordered by UID.
 func (tx *ReadTx) Upcoming(ctx context.Context, at time.Time, after string, limit int) ([]jobs.Due, error) {
 	return all(ctx, tx.conn, scanDue, `SELECT account_id, uid, key, lane, schedule, next_run_at FROM jobs
 		WHERE uid > $2 AND next_run_at > $1 ORDER BY uid LIMIT $3`, micros(at), after, limit)
@@ -82,7 +82,7 @@ func (tx *Tx) PullForward(ctx context.Context, sooner []jobs.Sooner) error {
 	return err
 }
 
-// PendingAccounts returns the accounts after one that have pending runs.
+// PendingAccounts returns accounts with pending runs whose ids follow the given one.
 func (tx *ReadTx) PendingAccounts(ctx context.Context, after string, limit int) ([]string, error) {
 	lanes, err := tx.pendingLanes(ctx, afterAccount(after), afterAll, `substr(heads.lane, 1, 36) || ';'`, limit)
 	for i, lane := range lanes {
@@ -91,13 +91,13 @@ func (tx *ReadTx) PendingAccounts(ctx context.Context, after string, limit int) 
 	return lanes, err
 }
 
-// PendingLanes returns the lanes of an account, after one, that have pending runs.
+// PendingLanes returns lanes of an account with pending runs that follow the given lane.
 func (tx *Tx) PendingLanes(ctx context.Context, account, after string, limit int) ([]string, error) {
 	return tx.pendingLanes(ctx, max(account+":", after), afterAccount(account), `heads.lane`, limit)
 }
 
-// pendingLanes returns lanes between two with pending runs. It jumps in the index from a lane to the first one after
-// next, so a long queue costs no more than a short one.
+// pendingLanes returns lanes with pending runs between after and before. It jumps in the index from a lane to the first
+// one after next, so a long queue costs no more than a short one.
 func (tx *ReadTx) pendingLanes(ctx context.Context, after, before, next string, limit int) ([]string, error) {
 	return all(ctx, tx.conn, scanString, `WITH RECURSIVE heads (lane, place) AS (
 			SELECT (SELECT lane FROM runs WHERE status = 'PENDING' AND lane > $1 AND lane < $2 ORDER BY lane LIMIT 1), 1
@@ -110,7 +110,7 @@ func (tx *ReadTx) pendingLanes(ctx context.Context, after, before, next string, 
 // afterAll sorts after all lanes, which begin with a UUID.
 const afterAll = "~"
 
-// afterAccount returns what sorts after all lanes of an account: ";" follows ":".
+// afterAccount returns a text that sorts after all lanes of an account: ";" follows ":".
 func afterAccount(account string) string {
 	if account == "" {
 		return ""
@@ -125,9 +125,9 @@ func (tx *Tx) ClaimRuns(ctx context.Context, lane, lease string, limit int) ([]w
 		RETURNING runs.id, runs.account_id, runs.lane, runs.job_key, runs.request_id`, lane, limit, lease, micros(tx.now))
 }
 
-// nextOfLane is a condition on the ids of runs: the oldest $2 pending ones of
+// nextOfLane is the condition that an id is among the oldest $2 pending runs of
 // lane $1. The order begins with the lane to leave PostgreSQL one index: with
-// statistics from a time when most were pending, it would walk all runs by id.
+// statistics from a time when most runs were pending, it would walk all by id.
 func (tx *Tx) nextOfLane() string {
 	return tx.dialect.oneOf(`SELECT id FROM runs WHERE status = 'PENDING' AND lane >= $1 AND lane <= $1 ORDER BY lane, id LIMIT $2` + tx.dialect.skipLocked)
 }
@@ -143,9 +143,9 @@ func (tx *Tx) RefuseRuns(ctx context.Context, lane, detail string, limit int) (i
 		WHERE id `+tx.nextOfLane(), lane, limit, detail, micros(tx.now))
 }
 
-// Configurations returns what jobs send, by the ids that claims have. One that
-// cannot be unsealed is logged and left out: it must not keep other jobs from
-// running.
+// Configurations returns job configurations by the request ids of claims. A
+// configuration that cannot be unsealed is logged and left out, so that it does
+// not keep other jobs from running.
 func (tx *ReadTx) Configurations(ctx context.Context, ids []string) (map[string]jobs.Configuration, error) {
 	return tx.configurations(ctx, ids, func(id string, err error) {
 		tx.log.Error("The configuration of a job cannot be decrypted; its runs fail without a request. Restore the key that sealed it, or write the job's configuration again.",
@@ -153,7 +153,7 @@ func (tx *ReadTx) Configurations(ctx context.Context, ids []string) (map[string]
 	})
 }
 
-// configurations calls unreadable for those that cannot be unsealed.
+// configurations calls unreadable for every configuration that cannot be unsealed.
 func (tx *ReadTx) configurations(ctx context.Context, ids []string, unreadable func(id string, err error)) (map[string]jobs.Configuration, error) {
 	found := make(map[string]jobs.Configuration, len(ids))
 	_, err := among(ctx, tx, func(r row) (string, error) {
@@ -174,7 +174,7 @@ func (tx *ReadTx) configurations(ctx context.Context, ids []string, unreadable f
 }
 
 // FinishRuns writes the outcomes of runs that a worker still owns, and returns their ids. Bodies are compressed before
-// the transaction, because that takes longer than writing.
+// the transaction, because compressing takes longer than writing.
 func (s WorkerStore) FinishRuns(ctx context.Context, lease string, outcomes []worker.Outcome) (owned []string, err error) {
 	packed, err := packOutcomes(lease, outcomes)
 	if err != nil {
@@ -190,7 +190,7 @@ func (s WorkerStore) FinishRuns(ctx context.Context, lease string, outcomes []wo
 // packedOutcomes are the rows of outcomes.
 type packedOutcomes struct {
 	runs   [][]any
-	bodies map[string][]any // by run; only those that are not small
+	bodies map[string][]any // by run; only bodies above smallBody
 }
 
 func packOutcomes(lease string, outcomes []worker.Outcome) (packedOutcomes, error) {
@@ -205,7 +205,7 @@ func packOutcomes(lease string, outcomes []worker.Outcome) (packedOutcomes, erro
 	return packed, nil
 }
 
-// result returns the JSON of a result; a body that is not small is kept apart.
+// result returns the JSON of a result. A body above smallBody goes into p.bodies.
 func (p packedOutcomes) result(outcome worker.Outcome) (*string, error) {
 	if outcome.Result == nil {
 		return nil, nil //nolint:nilnil // there is none
@@ -235,20 +235,20 @@ func (tx *Tx) finishRuns(ctx context.Context, packed packedOutcomes) ([]string, 
 	return owned, inserts(ctx, tx, `INSERT INTO run_bodies (run_id, encoding, body) VALUES`, ``, bodies)
 }
 
-// Beat records a node's heartbeat. The counter of a node that was given up and
-// comes back starts at the time, because others may remember its old counts.
+// Beat records a node's heartbeat. When a node that was given up comes back, its
+// counter starts at the current time: others may remember its old counts.
 func (tx *Tx) Beat(ctx context.Context, boot, node string) error {
 	return tx.run(ctx, `INSERT INTO worker_nodes (boot, node, beat) VALUES ($1, $2, $3)
 		ON CONFLICT (boot) DO UPDATE SET beat = worker_nodes.beat + 1`, boot, node, micros(tx.now))
 }
 
-// Lives reports whether a node is registered, and keeps it so until the transaction ends.
+// Lives reports whether a node is registered, and keeps it registered until the transaction ends.
 func (tx *Tx) Lives(ctx context.Context, boot string) (bool, error) {
 	found, err := all(ctx, tx.conn, scanString, `SELECT boot FROM worker_nodes WHERE boot = $1`+tx.dialect.forKeyShare, boot)
 	return len(found) > 0, err
 }
 
-// Settled reports whether a node is registered and no other transaction has called Lives.
+// Settled reports whether a node is registered and no other open transaction has called Lives for it.
 func (tx *Tx) Settled(ctx context.Context, boot string) (bool, error) {
 	found, err := all(ctx, tx.conn, scanString, `SELECT boot FROM worker_nodes WHERE boot = $1`+tx.dialect.skipLocked, boot)
 	return len(found) > 0, err
@@ -262,16 +262,16 @@ func (tx *ReadTx) Nodes(ctx context.Context) ([]worker.Node, error) {
 	}, `SELECT boot, node, beat FROM worker_nodes`)
 }
 
-// GiveUp removes a node that has sent no heartbeat since, and reports whether it did.
+// GiveUp removes a node unless it has sent another heartbeat, and reports whether it was removed.
 func (tx *Tx) GiveUp(ctx context.Context, node worker.Node) (bool, error) {
 	gone, err := all(ctx, tx.conn, scanString, `DELETE FROM worker_nodes WHERE boot = $1 AND beat = $2 RETURNING boot`, node.Boot, node.Beat)
 	return len(gone) > 0, err
 }
 
-// PutBack makes a run that a worker still owns pending again, in the lane that
-// its job has now, and reports whether it was owned. If the job was deleted the
-// run is cancelled, as those that were pending then. The caller holds the
-// account's lock, so the job does not change meanwhile.
+// PutBack makes a run pending again if the worker still owns it, in its job's
+// current lane, and reports whether the worker owned it. The run of a deleted job
+// is canceled, as its pending runs were. The caller holds the account's lock, so
+// the job does not change meanwhile.
 func (tx *Tx) PutBack(ctx context.Context, run, lease string) (bool, error) {
 	changed, err := tx.affect(ctx, `UPDATE runs SET lane = jobs.lane, lease = NULL, started_at = NULL, job_version = NULL, request_id = NULL,
 			status = CASE WHEN jobs.deleted_at IS NULL THEN 'PENDING' ELSE 'CANCELED' END,

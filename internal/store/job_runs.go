@@ -7,14 +7,14 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs"
 )
 
-// isLastRun is a condition that a row of runs is the newest of one of jobs. An
-// older job with the key has older runs: when the newest of the key is not the
-// job's, it has none. The order begins with the key to leave PostgreSQL one index,
-// as in nextOfLane.
+// isLastRun is the condition that a row of runs is the newest run of a row of jobs.
+// An older job with the same key has only older runs: if the newest run of the key
+// is not this job's, this job has none. The order begins with the key to leave
+// PostgreSQL one index, as in nextOfLane.
 const isLastRun = `runs.job_uid = jobs.uid AND runs.id = (SELECT r.id FROM runs AS r WHERE r.account_id = jobs.account_id
 	AND r.job_key >= jobs.key AND r.job_key <= jobs.key ORDER BY r.job_key DESC, r.id DESC LIMIT 1)`
 
-// lastRunsQuery ends in a list of jobs' UIDs. finishedRunsQuery reads one job.
+// lastRunsQuery is completed by a list of job UIDs. finishedRunsQuery reads one job.
 const (
 	lastRunsQuery = `SELECT uid, runs.id, status, failure_reason, trigger, started_at, finished_at FROM jobs JOIN runs ON ` + isLastRun + `
 		WHERE jobs.account_id = $1 AND uid `
@@ -40,8 +40,8 @@ func (tx *ReadTx) addLastRuns(ctx context.Context, account string, list []jobs.J
 	return err
 }
 
-// pendingRunsQuery leaves PostgreSQL one index by its range and its order: where one account has most of the runs, it
-// would read all runs for each account that has none pending. The accounts follow.
+// pendingRunsQuery is completed by a list of accounts. Its range and order leave PostgreSQL one index: if one account has
+// most of the runs, it would otherwise read all runs for each account without pending ones.
 const pendingRunsQuery = `SELECT id, (SELECT count(*) FROM (SELECT 1 FROM runs WHERE status = 'PENDING'
 	AND account_id >= accounts.id AND account_id <= accounts.id ORDER BY account_id, id LIMIT $1) AS waiting) FROM accounts WHERE id `
 
@@ -53,7 +53,7 @@ func (tx *ReadTx) PendingRuns(ctx context.Context, accounts []string, limit int)
 }
 
 // ExpireRuns cancels the oldest pending runs of an account that were queued before
-// an instant, except those that others have locked, and counts them.
+// an instant, and counts them. It skips runs that others have locked.
 func (tx *Tx) ExpireRuns(ctx context.Context, account string, before time.Time, detail string, limit int) (int, error) {
 	oldest := tx.dialect.oneOf(`SELECT id FROM runs WHERE status = 'PENDING' AND account_id >= $1 AND account_id <= $1 AND id < $2 AND created_at < $3
 		ORDER BY account_id, id LIMIT $4` + tx.dialect.skipLocked)

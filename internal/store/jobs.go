@@ -54,8 +54,8 @@ func (tx *ReadTx) job(ctx context.Context, account, key, lock string) (jobs.Job,
 	return found[0], err
 }
 
-// JobToRun returns what a run needs of a job and keeps it from deletion. It joins no other table: PostgreSQL would
-// combine what it read there before it waited with the job as it is afterwards.
+// JobToRun returns the fields of a job that a run needs, and keeps the job from deletion. It joins no other table: after
+// a wait for the lock, PostgreSQL would combine the new row of the job with old rows of that table.
 func (tx *Tx) JobToRun(ctx context.Context, account, key string) (jobs.Origin, error) {
 	return one(ctx, tx.conn, fault.Missing(jobs.Kind, key), scanOrigin,
 		`SELECT account_id, uid, key, lane, deleted_at FROM jobs WHERE account_id = $1 AND key = $2 AND deleted_at IS NULL`+tx.dialect.forKeyShare, account, key)
@@ -108,8 +108,8 @@ func (tx *Tx) InsertJob(ctx context.Context, j jobs.Job) error {
 		searchable(j.Key, j.Name), microsOrNull(j.NextRunAt), micros(j.CreatedAt), micros(j.UpdatedAt))
 }
 
-// UpdateJob writes what may change of a job. Pending runs move to the lane of
-// the new destination, because they will send what the job sends then.
+// UpdateJob writes the fields of a job that may change. Pending runs move to the
+// lane of the new destination, because they will send the new configuration.
 func (tx *Tx) UpdateJob(ctx context.Context, j jobs.Job) error {
 	if err := tx.run(ctx, `UPDATE runs SET lane = $2 WHERE job_uid = $1 AND status = 'PENDING' AND lane <> $2`, j.UID, j.Lane()); err != nil {
 		return err
@@ -161,7 +161,7 @@ func (tx *ReadTx) unsealConfiguration(id string, hidden []byte) (jobs.Configurat
 	return jobs.NewConfiguration(plain), err
 }
 
-// JobConfiguration returns a configuration that a job has, or had and that retention has not removed.
+// JobConfiguration returns a current or former configuration of a job, unless retention has removed it.
 func (tx *ReadTx) JobConfiguration(ctx context.Context, account, id string) (jobs.Configuration, error) {
 	scan := func(r row) (jobs.Configuration, error) {
 		var hidden []byte
@@ -215,7 +215,7 @@ func (tx *ReadTx) RunsUsed(ctx context.Context, account, period string) (int, er
 		`SELECT COALESCE(max(used), 0) FROM job_usage WHERE account_id = $1 AND period = $2`, account, period)
 }
 
-// MeterRuns adds to the runs of an account in a month, and locks their number.
+// MeterRuns adds to the number of an account's runs in a month, and locks that number.
 func (tx *Tx) MeterRuns(ctx context.Context, account, period string, more int) error {
 	return tx.run(ctx, `INSERT INTO job_usage (account_id, period, used) VALUES ($1, $2, $3)
 		ON CONFLICT (account_id, period) DO UPDATE SET used = job_usage.used + excluded.used`, account, period, more)

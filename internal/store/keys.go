@@ -26,7 +26,7 @@ func (tx *ReadTx) Key(ctx context.Context, account, id string) (accounts.Key, er
 		`SELECT `+keyColumns+` FROM api_keys WHERE account_id = $1 AND id = $2`, account, id)
 }
 
-// KeyByHash returns the key with a hash, of any account, and that account's versions, both of one state.
+// KeyByHash returns the key with the hash, in any account, and the versions of that account, both of one state.
 func (db *DB) KeyByHash(ctx context.Context, hash string) (key accounts.Key, versions accounts.Versions, err error) {
 	key, err = fetch(ctx, db, forDecisions, func(ctx context.Context, tx *ReadTx) (accounts.Key, error) {
 		return one(ctx, tx.conn, fault.New(fault.NotFound, "There is no such API key."), func(r row) (k accounts.Key, err error) {
@@ -53,7 +53,7 @@ func (tx *Tx) InsertKey(ctx context.Context, k accounts.Key) error {
 		microsOrNull(k.LastUsedAt), k.CreatedBy, micros(k.CreatedAt), micros(k.UpdatedAt), searchable(k.ID, k.Name))
 }
 
-// UpdateKey writes what may change of a key.
+// UpdateKey writes the fields of a key that may change.
 func (tx *Tx) UpdateKey(ctx context.Context, k accounts.Key) error {
 	return tx.run(ctx, `UPDATE api_keys SET name = $3, role = $4, status = $5, scopes = $6, expires_at = $7, updated_at = $8, search = $9, access = $10
 		WHERE account_id = $1 AND id = $2`,

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Limits are how long things may take. A zero field means production's value.
+// Limits bound how long things may take. A zero field means the value for production.
 type Limits struct {
-	// Read and Write are how long a transaction may take and wait; a database that takes longer is an outage.
+	// Read and Write bound a transaction, its waiting included; a slower database counts as an outage.
 	Read, Write time.Duration
-	// Idle is how long PostgreSQL waits for a transaction's next statement before it rolls back: how long a
-	// node that stops holds its locks.
+	// Idle is how long PostgreSQL waits for a transaction's next statement before it rolls back. A node that
+	// stops holds its locks for this time.
 	Idle time.Duration
 	// FileLock is how long SQLite waits for another process's lock on the file.
 	FileLock time.Duration

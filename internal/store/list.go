@@ -16,7 +16,7 @@ import (
 )
 
 // list builds the query of one page. Conditions and sort fields are texts of
-// this package; what callers send is always an argument.
+// this package; values from callers are always arguments.
 type list struct {
 	columns string
 	table   string
@@ -29,7 +29,7 @@ type list struct {
 	args       []any
 }
 
-// of makes it a list of what an account has.
+// of limits the list to the rows of an account.
 func (l list) of(account string) *list {
 	l.where("account_id = ?", account)
 	return &l
@@ -58,7 +58,7 @@ func (l *list) is(column string, value optional.Value[bool]) {
 	}
 }
 
-// between adds conditions on a column of instants: from one until before another, unless they are zero.
+// between adds the condition from <= column < to on a column of instants. A zero instant is no bound.
 func (l *list) between(column string, from, to time.Time) {
 	if !from.IsZero() {
 		l.where(column+" >= ?", micros(from))
@@ -82,14 +82,14 @@ func (l *list) search(text string) {
 // searchGap separates a key from a name, so that no match begins in the key and ends in the name.
 const searchGap = "\uffff"
 
-// maxSearch is more than the longest key and the longest name have.
+// maxSearch is more than the length of any key or name.
 const maxSearch = 4 << 10
 
 func escapeLike(text string) string {
 	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text)
 }
 
-// mentions returns a pattern that finds at least the objects with a member.
+// mentions returns a LIKE pattern that finds all objects with a member, and a few others.
 func mentions(name string) string { return `%"` + escapeLike(name) + `"%` }
 
 // searchable returns the text of the search column.
@@ -138,7 +138,7 @@ func pageOf[T any](ctx context.Context, tx *ReadTx, l *list, request page.Reques
 	return found, err
 }
 
-// maxTailBytes bounds what one page of a history has.
+// maxTailBytes bounds the size of one page of a history.
 const maxTailBytes = 8 << 20
 
 // tailOf runs a list in its default order for one page: as many items as asked for, or fewer when they are large.
@@ -167,7 +167,7 @@ func byKeys[T any](ctx context.Context, tx *ReadTx, scan func(row) (T, error), c
 }
 
 // withEnvironment reads the rows of an account that have anything for an
-// environment. The pattern finds these and a few others.
+// environment. The pattern also finds a few other rows, which are dropped.
 func withEnvironment[T, V any](ctx context.Context, tx *ReadTx, scan func(row) (T, error), query, account, environment string,
 	environments func(T) map[string]V) ([]T, error) {
 	found, err := all(ctx, tx.conn, scan, query+` AND environments LIKE $2 ESCAPE '\' ORDER BY key`, account, mentions(environment))
@@ -177,7 +177,7 @@ func withEnvironment[T, V any](ctx context.Context, tx *ReadTx, scan func(row) (
 	}), err
 }
 
-// sorts are sort fields that are columns of the same name.
+// sorts maps sort fields to columns of the same name.
 func sorts(fields ...string) map[string]string {
 	columns := make(map[string]string, len(fields))
 	for _, field := range fields {
@@ -186,7 +186,7 @@ func sorts(fields ...string) map[string]string {
 	return columns
 }
 
-// sortsByName are the sort fields of everything that has a key and a name.
+// sortsByName returns the sort fields of lists whose items have a key and a name.
 func sortsByName() map[string]string { return sorts("key", "name", "created_at", "updated_at") }
 
 // inserts writes many rows with few statements. prefix ends in VALUES; suffix follows the rows.
@@ -199,15 +199,15 @@ func inserts(ctx context.Context, tx *Tx, prefix, suffix string, rows [][]any) e
 	return nil
 }
 
-// insertChunk writes rows with one statement, and counts those it wrote.
+// insertChunk writes rows with one statement, and returns how many it wrote.
 func (tx *Tx) insertChunk(ctx context.Context, prefix, suffix string, chunk [][]any) (int, error) {
 	query := prefix + " " + placeholders(len(chunk), len(chunk[0]), tx.dialect.place) + " " + suffix
 	return tx.affect(ctx, query, slices.Concat(chunk...)...)
 }
 
-// updates changes many rows with few statements, one for each row of values. In
-// set and where the values are v.column1, v.column2 …; types are PostgreSQL's.
-// where ends in RETURNING a text, and updates returns all of these.
+// updates changes one stored row for each row of values, with few statements. set
+// and where name the values v.column1, v.column2 …; types are PostgreSQL's. where
+// ends in RETURNING a text, and updates returns these texts.
 func updates(ctx context.Context, tx *Tx, set, where string, types []string, rows [][]any) ([]string, error) {
 	var changed []string
 	for chunk := range tx.dialect.pieces(rows) {
@@ -221,7 +221,7 @@ func updates(ctx context.Context, tx *Tx, set, where string, types []string, row
 	return changed, nil
 }
 
-// chunks cuts rows into pieces of a few sizes, so that few texts are prepared.
+// chunks cuts rows into pieces of a few sizes, so that few statements are prepared.
 func chunks(rows [][]any) iter.Seq[[][]any] {
 	return func(yield func([][]any) bool) {
 		for size := 256; size > 0; size /= 4 {

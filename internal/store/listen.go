@@ -13,8 +13,8 @@ import (
 
 // The channels that nodes on PostgreSQL notify each other on.
 const (
-	changesChannel = "signalbox_changes" // with the account that changed, if it is known
-	runsChannel    = "signalbox_runs"    // with the id of a run that was cancelled
+	changesChannel = "signalbox_changes" // carries the changed account, if it is known
+	runsChannel    = "signalbox_runs"    // carries the id of a canceled run
 )
 
 // Listener receives the notifications of other nodes. With SQLite there are none.
@@ -25,14 +25,14 @@ type Listener struct {
 	loop    background.Loop
 }
 
-// NewListener returns a Listener that calls wake for every notification with
-// the account that changed, and without a name after every connect, because a
-// notification may have been missed before.
+// NewListener returns a Listener that calls wake with the changed account for
+// every notification. It calls wake with "" after every connect, because
+// notifications may have been missed before.
 func (db *DB) NewListener(wake func(account string)) *Listener {
 	return &Listener{db: db, wake: wake, aborted: func(string) {}}
 }
 
-// OnAbort sets, before Start, a function that is called for every run that another node cancels.
+// OnAbort sets a function that is called for every run that another node cancels. Call it before Start.
 func (l *Listener) OnAbort(aborted func(run string)) { l.aborted = aborted }
 
 // Start starts listening.
@@ -43,10 +43,10 @@ func (l *Listener) Start(ctx context.Context) {
 	l.loop.Start(ctx, l.run)
 }
 
-// Stop stops listening and waits for its end.
+// Stop stops listening and waits until it has ended.
 func (l *Listener) Stop() { l.loop.Stop() }
 
-// run connects again, with growing pauses, until it is stopped. Meanwhile the change feed polls.
+// run reconnects, with growing pauses, until it is stopped. Without a connection the change feed polls.
 func (l *Listener) run(ctx context.Context) {
 	const longest = 10 * time.Second
 	pause := l.db.options.Limits.Reconnect

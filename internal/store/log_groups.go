@@ -31,7 +31,7 @@ func (tx *ReadTx) LogGroups(ctx context.Context, account string, filter logging.
 	return pageOf(ctx, tx, found, request, scanLogGroup)
 }
 
-// LogGroupsByKey returns those of the named log groups that exist.
+// LogGroupsByKey returns the log groups with the keys, as far as they exist.
 func (tx *ReadTx) LogGroupsByKey(ctx context.Context, account string, keys []string) ([]logging.Group, error) {
 	return byKeys(ctx, tx, scanLogGroup, logGroupColumns, "loggers", isGroup, account, keys)
 }
@@ -47,7 +47,7 @@ func (tx *ReadTx) CountLogGroups(ctx context.Context, account string) (int, erro
 	return tx.total(ctx, account, logGroups)
 }
 
-// SaveLogGroups inserts or overwrites log groups of one account, deleted rows of their keys too.
+// SaveLogGroups inserts or overwrites log groups of one account, also rows marked deleted.
 func (tx *Tx) SaveLogGroups(ctx context.Context, groups []logging.Group) error {
 	if len(groups) == 0 {
 		return nil

@@ -26,16 +26,16 @@ func (tx *ReadTx) LoggerSources(ctx context.Context, account string, filter logg
 	return pageOf(ctx, tx, found, request, scanLoggerSource)
 }
 
-// NewestSources returns, of each of the named loggers, the sources that were seen
-// last, at most so many. It reads those and no others, in the order of an index.
+// NewestSources returns up to limit sources of each named logger, the last seen
+// ones. It reads no other rows, because an index has this order.
 func (tx *ReadTx) NewestSources(ctx context.Context, account string, loggers []string, limit int) ([]logging.Source, error) {
 	query := tx.dialect.firstOf(loggerSourceColumns, `logger_sources`, `SELECT s.id FROM logger_sources AS s
 		WHERE s.account_id = $1 AND s.logger = listed.value ORDER BY s.last_seen DESC, s.id LIMIT $3`)
 	return all(ctx, tx.conn, scanLoggerSource, query, account, tx.dialect.texts(loggers), limit)
 }
 
-// LevelsSeen returns, of each of the named loggers, the distinct levels per
-// environment, at most so many. An index has all that it looks at.
+// LevelsSeen returns up to limit distinct pairs of environment and level of each
+// named logger. One index has all columns that it reads.
 func (tx *ReadTx) LevelsSeen(ctx context.Context, account string, loggers []string, limit int) ([]logging.LevelSeen, error) {
 	return all(ctx, tx.conn, func(r row) (seen logging.LevelSeen, err error) {
 		err = r.Scan(&seen.Logger, &seen.Environment, asLevel(&seen.Level))
@@ -46,12 +46,12 @@ func (tx *ReadTx) LevelsSeen(ctx context.Context, account string, loggers []stri
 		) AS placed WHERE place <= $3`, account, tx.dialect.texts(loggers), limit)
 }
 
-// ofAccount is a condition that must not lead SQLite to an index: it has no
-// idea how many sources an account has, and ids find them at once.
+// ofAccount is written so that SQLite uses no index for it: SQLite does not know
+// how many sources an account has, and ids find the rows at once.
 const ofAccount = ` account_id || '' = $1 `
 
-// KnownLoggerSources returns those of the reported sources that are stored, with the
-// stored levels. All else is as reported: reports are compared by levels alone.
+// KnownLoggerSources returns the stored sources among the reported ones, with their
+// stored levels. Other fields are as reported: reports are compared by levels alone.
 func (tx *ReadTx) KnownLoggerSources(ctx context.Context, account string, reported []logging.Source) (map[observations.SourceKey]logging.Source, error) {
 	ids, places := make([]string, len(reported)), make(map[string]int, len(reported))
 	for i, source := range reported {
@@ -75,8 +75,8 @@ func (tx *ReadTx) CountLoggerSources(ctx context.Context, account string) (int, 
 	return tx.total(ctx, account, loggerSources)
 }
 
-// SaveLoggerSources writes sources of one account, new or not; those that exist
-// keep when they were first observed.
+// SaveLoggerSources inserts or updates sources of one account. Existing sources
+// keep the time they were first observed.
 func (tx *Tx) SaveLoggerSources(ctx context.Context, sources []logging.Source) error {
 	if len(sources) == 0 {
 		return nil

@@ -16,7 +16,7 @@ func (db *DB) Logging() Transactions[logging.ReadTx, logging.Tx] {
 	return NewTransactions(db, func(tx *ReadTx) logging.ReadTx { return tx }, func(tx *Tx) logging.Tx { return tx })
 }
 
-// Loggers and groups share a table, because their keys are unique across both. Indexes have these conditions.
+// Loggers and groups share a table, because their keys are unique across both. Partial indexes have these conditions.
 const (
 	isLogger = ` kind = 'logger' AND deleted_at IS NULL `
 	isGroup  = ` kind = 'log_group' AND deleted_at IS NULL `
@@ -79,7 +79,7 @@ func (tx *ReadTx) Loggers(ctx context.Context, account string, filter logging.Fi
 	return pageOf(ctx, tx, found, request, scanLogger)
 }
 
-// LoggersByKey returns those of the named loggers that exist.
+// LoggersByKey returns the loggers with the keys, as far as they exist.
 func (tx *ReadTx) LoggersByKey(ctx context.Context, account string, keys []string) ([]logging.Logger, error) {
 	return byKeys(ctx, tx, scanLogger, loggerColumns, "loggers", isLogger, account, keys)
 }
@@ -101,7 +101,7 @@ func (tx *ReadTx) LoggersWithEnvironment(ctx context.Context, account, environme
 		func(l logging.Logger) map[string]logging.Override { return l.Environments })
 }
 
-// LoggerKinds returns the kinds of those of the named keys that are in use.
+// LoggerKinds returns the kind of each given key that is in use.
 func (tx *ReadTx) LoggerKinds(ctx context.Context, account string, keys []string) (map[string]string, error) {
 	kinds := make(map[string]string, len(keys))
 	_, err := byKeys(ctx, tx, scanInto(kinds), "key, kind", "loggers", "deleted_at IS NULL", account, keys)
@@ -113,7 +113,7 @@ func (tx *ReadTx) CountLoggers(ctx context.Context, account string) (int, error)
 	return tx.total(ctx, account, storedLoggers)
 }
 
-// LargeOverrideBytes returns the sizes of the overrides of loggers and groups larger than logging.SmallBytes together.
+// LargeOverrideBytes returns the total size of the loggers' and groups' overrides that are larger than logging.SmallBytes.
 func (tx *ReadTx) LargeOverrideBytes(ctx context.Context, account string) (int, error) {
 	return tx.total(ctx, account, largeOverrideBytes)
 }
@@ -133,13 +133,13 @@ func (tx *ReadTx) LoggerCascaded(ctx context.Context, account, key string) (bool
 const insertLogger = `INSERT INTO loggers (account_id, key, kind, name, level, level_expires_at, environments, group_key, managed,
 	next_expiry, search, created_at, updated_at) VALUES`
 
-// overwriteLogger keeps cascaded, which belongs to the key: a logger that is made again has it still.
+// overwriteLogger keeps cascaded, which belongs to the key: a logger that is created again still has it.
 const overwriteLogger = `ON CONFLICT (account_id, key) DO UPDATE SET kind = excluded.kind, name = excluded.name, level = excluded.level,
 	level_expires_at = excluded.level_expires_at, environments = excluded.environments, group_key = excluded.group_key,
 	managed = excluded.managed, next_expiry = excluded.next_expiry, search = excluded.search,
 	created_at = excluded.created_at, updated_at = excluded.updated_at, deleted_at = NULL`
 
-// SaveLoggers inserts or overwrites loggers of one account, deleted ones too.
+// SaveLoggers inserts or overwrites loggers of one account, also rows marked deleted.
 func (tx *Tx) SaveLoggers(ctx context.Context, loggers []logging.Logger) error {
 	rows, _, err := loggerRows(loggers)
 	if err != nil || len(loggers) == 0 {
@@ -152,7 +152,7 @@ func (tx *Tx) SaveLoggers(ctx context.Context, loggers []logging.Logger) error {
 	return tx.saveLoggers(ctx, loggers[0].Account, keys, rows)
 }
 
-// CreateLoggers inserts loggers of one account that do not exist, over deleted ones.
+// CreateLoggers inserts new loggers of one account. It overwrites rows marked deleted.
 func (tx *Tx) CreateLoggers(ctx context.Context, created []logging.Logger) error {
 	rows, more, err := loggerRows(created)
 	if err != nil || len(created) == 0 {
@@ -161,7 +161,7 @@ func (tx *Tx) CreateLoggers(ctx context.Context, created []logging.Logger) error
 	return tx.creates(ctx, created[0].Account, insertLogger, overwriteLogger, rows, more)
 }
 
-// loggerRows returns what is stored of loggers, and what they add to totals.
+// loggerRows returns the rows of loggers, and the amounts that they add to totals.
 func loggerRows(loggers []logging.Logger) (rows [][]any, more map[total]int, err error) {
 	rows, more = make([][]any, len(loggers)), map[total]int{storedLoggers: len(loggers)}
 	for i, l := range loggers {
@@ -196,7 +196,7 @@ func (tx *Tx) DeleteLogger(ctx context.Context, account, key string, at time.Tim
 	return tx.removeLogger(ctx, account, key, logging.Kind, at)
 }
 
-// removeLogger removes the row of a logger or a group. Of a key that was promoted an empty row stays, marked deleted,
+// removeLogger removes the row of a logger or a group. A key that was promoted keeps an empty row, marked deleted,
 // because the cascade runs once for each key.
 func (tx *Tx) removeLogger(ctx context.Context, account, key, kind string, at time.Time) error {
 	return tx.counting(ctx, countedLoggers(), account, []string{key}, func() error {
@@ -209,14 +209,14 @@ func (tx *Tx) removeLogger(ctx context.Context, account, key, kind string, at ti
 	})
 }
 
-// MarkLoggerCascaded records that a logger was promoted. Deleting the logger keeps it; see ForgetLoggers.
+// MarkLoggerCascaded records that a logger was promoted. Deleting the logger keeps the record; see ForgetLoggers.
 func (tx *Tx) MarkLoggerCascaded(ctx context.Context, account, key string) error {
 	return tx.run(ctx, `UPDATE loggers SET cascaded = $3 WHERE account_id = $1 AND key = $2`, account, key, true)
 }
 
-// ClearDescendants removes the levels of the unmanaged descendants of a logger
-// and returns the keys of those that had one. "/" follows "." in the order of
-// keys, so all that begin with "key." are between "key." and "key/".
+// ClearDescendants removes the levels of a logger's unmanaged descendants and
+// returns the keys of the changed ones. "/" follows "." in the order of keys, so
+// all keys that begin with "key." are between "key." and "key/".
 func (tx *Tx) ClearDescendants(ctx context.Context, account, key string, at time.Time) ([]string, error) {
 	cleared, err := all(ctx, tx.conn, scanString, `UPDATE loggers SET level = NULL, level_expires_at = NULL, updated_at = $5
 		WHERE account_id = $1 AND key >= $2 AND key < $3 AND managed = $4 AND level IS NOT NULL AND`+isLogger+`RETURNING key`,
@@ -225,9 +225,9 @@ func (tx *Tx) ClearDescendants(ctx context.Context, account, key string, at time
 	return cleared, err
 }
 
-// ExpiringLevels returns what expires next, of all accounts but some, soonest first.
+// ExpiringLevels returns the temporary levels that expire next, soonest first, except those of the accounts in but.
 func (tx *ReadTx) ExpiringLevels(ctx context.Context, but []string, limit int) ([]logging.Expiring, error) {
-	left := tx.dialect.texts(append([]string{}, but...)) // no list is not an empty one
+	left := tx.dialect.texts(append([]string{}, but...)) // nil would be NULL, not an empty list
 	return all(ctx, tx.conn, func(r row) (e logging.Expiring, err error) {
 		err = r.Scan(&e.Account, &e.Kind, &e.Key, asTime(&e.At))
 		return e, err

@@ -30,7 +30,7 @@ func (tx *Tx) AddMetrics(ctx context.Context, account string, by observations.Re
 			maximum = CASE WHEN excluded.maximum > stored.maximum THEN excluded.maximum ELSE stored.maximum END`, rows)
 }
 
-// MetricSums passes on what was reported of an account's metrics, oldest first, until each returns an error. It does not
+// MetricSums calls each with the reported metrics of an account, oldest first, until each returns an error. It does not
 // collect them: there may be very many.
 func (tx *ReadTx) MetricSums(ctx context.Context, account string, by observations.Resolution, filter observations.MetricFilter, each func(observations.MetricSum) error) error {
 	table, at := metricTable(by)

@@ -54,7 +54,7 @@ func (db *DB) Migrated(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if len(applied) < len(steps) { // a newer node may have migrated further; its steps leave us working
+		if len(applied) < len(steps) { // a newer node may have migrated further; this program works with that schema
 			return fmt.Errorf("the schema is at version %d and this program needs %d", last(applied), last(steps))
 		}
 		return nil
@@ -106,7 +106,7 @@ func (tx *Tx) migrate(ctx context.Context, steps []migration) error {
 	return nil
 }
 
-// compare checks that the applied steps are the first ones of this program.
+// compare checks that the applied steps are the first steps of this program.
 func compare(applied, steps []migration) error {
 	if len(applied) > len(steps) {
 		return fmt.Errorf("the database has schema version %d and this program knows up to %d: it was migrated by a newer Signalbox. Start that version, or restore a backup from before it",

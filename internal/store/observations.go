@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 )
 
-// Refreshes is the store as package observations refreshes instants.
+// Refreshes returns the transactions in which package observations refreshes instants.
 func (db *DB) Refreshes() Transactions[*ReadTx, observations.RefreshTx] {
 	return NewTransactions(db, func(tx *ReadTx) *ReadTx { return tx }, func(tx *Tx) observations.RefreshTx { return tx }).ForObservations()
 }
@@ -19,7 +19,7 @@ func (tx *Tx) Refresh(ctx context.Context, account string, refreshes []observati
 	for _, each := range refreshes {
 		rows[each.What] = append(rows[each.What], []any{account, each.Key, micros(each.At)})
 	}
-	// Ids lead to the row at once; SQLite must not take an index by account.
+	// The id finds the row at once; || '' keeps SQLite from using an index by account.
 	for what, statement := range map[observations.Refreshed][2]string{
 		observations.FlagSourceSeen:   {`UPDATE flag_sources SET last_seen = v.column3`, `WHERE account_id || '' = v.column1 AND id = v.column2 AND last_seen < v.column3`},
 		observations.LoggerSourceSeen: {`UPDATE logger_sources SET last_seen = v.column3`, `WHERE account_id || '' = v.column1 AND id = v.column2 AND last_seen < v.column3`},
@@ -82,7 +82,7 @@ func (tx *Tx) InsertServices(ctx context.Context, made ...observations.Reporting
 	return tx.count(ctx, made[0].Account, storedServices, len(made))
 }
 
-// UpdateService writes what may change of a service.
+// UpdateService writes the fields of a service that may change.
 func (tx *Tx) UpdateService(ctx context.Context, s observations.ReportingService) error {
 	return tx.run(ctx, `UPDATE services SET name = $3, updated_at = $4, search = $5 WHERE account_id = $1 AND key = $2`,
 		s.Account, s.Key, s.Name, micros(s.UpdatedAt), searchable(s.Key, s.Name))
@@ -118,13 +118,13 @@ func (tx *ReadTx) CountContextTypes(ctx context.Context, account string) (int, e
 	return tx.total(ctx, account, contextTypes)
 }
 
-// ContextTypesByKey returns those of the named context types that exist.
+// ContextTypesByKey returns the context types with the keys, as far as they exist.
 func (tx *ReadTx) ContextTypesByKey(ctx context.Context, account string, keys []string) ([]observations.ContextType, error) {
 	return byKeys(ctx, tx, scanContextType, contextTypeColumns, "context_types", "TRUE", account, keys)
 }
 
-// SaveContextTypes writes context types of one account, new or not; of those
-// that exist, what may change.
+// SaveContextTypes inserts context types of one account, or updates the fields
+// that may change.
 func (tx *Tx) SaveContextTypes(ctx context.Context, saved ...observations.ContextType) error {
 	if len(saved) == 0 {
 		return nil
@@ -159,8 +159,8 @@ func (tx *ReadTx) Context(ctx context.Context, account, typeKey, key string) (ob
 		`SELECT `+contextColumns+` FROM contexts WHERE account_id = $1 AND context_type = $2 AND key = $3`, account, typeKey, key)
 }
 
-// KnownContexts returns, by their ids, which of the contexts exist, and of those
-// whether UpsertContexts would leave them as they are.
+// KnownContexts returns the ids of the contexts that exist. The value of an id is
+// true if UpsertContexts would not change the context.
 func (tx *ReadTx) KnownContexts(ctx context.Context, account string, contexts []observations.Context) (map[string]bool, error) {
 	rows := make([][]any, len(contexts))
 	for i, c := range contexts {
@@ -180,7 +180,7 @@ func (tx *ReadTx) KnownContexts(ctx context.Context, account string, contexts []
 	}
 	for chunk := range tx.dialect.pieces(rows) {
 		values, args := tx.dialect.rowsOf([]string{"text", "text", "text", "text"}, chunk)
-		// Not a join: for a table that is still small PostgreSQL plans one that reads it all, and keeps the plan.
+		// Not a join: while the table is small, PostgreSQL plans to read all of it, and keeps that plan.
 		if _, err := all(ctx, tx.conn, note, `SELECT v.column2, v.column3, (SELECT v.column4 IS NULL OR attributes = v.column4 FROM contexts
 			WHERE account_id = v.column1 AND context_type = v.column2 AND key = v.column3) FROM `+values, args...); err != nil {
 			return nil, err
@@ -202,8 +202,8 @@ func (tx *ReadTx) Contexts(ctx context.Context, account string, filter observati
 	return pageOf(ctx, tx, found, request, scanContext)
 }
 
-// UpsertContexts writes reported contexts of one account. Those that exist keep
-// their names, and their attributes when none are reported; a repeated report
+// UpsertContexts writes reported contexts of one account. Existing contexts keep
+// their names, and keep their attributes if none are reported. A repeated report
 // writes nothing.
 func (tx *Tx) UpsertContexts(ctx context.Context, contexts []observations.Context) error {
 	if len(contexts) == 0 {
@@ -230,7 +230,7 @@ func (tx *Tx) UpsertContexts(ctx context.Context, contexts []observations.Contex
 		`DO UPDATE SET attributes = excluded.attributes, updated_at = excluded.updated_at WHERE contexts.attributes <> excluded.attributes`, described)
 }
 
-// UpdateContext writes what may change of a context.
+// UpdateContext writes the fields of a context that may change.
 func (tx *Tx) UpdateContext(ctx context.Context, c observations.Context) error {
 	return tx.run(ctx, `UPDATE contexts SET name = $4, updated_at = $5, search = $6 WHERE account_id = $1 AND context_type = $2 AND key = $3`,
 		c.Account, c.Type, c.Key, c.Name, micros(c.UpdatedAt), searchable(c.Key, c.Name))

@@ -10,7 +10,7 @@ import (
 const (
 	// retentionGap is how long retention may pause before it has to catch up.
 	retentionGap = 48 * time.Hour
-	// catchUp is how long the pace is limited after a gap. On the first day nothing is removed where much is too old.
+	// catchUp is how long the pace is limited after a gap. On the first day, accounts with many old rows keep all of them.
 	catchUp = 7 * 24 * time.Hour
 	day     = 24 * time.Hour
 	// smallShare is the percentage of an account's rows that may be removed in a day of catching up.
@@ -19,14 +19,14 @@ const (
 	maxCounted = 1_000_000
 )
 
-// Pace limits what retention removes in the week after it did not run for 48 hours: a clock that is far ahead looks the
-// same, and would let it remove everything. See docs/decisions/0040-clocks.md. A nil Pace limits nothing.
+// Pace limits what retention removes in the week after it did not run for 48 hours. A clock that is far ahead looks like
+// such a gap, and would make retention remove everything. See docs/decisions/0040-clocks.md. A nil Pace limits nothing.
 type Pace struct {
 	db *DB
 	at time.Time
 	// Until is when the limit ends.
 	Until time.Time
-	// Limited reports whether rows of an account that are past their retention were kept because of it.
+	// Limited reports whether rows of an account that are past their retention were kept because of the limit.
 	Limited bool
 	waiting bool // it is the first day
 }
@@ -47,7 +47,7 @@ func (db *DB) BeginRetention(ctx context.Context, at time.Time) (pace *Pace, err
 	return pace, err
 }
 
-// catchingUpSince returns when the gap ended that retention has to catch up after; nil for none.
+// catchingUpSince returns when retention began to catch up after a gap; nil if it has nothing to catch up.
 func (tx *Tx) catchingUpSince(ctx context.Context, at time.Time) (*time.Time, error) {
 	last, err := tx.mark(ctx, retentionMark)
 	if err != nil {
@@ -71,8 +71,7 @@ func (tx *Tx) catchingUpSince(ctx context.Context, at time.Time) (*time.Time, er
 	return since, nil
 }
 
-// CatchingUp returns until when retention removes less than it would, because it did not run for days; nil when it
-// does not.
+// CatchingUp returns when the limit on retention ends; nil if the limit keeps no rows. See Pace.
 func (db *DB) CatchingUp(ctx context.Context) (*time.Time, error) {
 	return fetch(ctx, db, forObservations, func(ctx context.Context, tx *ReadTx) (*time.Time, error) {
 		var bounded int
@@ -87,7 +86,7 @@ func (db *DB) CatchingUp(ctx context.Context) (*time.Time, error) {
 	})
 }
 
-// agingRows are rows of an account, or of all, whose age a column tells.
+// agingRows are rows of one account, or of all accounts, with a column that tells their age.
 type agingRows struct {
 	kind   string
 	from   string // the table and a condition on the account, $1
@@ -95,8 +94,8 @@ type agingRows struct {
 	scan   func(row) (time.Time, error) // the column
 }
 
-// limit returns the instant before which rows of an account, or of all for "", may be removed: the given one, or an
-// earlier one.
+// limit returns the instant before which rows of an account, or of all accounts for "", may be removed. It is not
+// later than the argument before.
 func (p *Pace) limit(ctx context.Context, account string, rows agingRows, before time.Time) (time.Time, error) {
 	if p == nil {
 		return before, nil
@@ -108,17 +107,17 @@ func (p *Pace) limit(ctx context.Context, account string, rows agingRows, before
 	if err != nil || known.keepsFrom == nil || !known.keepsFrom.Before(before) {
 		return before, err
 	}
-	p.Limited = p.Limited || account != "" // that sessions ended while nothing ran is no surprise
+	p.Limited = p.Limited || account != "" // sessions and links of all accounts may well end during a gap
 	return *known.keepsFrom, nil
 }
 
-// bound is an instant from which on rows are kept; nil keeps none.
+// bound is an instant from which on rows are kept despite their age; nil keeps none.
 type bound struct {
 	keepsFrom *time.Time
 	madeAt    time.Time
 }
 
-// stale reports whether a bound has to be made anew. One that keeps nothing stays.
+// stale reports whether a bound has to be replaced. A bound that keeps nothing is never stale.
 func (b *bound) stale(at time.Time) bool {
 	age := at.Sub(b.madeAt)
 	return b.keepsFrom != nil && (age >= day || age < -time.Hour)
@@ -137,7 +136,7 @@ func (p *Pace) bound(ctx context.Context, account, kind string) (*bound, error) 
 	})
 }
 
-// newBound stores a bound in the place of a stale one, unless another node did, and returns the stored one.
+// newBound replaces a stale bound, unless another node has done so, and returns the stored bound.
 func (p *Pace) newBound(ctx context.Context, account string, rows agingRows, before time.Time, stale *bound) (*bound, error) {
 	keepsFrom, err := p.keepsFrom(ctx, account, rows, before)
 	if err != nil {
@@ -158,7 +157,7 @@ func (p *Pace) newBound(ctx context.Context, account string, rows agingRows, bef
 	return p.bound(ctx, account, rows.kind)
 }
 
-// keepsFrom returns the instant from which on rows are kept today; nil when those before the given one are a small share.
+// keepsFrom returns the instant from which on rows are kept today; nil when the rows older than before are a small share.
 func (p *Pace) keepsFrom(ctx context.Context, account string, rows agingRows, before time.Time) (*time.Time, error) {
 	return fetch(ctx, p.db, forObservations, func(ctx context.Context, tx *ReadTx) (*time.Time, error) {
 		total, err := scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM (SELECT 1 FROM `+rows.from+` LIMIT $2) AS counted`, account, maxCounted)

@@ -23,9 +23,9 @@ import (
 )
 
 const (
-	// writeAttempts is how often a transaction is run that PostgreSQL wants to be retried.
+	// writeAttempts is how often a transaction runs if PostgreSQL asks for retries.
 	writeAttempts = 6
-	// beginAttempts is how many connections that turn out to be broken are tried.
+	// beginAttempts is how many connections are tried if they turn out to be broken.
 	beginAttempts = 3
 	// deadPeer is how long a connection may be silent before it is given up.
 	deadPeer = 10 * time.Second
@@ -52,7 +52,7 @@ func poolSizes(connections int) [priorityCount]int {
 	return [priorityCount]int{forLoops: loops, forDecisions: connections - 1 - loops - observations, forObservations: observations}
 }
 
-// parseURL reads a database URL and fills in defaults. Of several hosts it takes one that accepts writes.
+// parseURL reads a database URL and fills in defaults. Of several hosts, one that accepts writes is used.
 func parseURL(url string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -112,7 +112,7 @@ func (p *postgres) snapshot(ctx context.Context, via priority, fn func(querier) 
 	return p.orClosed(p.transact(ctx, writeOptions{priority: via}, begin, func(_ context.Context, conn querier) (bool, error) { return false, fn(conn) }))
 }
 
-// orClosed marks the errors of a closed pool, which database/sql gives no name.
+// orClosed marks the errors of a closed pool as errClosed: database/sql has no named error for them.
 func (p *postgres) orClosed(err error) error {
 	if err != nil && p.closed.Load() && len(fault.All(err)) == 0 {
 		return errors.Join(errClosed, err)
@@ -145,8 +145,8 @@ func (p *postgres) write(ctx context.Context, options writeOptions, fn work) err
 	}
 }
 
-// beginWrite is all that comes before a transaction's own statements, in one
-// round trip: a node that stops is rarely between two of them. Locking the account reads its access version.
+// beginWrite returns the statements before a transaction's own, for one round trip:
+// a node seldom stops between two of them. Locking the account reads its access version.
 func (p *postgres) beginWrite(conn *pgx.Conn, options writeOptions, attempt int, access *int64) *pgx.Batch {
 	idle, limit := time.Duration(attempt)*p.limits.Idle, p.limits.Write // a slow node gets more time at every attempt
 	if options.unlimited {
@@ -155,7 +155,7 @@ func (p *postgres) beginWrite(conn *pgx.Conn, options writeOptions, attempt int,
 	begin := batch("BEGIN", serverLimits(conn, idle, limit))
 	if options.account != "" {
 		begin.Queue(`SELECT access_seq FROM accounts WHERE id = $1 FOR NO KEY UPDATE`, options.account).QueryRow(func(row pgx.Row) error {
-			if err := row.Scan(access); !errors.Is(err, pgx.ErrNoRows) { // an account that does not exist is refused by what needs it
+			if err := row.Scan(access); !errors.Is(err, pgx.ErrNoRows) { // a missing account is refused by the statements that need it
 				return err
 			}
 			return nil
@@ -164,7 +164,7 @@ func (p *postgres) beginWrite(conn *pgx.Conn, options writeOptions, attempt int,
 	return begin
 }
 
-// serverLimits makes the server end a transaction whose node has stopped.
+// serverLimits returns a statement that makes the server end the transaction of a node that has stopped.
 func serverLimits(conn *pgx.Conn, idle, limit time.Duration) string {
 	statement := fmt.Sprintf(`SELECT set_config('idle_in_transaction_session_timeout', '%d', true), set_config('lock_timeout', '%d', true),
 		set_config('statement_timeout', '%[2]d', true)`, idle.Milliseconds(), limit.Milliseconds())
@@ -176,12 +176,12 @@ func serverLimits(conn *pgx.Conn, idle, limit time.Duration) string {
 
 func serverRelease(conn *pgx.Conn) int {
 	release, _, _ := strings.Cut(conn.PgConn().ParameterStatus("server_version"), ".")
-	number, _ := strconv.Atoi(release) // 0 for what calls itself otherwise
+	number, _ := strconv.Atoi(release) // 0 if the version begins otherwise
 	return number
 }
 
-// forgetIdle closes the connections that nobody uses. It does so for one caller at a time: database/sql closes what it
-// took out of a pool's list without a lock, and a second caller would let others overwrite that part of the list.
+// forgetIdle closes the idle connections, for one caller at a time. database/sql cuts them off a pool's list, and closes
+// them after it unlocked the list: a second caller would let others overwrite that part of the list.
 func (p *postgres) forgetIdle() {
 	p.forgetting.Lock()
 	defer p.forgetting.Unlock()
@@ -191,7 +191,7 @@ func (p *postgres) forgetIdle() {
 	}
 }
 
-// transact runs fn in a transaction that the statements of begin have begun.
+// transact runs fn in a transaction that starts with the statements of begin.
 func (p *postgres) transact(ctx context.Context, options writeOptions, begin func(*pgx.Conn) *pgx.Batch, fn func(context.Context, querier) (changed bool, err error)) error {
 	conn, err := p.begin(ctx, options.priority, begin)
 	if err != nil {
@@ -204,7 +204,7 @@ func (p *postgres) transact(ctx context.Context, options writeOptions, begin fun
 	return giveBack(ctx, conn, err)
 }
 
-// begin begins a transaction, on another connection if one is broken: nothing has happened yet.
+// begin begins a transaction. If a connection is broken it tries another, because nothing was written yet.
 func (p *postgres) begin(ctx context.Context, via priority, begin func(*pgx.Conn) *pgx.Batch) (*sql.Conn, error) {
 	for attempt := 1; ; attempt++ {
 		conn, err := p.dbs[via].Conn(ctx)
@@ -215,7 +215,7 @@ func (p *postgres) begin(ctx context.Context, via priority, begin func(*pgx.Conn
 			err = giveBack(ctx, conn, err)
 		}
 		if postgresCode(err) == "" && !errors.Is(ctx.Err(), context.Canceled) {
-			p.forgetIdle() // the others are likely to be as broken, or as silent
+			p.forgetIdle() // other connections are likely to be broken or silent too
 		}
 		if attempt == beginAttempts || postgresCode(err) != "" || ctx.Err() != nil {
 			return nil, err
@@ -243,8 +243,8 @@ func commit(ctx context.Context, conn *sql.Conn, changed bool, account string) e
 	return err
 }
 
-// giveBack returns a connection to its pool and the error of its transaction. One that is still open is rolled back,
-// by the server if the connection is broken.
+// giveBack returns a connection to its pool, and returns err. A transaction that is still open is rolled back, by the
+// server if the connection is broken.
 func giveBack(ctx context.Context, conn *sql.Conn, err error) error {
 	_ = conn.Raw(func(driven any) error {
 		connection := driven.(*stdlib.Conn).Conn()
@@ -256,7 +256,7 @@ func giveBack(ctx context.Context, conn *sql.Conn, err error) error {
 		}
 		return nil
 	})
-	_ = conn.Close() // which gives it back
+	_ = conn.Close() // returns it to the pool
 	return err
 }
 
@@ -268,7 +268,7 @@ func batch(statements ...string) *pgx.Batch {
 	return all
 }
 
-// send sends statements in one round trip. The functions that they were queued with receive their results.
+// send sends statements in one round trip. Functions that were queued with a statement receive its result.
 func send(ctx context.Context, conn *sql.Conn, statements func(*pgx.Conn) *pgx.Batch) error {
 	return conn.Raw(func(driven any) error {
 		connection := driven.(*stdlib.Conn).Conn()

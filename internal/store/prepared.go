@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// maxStatements bounds the prepared statements of a connection: callers choose sorts and filters.
+// maxStatements bounds the prepared statements of a connection, because callers choose sorts and filters.
 const maxStatements = 500
 
-// prepared is a connection that prepares every statement once. No context ends its statements: the writer's would take its
-// whole group with them, and those of readers are interrupted.
+// prepared is a connection that prepares every statement once. No context ends its statements: in the writer that would
+// undo the work of the whole group, and readers are interrupted by readConn.during.
 type prepared struct {
 	conn       *sql.Conn
 	statements map[string]*sql.Stmt
 }
 
-// newPrepared makes a connection. It retries while the file is busy: SQLite does
-// not wait while another process that opens a new file turns WAL on.
+// newPrepared opens a connection. It retries while the file is busy: SQLite does
+// not wait for another process that switches a new file to WAL.
 func newPrepared(ctx context.Context, pool *sql.DB) (*prepared, error) {
 	const patience, pause = 10 * time.Second, 5 * time.Millisecond
 	end := time.Now().Add(patience)
@@ -76,7 +76,7 @@ func (p *prepared) run(ctx context.Context, query string) error {
 	return err
 }
 
-// forget closes all statements; those in use are closed with their rows.
+// forget closes all statements. A statement in use is closed with its rows.
 func (p *prepared) forget() error {
 	var err error
 	for _, statement := range p.statements {

@@ -10,35 +10,34 @@ import (
 	"runtime"
 )
 
-// A SQLite database is several files, and no file system renames several at once. So a restore first makes everything
-// ready and then writes a note that says what is left to do. The name of the note is the one step that decides: without it
-// the old database stands untouched, with it the next start moves the old files away and the copy into their place, as
-// often as that is interrupted.
+// A SQLite database is several files, and no file system renames several at once. So a restore first prepares everything,
+// then writes a note with the steps that are left. Giving the note its name decides the restore: before, the old database
+// is untouched; after, every start moves the old files away and the copy into their place, until that is complete.
 
 const (
-	// restoreNote is what the note's name adds to the database's.
+	// restoreNote is added to the name of the database to name the note.
 	restoreNote = ".restore"
-	// restoreFiles matches what an interrupted restore leaves in the folder of the database.
+	// restoreFiles matches the files that an interrupted restore leaves in the folder of the database.
 	restoreFiles = ".signalbox-restore-*.tmp"
 )
 
-// databaseFiles returns what the names of a database's files end with. Those that hold commits of the database go first.
+// databaseFiles returns the suffixes of the files of a database. Files that hold commits of the database go before it.
 func databaseFiles() []string { return []string{"-wal", "-shm", "-journal", ""} }
 
-// restoration is a restore that is decided: the files are in the folder of the database.
+// restoration is a decided restore. Its files are in the folder of the database.
 type restoration struct {
 	Copy string `json:"copy"` // becomes the database
-	Kept string `json:"kept"` // what the database that was there is called afterwards
+	Kept string `json:"kept"` // the new name of the old database
 }
 
-// Restore replaces a SQLite file by a copy of a backup, and keeps the file that was there under another name in the same
-// folder. The caller has called FinishRestore, and nobody may use the file meanwhile. A restore that is killed leaves the
-// old database, or one that FinishRestore makes the new one.
+// Restore replaces a SQLite file by a copy of a backup, and keeps the old file under another name in the same folder. The
+// caller has called FinishRestore, and no process may use the file meanwhile. A restore that is killed leaves the old
+// database, or is completed by FinishRestore.
 func Restore(file, from, kept string) error {
 	return restore(file, from, kept, func(string) {})
 }
 
-// restore calls after with the name of each step that is done, for tests that kill it there.
+// restore calls after with the name of each completed step, where tests kill it.
 func restore(file, from, kept string, after func(step string)) error {
 	folder := filepath.Dir(file)
 	copied, err := copyInto(folder, from)
@@ -48,7 +47,7 @@ func restore(file, from, kept string, after func(step string)) error {
 	after("copied")
 	decided := restoration{Copy: filepath.Base(copied), Kept: filepath.Base(kept)}
 	if err := decided.note(file, after); err != nil {
-		return errors.Join(fmt.Errorf("noting what is restored: %w", err), os.Remove(copied))
+		return errors.Join(fmt.Errorf("writing the note of the restore: %w", err), os.Remove(copied))
 	}
 	if err := decided.finish(file, after); err != nil {
 		return fmt.Errorf("the restore is not complete; repeat it, or start the server, which completes it: %w", err)
@@ -62,8 +61,8 @@ func RestoreInterrupted(file string) bool {
 	return err == nil
 }
 
-// FinishRestore completes a restore of the file that was interrupted, if there is one, and removes what one that was never
-// decided left behind. Nobody may use the file meanwhile.
+// FinishRestore completes an interrupted restore of the file, if there is one, and removes the files of a restore that was
+// never decided. No process may use the file meanwhile.
 func FinishRestore(file string) error { return finishRestore(file, func(string) {}) }
 
 func finishRestore(file string, after func(step string)) error {
@@ -79,7 +78,7 @@ func finishRestore(file string, after func(step string)) error {
 		err = errors.New("it names no files of its folder")
 	}
 	if err != nil {
-		return fmt.Errorf("reading what an interrupted restore left to do from %s: %w", file+restoreNote, err)
+		return fmt.Errorf("reading the note of an interrupted restore, %s: %w", file+restoreNote, err)
 	}
 	if err := decided.finish(file, after); err != nil {
 		return fmt.Errorf("completing an interrupted restore: %w", err)
@@ -89,7 +88,7 @@ func finishRestore(file string, after func(step string)) error {
 
 func isPlainName(name string) bool { return name != "" && name == filepath.Base(name) }
 
-// note makes the restore decided: from here on it is finished, whatever happens.
+// note decides the restore: from here on it is completed even if it is interrupted.
 func (r restoration) note(file string, after func(step string)) error {
 	folder := filepath.Dir(file)
 	text, err := json.Marshal(r)
@@ -109,15 +108,15 @@ func (r restoration) note(file string, after func(step string)) error {
 	return errors.Join(os.Rename(draft.Name(), file+restoreNote), syncFolder(folder))
 }
 
-// finish does what is left of the restore. The copy is there until it becomes the database, so whatever has the database's
-// name until then belongs to the old one.
+// finish does the remaining steps of the restore. As long as the copy exists it has not become the database, so the files
+// with the database's name belong to the old one.
 func (r restoration) finish(file string, after func(step string)) error {
 	folder := filepath.Dir(file)
 	after("decided")
 	copied := filepath.Join(folder, r.Copy)
 	if _, err := os.Lstat(copied); err == nil {
 		if err := moveDatabase(file, filepath.Join(folder, r.Kept), after); err != nil {
-			return fmt.Errorf("keeping the database that was there: %w", err)
+			return fmt.Errorf("keeping the old database: %w", err)
 		}
 		if err := errors.Join(os.Rename(copied, file), syncFolder(folder)); err != nil {
 			return err
@@ -129,7 +128,7 @@ func (r restoration) finish(file string, after func(step string)) error {
 	return errors.Join(os.Remove(file+restoreNote), syncFolder(folder))
 }
 
-// moveDatabase renames a SQLite database with the files beside it. Files that are not there may have been moved before.
+// moveDatabase renames a SQLite database with the files beside it. Missing files may have been moved before.
 func moveDatabase(file, to string, after func(step string)) error {
 	for _, suffix := range databaseFiles() {
 		if err := move(file+suffix, to+suffix); err != nil {
@@ -140,7 +139,7 @@ func moveDatabase(file, to string, after func(step string)) error {
 	return syncFolder(filepath.Dir(file))
 }
 
-// move renames a file, if there is one, to a name that nothing has yet.
+// move renames a file, if it exists, to a name that is not in use.
 func move(file, to string) error {
 	if _, err := os.Lstat(file); errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -189,7 +188,7 @@ func namesIn(folder, pattern string) (names []string, err error) {
 	return names, err
 }
 
-// syncFolder makes the names in a folder durable. Windows offers nothing for it.
+// syncFolder makes the names in a folder durable. Windows has no call for it.
 func syncFolder(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil

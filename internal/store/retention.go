@@ -12,12 +12,12 @@ import (
 const (
 	// retentionBatch bounds how long one transaction holds the writer.
 	retentionBatch = 500
-	// longestRun is how much longer than a run its configuration is kept: the run may end after the limit.
+	// longestRun is how much longer a configuration is kept than its runs: a run may end after the limit.
 	longestRun = time.Hour
 )
 
-// RemoveRuns removes finished runs queued before an instant and what only they referred to, in small transactions.
-// It may run on several nodes at once and be interrupted anywhere. With a pace, it removes no more than that allows.
+// RemoveRuns removes finished runs queued before an instant and the rows that only they referred to, in small batches.
+// It may run on several nodes at once and be interrupted anywhere. With a pace, it removes no more than the pace allows.
 func (db *DB) RemoveRuns(ctx context.Context, before time.Time, pace *Pace) (removed int, err error) {
 	if pace != nil {
 		return db.removeRunsAt(ctx, before, pace)
@@ -29,7 +29,7 @@ func (db *DB) RemoveRuns(ctx context.Context, before time.Time, pace *Pace) (rem
 	return removed, db.removeUnused(ctx, before.Add(-longestRun))
 }
 
-// removeRunsAt removes finished runs of each account at a pace. What they refer to stays: other runs may do so as well.
+// removeRunsAt removes finished runs of each account at a pace. Configurations stay, because other runs may refer to them.
 func (db *DB) removeRunsAt(ctx context.Context, before time.Time, pace *Pace) (removed int, err error) {
 	rows := agingRows{kind: "runs", column: "id", scan: scanIDTime, from: `runs WHERE account_id = $1 AND status NOT IN ('PENDING', 'RUNNING')`}
 	return db.removeAged(ctx, before, pace, rows, func(account string, before time.Time) (int, error) { return db.removeRunsWhere(ctx, account, before) })
@@ -50,7 +50,7 @@ func (db *DB) removeRunsWhere(ctx context.Context, account string, before time.T
 	}
 }
 
-// firstID returns what sorts before all ids made at an instant or later: ids begin with the time.
+// firstID returns a text that sorts before all ids made at an instant or later: ids begin with the time.
 func firstID(at time.Time) string {
 	var id uuid.UUID
 	millis := min(max(at.UnixMilli(), 0), 1<<48-1) // what 48 bits hold
@@ -96,14 +96,14 @@ func (db *DB) removeUnused(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-// RemoveChanges removes the history before an instant, as RemoveRuns does. It reads only the oldest.
+// RemoveChanges removes changes made before an instant, in batches like RemoveRuns. It reads only the oldest.
 func (db *DB) RemoveChanges(ctx context.Context, before time.Time, pace *Pace) (removed int, err error) {
 	rows := agingRows{kind: "changes", from: `changes WHERE account_id = $1`, column: "created_at", scan: scanTime}
 	return db.removeAged(ctx, before, pace, rows, func(account string, before time.Time) (int, error) { return db.removeChanges(ctx, account, before) })
 }
 
-// removeChanges removes the history of an account before an instant, and counts its bytes. It takes the account's lock
-// before rows, as those who trim the history do.
+// removeChanges removes an account's changes made before an instant, and corrects its history bytes. It locks the account
+// before the rows, as trimHistory does.
 func (db *DB) removeChanges(ctx context.Context, account string, before time.Time) (removed int, err error) {
 	for {
 		var batch []int
@@ -126,11 +126,11 @@ func (db *DB) removeChanges(ctx context.Context, account string, before time.Tim
 	}
 }
 
-// uncountHistory takes bytes off what is counted of an account's history. Nodes of an older version may have written some
-// that are not.
+// uncountHistory subtracts from an account's history bytes. Nodes of an older version may have written changes without
+// counting them.
 const uncountHistory = `UPDATE accounts SET history_bytes = CASE WHEN history_bytes > $2 THEN history_bytes - $2 ELSE 0 END WHERE id = $1`
 
-// RemoveMetrics removes the metrics of a resolution before an instant, as RemoveRuns does.
+// RemoveMetrics removes the metrics of a resolution before an instant, in batches like RemoveRuns.
 func (db *DB) RemoveMetrics(ctx context.Context, by observations.Resolution, before time.Time, pace *Pace) (removed int, err error) {
 	table, at := metricTable(by)
 	rows := agingRows{kind: table, from: table + ` WHERE account_id = $1`, column: at, scan: scanTime}
@@ -141,8 +141,8 @@ func (db *DB) RemoveMetrics(ctx context.Context, by observations.Resolution, bef
 	})
 }
 
-// ForgetLoggers forgets which deleted loggers were promoted once, of each account all but the last so many. On PostgreSQL
-// it may wait for somebody who makes a logger again, and then checks the conditions of the outer statement alone.
+// ForgetLoggers removes the rows that remain of deleted loggers, all but the newest of each account; but is their number.
+// On PostgreSQL it may wait for a writer that creates a logger again, and then checks only the outer conditions again.
 func (db *DB) ForgetLoggers(ctx context.Context, but int) (removed int, err error) {
 	return db.removeOfEach(ctx, func(account string) (int, error) {
 		return db.removeAll(ctx, `DELETE FROM loggers WHERE account_id = $3 AND deleted_at IS NOT NULL AND key IN
@@ -151,7 +151,7 @@ func (db *DB) ForgetLoggers(ctx context.Context, but int) (removed int, err erro
 	})
 }
 
-// removeAged removes rows of every account before an instant, or before the earlier one that the pace allows.
+// removeAged removes rows of every account before an instant, or before an earlier instant that the pace allows.
 func (db *DB) removeAged(ctx context.Context, before time.Time, pace *Pace, rows agingRows, remove func(account string, before time.Time) (int, error)) (removed int, err error) {
 	return db.removeOfEach(ctx, func(account string) (int, error) {
 		allowed, err := pace.limit(ctx, account, rows, before)
@@ -162,7 +162,7 @@ func (db *DB) removeAged(ctx context.Context, before time.Time, pace *Pace, rows
 	})
 }
 
-// removeOfEach removes something of every account and adds up what was removed.
+// removeOfEach calls remove for every account and adds up the results.
 func (db *DB) removeOfEach(ctx context.Context, remove func(account string) (int, error)) (removed int, err error) {
 	heads, err := db.Heads(ctx)
 	if err != nil {
@@ -178,7 +178,7 @@ func (db *DB) removeOfEach(ctx context.Context, remove func(account string) (int
 	return removed, nil
 }
 
-// removeAll repeats a statement until it removes less than a batch. Its arguments: a limit, the size, and more.
+// removeAll repeats a statement until it removes less than a batch. Its arguments are limit, the batch size and more.
 func (db *DB) removeAll(ctx context.Context, statement string, limit int64, more ...any) (removed int, err error) {
 	for {
 		var batch []string

@@ -71,7 +71,7 @@ func writtenSize(text string) int {
 	return size
 }
 
-// withRequests returns runs with the requests they sent. One that many runs sent is unsealed once.
+// withRequests returns runs with the requests they sent. A request that many runs sent is unsealed once.
 func (tx *ReadTx) withRequests(ctx context.Context, rows []runRow) ([]jobs.Run, error) {
 	sent := map[string]*jobs.Request{}
 	for _, row := range rows {
@@ -106,7 +106,7 @@ func (tx *ReadTx) Run(ctx context.Context, account, id string) (jobs.Run, error)
 	return runs[0], nil
 }
 
-// Runs returns the runs of an account before one, newest first.
+// Runs returns the runs of an account before the cursor, newest first.
 func (tx *ReadTx) Runs(ctx context.Context, account string, filter jobs.RunFilter, cursor page.Cursor) (page.Tail[jobs.Run], error) {
 	found := filterRuns(account, filter)
 	if cursor.After != "" {
@@ -120,10 +120,10 @@ func (tx *ReadTx) Runs(ctx context.Context, account string, filter jobs.RunFilte
 	return page.Tail[jobs.Run]{Items: runs, More: rows.More}, err
 }
 
-// idSlack is more than the time in a run's id differs from the time it was queued.
+// idSlack is more than the difference between the time in a run's id and the time it was queued.
 const idSlack = time.Hour
 
-// filterRuns returns the query of an account's runs. It repeats the conditions of partial indexes to use these.
+// filterRuns returns the query of an account's runs. It repeats the conditions of partial indexes, so that they are used.
 func filterRuns(account string, filter jobs.RunFilter) *list {
 	found := list{columns: runColumns, table: runTables, byDefault: "runs.id DESC"}.of(account)
 	found.equals("job_key", filter.Job)
@@ -165,12 +165,12 @@ func (tx *Tx) InsertRuns(ctx context.Context, runs []jobs.Run) error {
 		`ON CONFLICT DO NOTHING`, rows)
 }
 
-// notBeforeQueued is an instant, but not before the run was queued, which a later transaction may have done.
+// notBeforeQueued is SQL for an instant, but not earlier than the run was queued: a later transaction may have queued it.
 func notBeforeQueued(instant string) string {
 	return `CASE WHEN runs.created_at > ` + instant + ` THEN runs.created_at ELSE ` + instant + ` END`
 }
 
-// CancelRun ends a run that has not ended and reports whether it did.
+// CancelRun cancels a run unless it has ended, and reports whether it did.
 func (tx *Tx) CancelRun(ctx context.Context, account, id string, at time.Time) (bool, error) {
 	ended, err := all(ctx, tx.conn, scanString, `UPDATE runs SET status = 'CANCELED', finished_at = `+notBeforeQueued("$3")+`
 		WHERE account_id = $1 AND id = $2 AND status IN ('PENDING', 'RUNNING') RETURNING id`, account, id, micros(at))

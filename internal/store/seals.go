@@ -36,8 +36,8 @@ func scanSealed(r row) (v sealedValue, err error) {
 	return v, err
 }
 
-// HasSeal reports whether the database holds anything sealed. One that has not
-// been migrated does not.
+// HasSeal reports whether the database holds anything sealed. A database without
+// the schema does not.
 func (db *DB) HasSeal(ctx context.Context) (bool, error) {
 	count, err := fetch(ctx, db, forDecisions, func(ctx context.Context, tx *ReadTx) (int, error) {
 		return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM seal_checks`)
@@ -48,10 +48,10 @@ func (db *DB) HasSeal(ctx context.Context) (bool, error) {
 	return count > 0, err
 }
 
-// OpenRing opens a key ring and refuses one that does not open what the database
-// holds. The first ring seals the value that later ones are checked with. open is
-// told whether that value exists; nodes that start at once call it one by one. It
-// may be called several times.
+// OpenRing opens a key ring and refuses a ring that cannot decrypt the values of
+// the database. The first ring seals a check value, which later rings must open.
+// open is told whether that value exists. Nodes that start at once call open one
+// after the other, each perhaps several times.
 func (db *DB) OpenRing(ctx context.Context, open func(used bool) (*sealed.Ring, error)) (ring *sealed.Ring, err error) {
 	err = db.Write(ctx, "", func(ctx context.Context, tx *Tx) error {
 		if err := tx.LockSchema(ctx); err != nil {
@@ -99,8 +99,8 @@ const (
 // Resealed is the result of Reseal.
 type Resealed struct {
 	Values   int          // re-encrypted
-	Unopened int          // the ring does not open them, and they stay as they are
-	First    sealed.Place // of the unopened ones
+	Unopened int          // values that the ring does not open; they stay as they are
+	First    sealed.Place // of the first unopened value
 }
 
 // Reseal re-encrypts everything that is not sealed with the ring's primary key, in small transactions. It may run on
@@ -124,7 +124,7 @@ func (db *DB) Reseal(ctx context.Context, ring *sealed.Ring) (done Resealed, err
 	return done, nil
 }
 
-// sealedAfter returns the next values of a table. Those that the key primary has sealed are nil.
+// sealedAfter returns the next values of a table. Values that the key primary has sealed are nil.
 func (db *DB) sealedAfter(ctx context.Context, table sealedTable, primary, last string) ([]sealedValue, error) {
 	prefix := sealed.KeyPrefix(primary)
 	query := fmt.Sprintf(`SELECT id, CASE WHEN substr(sealed, 1, %d) <> $2 THEN sealed END FROM %s WHERE id > $1 ORDER BY id LIMIT %d`,
@@ -135,8 +135,8 @@ func (db *DB) sealedAfter(ctx context.Context, table sealedTable, primary, last 
 	})
 }
 
-// resealPage re-encrypts the values of a page, but for those that are written
-// meanwhile: it decrypts and encrypts before the transaction, to keep that short.
+// resealPage re-encrypts the values of a page, except values that others write
+// meanwhile: it encrypts before the transaction, to keep the transaction short.
 func (db *DB) resealPage(ctx context.Context, ring *sealed.Ring, table sealedTable, page []sealedValue, done *Resealed) error {
 	var changes [][]any // id, old value, new value
 	for _, old := range page {

@@ -10,8 +10,8 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 )
 
-// sessionColumns have the role and the scopes of the key, or of the user, as they are now. A session whose user or key
-// is gone has the empty role.
+// sessionColumns include the current role of the key or the user, and the current scopes of the key. A session whose
+// user or key is gone has the empty role.
 const sessionColumns = `id, account_id, user_id, key_id, hash, client, created_at, last_used_at, expires_at,
 	COALESCE(CASE WHEN key_id IS NULL THEN (SELECT u.role FROM users u WHERE u.id = sessions.user_id)
 		ELSE (SELECT k.role FROM api_keys k WHERE k.id = sessions.key_id) END, ''),
@@ -42,8 +42,8 @@ func (tx *ReadTx) Sessions(ctx context.Context, account string, filter accounts.
 	return pageOf(ctx, tx, found, request, scanSession)
 }
 
-// SessionByHash returns the session with a hash, of any account, with its user or key, and versions of the account
-// that are not newer.
+// SessionByHash returns the session with the hash, in any account, with its user or key. It also returns the versions of
+// the account, which are not newer than the session.
 func (db *DB) SessionByHash(ctx context.Context, hash string) (found accounts.SignedIn, versions accounts.Versions, err error) {
 	err = db.Read(ctx, func(ctx context.Context, tx *ReadTx) error {
 		versions, err = one(ctx, tx.conn, fault.New(fault.NotFound, "There is no such session."), scanVersions,
@@ -98,8 +98,8 @@ func (tx *Tx) DeleteSessions(ctx context.Context, account string, ids ...string)
 	return tx.run(ctx, `DELETE FROM sessions WHERE account_id = $1 AND id `+tx.dialect.among, account, tx.dialect.texts(ids))
 }
 
-// RemoveSessions removes sessions that expired before an instant, or were not used since long before it, as RemoveRuns
-// does. Nobody can use them any more, so no change is recorded.
+// RemoveSessions removes sessions that expired before an instant, by age or for lack of use, in batches like RemoveRuns.
+// Nobody can use them any more, so no change is recorded.
 func (db *DB) RemoveSessions(ctx context.Context, before time.Time, pace *Pace) (removed int, err error) {
 	idle := strconv.FormatInt(accounts.SessionIdle.Microseconds(), 10)
 	before, err = pace.limit(ctx, "", agingRows{kind: "sessions", column: "ends_at", scan: scanTime,

@@ -13,14 +13,14 @@ import (
 	"github.com/signalbox/signalbox/internal/observations"
 )
 
-// folded is an account and a key without what SimilarKey ignores. Migration 0017 has an index of the same expression on
-// every table. It must have no column of its own and no condition: PostgreSQL would take it for an index of keys.
+// folded is SQL for an account and a key, without the differences that SimilarKey ignores. Every table has an index of this
+// expression, see migration 0017. The index has no plain column and no condition, or PostgreSQL would use it to find keys.
 const folded = `%s || ' ' || lower(replace(replace(replace(%s, '-', ''), '_', ''), '.', ''))`
 
-// keyTable returns the table that has the keys of a kind, and the condition for those in use.
+// keyTable returns the table with the keys of a kind, and the condition for keys in use.
 func keyTable(kind string) (table, condition string) {
 	switch kind {
-	case logging.Kind, logging.KindGroup: // which share their keys
+	case logging.Kind, logging.KindGroup: // loggers and groups share their keys
 		return "loggers", " AND deleted_at IS NULL"
 	case jobs.Kind:
 		return "jobs", " AND deleted_at IS NULL"
@@ -30,8 +30,8 @@ func keyTable(kind string) (table, condition string) {
 	return "", ""
 }
 
-// SimilarKey returns another key of a kind that differs only by case or by -, _ and .; "" if there is none. Any of
-// several will do.
+// SimilarKey returns another key of a kind that differs only by case or by -, _ and .; "" if there is none. If
+// there are several, it returns any of them.
 func (tx *ReadTx) SimilarKey(ctx context.Context, account, kind, key string) (string, error) {
 	query, err := similarKeyQuery(kind)
 	if err != nil {

@@ -30,7 +30,7 @@ type sqliteEngine struct {
 	limits           Limits
 
 	queue   *writeQueue
-	stop    chan struct{} // closed when reading is to end
+	stop    chan struct{} // closed to end reading
 	ended   chan struct{} // closed when the writer has ended
 	stopped sync.Once
 }
@@ -108,12 +108,12 @@ func (e *sqliteEngine) dsn(file string, pragmas ...string) string {
 		"&_pragma=foreign_keys(1)&_pragma=temp_store(MEMORY)&_pragma=%s", name.String(), e.limits.FileLock.Milliseconds(), strings.Join(pragmas, "&_pragma="))
 }
 
-// read lends a connection to fn. Its statements end with ctx: few connections serve all accounts.
+// read lends a connection to fn. The statements of fn end with ctx, because few connections serve all accounts.
 func (e *sqliteEngine) read(ctx context.Context, via priority, fn func(querier) error) error {
 	return e.lend(ctx, via, func(conn *readConn) error { return conn.during(ctx, fn) })
 }
 
-// snapshot is read in a transaction. A rollback ends it, which works in every state.
+// snapshot is read in a transaction. It ends with a rollback, which works in every state of a transaction.
 func (e *sqliteEngine) snapshot(ctx context.Context, via priority, fn func(querier) error) error {
 	return e.lend(ctx, via, func(conn *readConn) error {
 		if err := conn.run(ctx, "BEGIN"); err != nil {
@@ -135,7 +135,7 @@ func (e *sqliteEngine) lend(ctx context.Context, via priority, fn func(*readConn
 	}
 }
 
-// epoch counts the commits of this process exactly, and those of others up to watchInterval late.
+// epoch counts the commits of this process exactly, and those of other processes up to watchInterval late.
 func (e *sqliteEngine) epoch(ctx context.Context) (int64, bool, error) {
 	others, err := e.watch.read(ctx)
 	return e.commits.Load() + others, true, err
@@ -170,7 +170,7 @@ func (e *sqliteEngine) closePools() error {
 	}
 	err = errors.Join(err, e.watch.close())
 	for via, opened := range e.opened {
-		for range opened { // waits for those that are in use
+		for range opened { // waits for readers in use
 			err = errors.Join(err, (<-e.readers[via]).close())
 		}
 	}

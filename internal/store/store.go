@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// Options says which database to open and who observes it.
+// Options says which database to open and how it is observed.
 type Options struct {
 	// Database is a PostgreSQL URL; empty means SQLite.
 	Database string
@@ -26,7 +26,7 @@ type Options struct {
 	Log  *slog.Logger
 	// Now is the clock; nil means the system's.
 	Now func() time.Time
-	// Observe receives the outcome of every transaction. It, Trace and GroupCommitted may be nil.
+	// Observe receives the outcome of every transaction. Observe, Trace and GroupCommitted may be nil.
 	Observe func(kind string, took time.Duration, err error)
 	// Trace begins a span of a transaction.
 	Trace func(ctx context.Context, name string) (context.Context, func(error))
@@ -34,7 +34,7 @@ type Options struct {
 	GroupCommitted func(writers int)
 	// Connections is how many connections to PostgreSQL are open at most; zero is DefaultConnections.
 	Connections int
-	// HistoryBytes bounds what the documents of an account's changes add up to; zero is no limit.
+	// HistoryBytes bounds the total size of the documents of an account's changes; zero means no limit.
 	HistoryBytes int64
 	Limits       Limits
 	// Unsynced lets SQLite acknowledge a write that a power cut would lose. It is for tests.
@@ -52,7 +52,7 @@ type DB struct {
 	versions versionCache
 	reads    coalesce.Group[string, struct{}, accounts.Versions] // of versions
 	failure  writeFailure
-	steps    func() ([]migration, error) // of the schema; every probe of the readiness asks for them
+	steps    func() ([]migration, error) // of the schema; every readiness probe asks for them
 }
 
 // engine runs functions on the connections of one database.
@@ -62,22 +62,22 @@ type engine interface {
 	// snapshot runs fn in a transaction that cannot write and sees one state.
 	snapshot(ctx context.Context, via priority, fn func(querier) error) error
 	// write runs fn in a transaction and returns once it is durable. On SQLite fn's context is never canceled: a
-	// writer that leaves must not take others of its group with it.
+	// caller that leaves must not undo the work of other writers of its group.
 	write(ctx context.Context, options writeOptions, fn work) error
-	// epoch returns a number that differs after any commit by any process; false when there is none.
+	// epoch returns a number that changes with every commit of any process; false if the database has no such number.
 	epoch(ctx context.Context) (int64, bool, error)
 	ping(ctx context.Context) error
 	pools() map[string]func() sql.DBStats
 	close() error
 }
 
-// priority says which transactions go first, on their own connections: a heartbeat is on time under any load.
+// priority says which transactions go first. Each priority has its own connections, so a heartbeat is on time under any load.
 type priority int
 
 const (
 	forLoops        priority = iota // heartbeats, claims, firing
-	forDecisions                    // what callers write
-	forObservations                 // what running services report
+	forDecisions                    // writes of callers
+	forObservations                 // reports of running services
 	priorityCount
 )
 
@@ -88,8 +88,8 @@ type writeOptions struct {
 	unlimited bool   // the database must not end it
 }
 
-// work is what a transaction does. access is the access version of the account whose lock it holds, or 0 if the engine
-// did not read it with the lock. It reports whether it recorded changes, to notify other nodes.
+// work is the function of a transaction. access is the access version of the locked account, or 0 if the engine did not
+// read it with the lock. changed reports whether changes were recorded, so that other nodes are notified.
 type work func(ctx context.Context, conn querier, access int64) (changed bool, err error)
 
 // querier runs statements on one connection.
@@ -137,17 +137,17 @@ func (db *DB) Ping(ctx context.Context) error { return classify(ctx, db.engine.p
 // Pools returns the statistics of the connection pools, by name.
 func (db *DB) Pools() map[string]func() sql.DBStats { return db.engine.pools() }
 
-// OnChange sets a function that is called after every commit that recorded changes, with the account if the write is one's.
+// OnChange sets a function that is called after every commit that recorded changes, with the locked account or "".
 func (db *DB) OnChange(wake func(account string)) { db.wake.Store(&wake) }
 
-// OnTrim sets a function that is called after every commit that removed documents of changes, with their number, because
-// a history was above Options.HistoryBytes.
+// OnTrim sets a function that is called after every commit that trimmed a history above Options.HistoryBytes, with the
+// number of trimmed changes.
 func (db *DB) OnTrim(tell func(changes int)) { db.onTrim.Store(&tell) }
 
 // SealWith sets the key ring that encrypts secrets.
 func (db *DB) SealWith(ring *sealed.Ring) { db.ring.Store(ring) }
 
-// Read runs fn, whose statements each see what is committed when they start.
+// Read runs fn. Each statement of fn sees what is committed when it starts.
 func (db *DB) Read(ctx context.Context, fn func(context.Context, *ReadTx) error) error {
 	return db.read(ctx, forDecisions, db.engine.read, fn)
 }
@@ -184,7 +184,7 @@ func (db *DB) write(ctx context.Context, options writeOptions, fn func(context.C
 	ctx, end := db.begin(ctx, "write")
 	var tx *Tx // of the last attempt
 	err := classify(ctx, db.engine.write(ctx, options, func(ctx context.Context, conn querier, access int64) (bool, error) {
-		// The time is read under the lock, so that it does not run against the order of changes.
+		// The time is read under the lock, so that times follow the order of changes.
 		tx = &Tx{ReadTx: ReadTx{conn: conn, dialect: db.dialect, ring: db.ring.Load(), log: db.options.Log, now: db.now()},
 			locked: options.account, access: access, historyLimit: db.options.HistoryBytes}
 		err := safely(func() error { return fn(ctx, tx) })
@@ -202,7 +202,7 @@ func (db *DB) write(ctx context.Context, options writeOptions, fn func(context.C
 	return err
 }
 
-// follow does what follows the commit of a transaction.
+// follow calls the functions that wait for the commit of a transaction.
 func (db *DB) follow(tx *Tx) {
 	if tell := db.onTrim.Load(); tx.trimmed > 0 && tell != nil {
 		(*tell)(tx.trimmed)
@@ -260,14 +260,14 @@ type Tx struct {
 	locked       string // the account whose lock it holds; "" is none
 	access       int64  // that account's access version; 0 is unknown
 	historyLimit int64  // bytes of an account's history; zero is no limit
-	trimmed      int    // of how many changes it removed the documents
+	trimmed      int    // number of changes whose documents it removed
 	changed      bool   // it recorded changes
 	wrote        bool   // a statement changed rows
 	afterCommit  []func()
 }
 
-// AfterCommit calls fn when the transaction has been committed, and not after a dry run. What a write has to tell to
-// others in memory, such as waking a loop, belongs there.
+// AfterCommit calls fn when the transaction has been committed, and not after a dry run. Use it to tell others in memory
+// of the write, such as to wake a loop.
 func (tx *Tx) AfterCommit(fn func()) { tx.afterCommit = append(tx.afterCommit, fn) }
 
 // LockSchema waits for other nodes that migrate or make the first account.
@@ -322,7 +322,7 @@ func (t Transactions[R, W]) Write(ctx context.Context, account string, fn func(c
 // row is the current row of a result.
 type row interface{ Scan(into ...any) error }
 
-// all reads every row of a query. One for a context that has ended does not begin.
+// all reads every row of a query. It does not begin if ctx has ended.
 func all[T any](ctx context.Context, conn querier, scan func(row) (T, error), query string, args ...any) (found []T, err error) {
 	defer func() { err = classify(ctx, err) }()
 	if err := ctx.Err(); err != nil {
@@ -362,7 +362,7 @@ func upTo[T any](ctx context.Context, conn querier, scan func(row) (T, error), b
 	return found, false, err
 }
 
-// one reads the only row of a query; without one it returns missing.
+// one reads the only row of a query; without a row it returns missing.
 func one[T any](ctx context.Context, conn querier, missing error, scan func(row) (T, error), query string, args ...any) (only T, err error) {
 	found, err := all(ctx, conn, scan, query, args...)
 	if err == nil && len(found) == 0 {
@@ -411,7 +411,7 @@ func (tx *Tx) run(ctx context.Context, query string, args ...any) error {
 	return err
 }
 
-// affect executes a statement and counts the rows it changed. One for a context that has ended does not begin.
+// affect executes a statement and counts the rows it changed. It does not begin if ctx has ended.
 func (tx *Tx) affect(ctx context.Context, query string, args ...any) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err

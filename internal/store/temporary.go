@@ -13,8 +13,8 @@ import (
 const (
 	temporaryLocks = ".signalbox-backup-*.lock"
 	temporaryFiles = ".signalbox-backup-*.tmp*" // with the journals that SQLite makes
-	// abandonedAfter is how long a temporary file without a lock, of a version that made none, is not touched before it is
-	// taken for abandoned.
+	// abandonedAfter is how long a temporary file without a lock file must be untouched to count as abandoned. An older
+	// version made no lock files.
 	abandonedAfter = time.Hour
 )
 
@@ -43,8 +43,8 @@ func newTemporary(folder string) (*temporary, error) {
 	return t, nil
 }
 
-// newLock makes and locks a lock file. Another backup may take a file that is not locked yet for abandoned, and remove it:
-// then there is another one.
+// newLock makes and locks a lock file. Before it is locked, another backup may take it for abandoned and remove it; then
+// newLock makes another one.
 func newLock(folder string) (*os.File, error) {
 	const attempts = 10
 	for range attempts {
@@ -57,7 +57,7 @@ func newLock(folder string) (*os.File, error) {
 		} else if err != nil && !errors.Is(err, filelock.ErrLocked) {
 			return nil, errors.Join(err, lock.Close(), os.Remove(lock.Name()))
 		}
-		_ = lock.Close() // it is the other backup's to remove
+		_ = lock.Close() // the other backup removes it
 	}
 	return nil, errors.New("other backups remove the lock file of this one")
 }
@@ -74,13 +74,13 @@ func isNamed(file *os.File) bool {
 
 // remove removes what is left of the file, and its lock.
 func (t *temporary) remove() {
-	removeDatabase(t.name) // which has another name if all went well
+	removeDatabase(t.name) // the backup has another name if all went well
 	_ = t.lock.Close()     // Windows removes no open file
 	_ = os.Remove(t.lock.Name())
 }
 
-// removeAbandoned removes the temporary files of backups that were killed. Those of backups that run stay, and what cannot
-// be removed does not keep a backup from being made.
+// removeAbandoned removes the temporary files of backups that were killed, not those of running backups. A file that
+// cannot be removed does not prevent a backup.
 func removeAbandoned(folder string) {
 	locks, _ := namesIn(folder, temporaryLocks)
 	for _, name := range locks {
@@ -92,7 +92,7 @@ func removeAbandoned(folder string) {
 	}
 }
 
-// removeUnlocked removes a lock file that nobody holds, and the file it belongs to.
+// removeUnlocked removes a lock file that no process has locked, and the file it belongs to.
 func removeUnlocked(path string) {
 	lock, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -105,14 +105,14 @@ func removeUnlocked(path string) {
 	_ = lock.Close()
 }
 
-// removeDatabase removes a SQLite file with those that SQLite makes beside it.
+// removeDatabase removes a SQLite file and the files that SQLite makes beside it.
 func removeDatabase(file string) {
 	for _, suffix := range databaseFiles() {
 		_ = os.Remove(file + suffix)
 	}
 }
 
-// removeUntouched removes a temporary file that has no lock and that nobody writes to.
+// removeUntouched removes a temporary file without a lock file that was not written to lately.
 func removeUntouched(path string) {
 	if _, err := os.Lstat(lockOfFile(path)); err == nil {
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/internal/logging"
 )
 
-// total names a sum over the rows of an account that is kept as they are written, so that no limit counts rows.
+// total names a stored sum over the rows of an account. Writes keep it up to date, so that checking a limit counts no rows.
 type total string
 
 const (
@@ -33,13 +33,13 @@ const (
 	jobBytes           total = "job configuration bytes"
 )
 
-// counted is a table whose rows add to totals. An amount is SQL for what a row adds.
+// counted is a table whose rows add to totals. An amount is SQL for the number that a row adds.
 type counted struct {
 	table   string
 	amounts map[total]string
 }
 
-// What a row adds.
+// Amounts.
 const (
 	liveAmount  = `CASE WHEN deleted_at IS NULL THEN 1 ELSE 0 END`
 	everyRow    = `1`
@@ -105,8 +105,8 @@ func (tx *Tx) countAll(ctx context.Context, account string, more map[total]int) 
 		`ON CONFLICT (account_id, what) DO UPDATE SET amount = account_totals.amount + excluded.amount`, rows)
 }
 
-// counting runs a write of the rows with some keys, and adds to the totals what the rows add more than before. The
-// caller holds the account's lock.
+// counting runs a write of the rows with some keys, and adds the difference between their amounts before and after to
+// the totals. The caller holds the account's lock.
 func (tx *Tx) counting(ctx context.Context, of counted, account string, keys []string, write func() error) error {
 	before, err := tx.amounts(ctx, of, account, keys)
 	if err != nil {
@@ -134,7 +134,7 @@ func (tx *Tx) creates(ctx context.Context, account, insert, overwrite string, ro
 	return tx.countAll(ctx, account, more)
 }
 
-// amounts returns what the rows with some keys add to totals.
+// amounts returns the amounts that the rows with some keys add to totals.
 func (tx *ReadTx) amounts(ctx context.Context, of counted, account string, keys []string) (map[total]int, error) {
 	names := slices.Sorted(maps.Keys(of.amounts))
 	sums := make([]string, len(names))
@@ -142,7 +142,7 @@ func (tx *ReadTx) amounts(ctx context.Context, of counted, account string, keys 
 		sums[i] = sumOf(of.amounts[what])
 	}
 	rows, texts := `(`+tx.dialect.byKeys(`*`, of.table, `1 = 1`)+`) AS named`, tx.dialect.texts(keys)
-	if len(keys) == 1 { // which no planner can take for many
+	if len(keys) == 1 { // a plain condition, which no planner can misjudge
 		rows, texts = of.table+` WHERE account_id = $1 AND key = $2`, keys[0]
 	}
 	return scalar(ctx, tx.conn, func(r row) (map[total]int, error) {
@@ -162,8 +162,8 @@ func (tx *ReadTx) amounts(ctx context.Context, of counted, account string, keys 
 // sumOf returns SQL for the sum of an amount over rows.
 func sumOf(amount string) string { return `CAST(coalesce(sum(` + amount + `), 0) AS bigint)` }
 
-// insertsNew writes rows, and adds those that are new to a total. suffix says on which columns rows conflict and
-// what becomes of rows that exist; without a suffix they stay as they are.
+// insertsNew writes rows, and adds the number of new ones to a total. conflict names the columns on which rows conflict;
+// suffix says how existing rows change. Without a suffix they stay as they are.
 func (tx *Tx) insertsNew(ctx context.Context, account string, what total, prefix, conflict, suffix string, rows [][]any) error {
 	made := 0
 	for chunk := range chunks(rows) {
@@ -179,7 +179,7 @@ func (tx *Tx) insertsNew(ctx context.Context, account string, what total, prefix
 	return tx.count(ctx, account, what, made)
 }
 
-// removes deletes rows of an account, and takes them off a total.
+// removes deletes rows of an account, and subtracts their number from a total.
 func (tx *Tx) removes(ctx context.Context, account string, what total, statement string, args ...any) error {
 	gone, err := tx.affect(ctx, statement, append([]any{account}, args...)...)
 	if err != nil {
@@ -188,14 +188,14 @@ func (tx *Tx) removes(ctx context.Context, account string, what total, statement
 	return tx.count(ctx, account, what, -gone)
 }
 
-// Correction is a total that was not what its rows add up to.
+// Correction is a total that differed from the sum of its rows.
 type Correction struct {
 	Account, What string
 	Was, Is       int
 }
 
-// CorrectTotals compares every total with its rows, corrects those that differ and returns them. There are none,
-// unless a node of an older version wrote without counting. It looks without a lock first.
+// CorrectTotals compares every total with its rows, and returns the totals that it corrected. A total is only wrong if a
+// node of an older version wrote without counting. The first comparison takes no lock.
 func (db *DB) CorrectTotals(ctx context.Context) (corrected []Correction, err error) {
 	heads, err := db.Heads(ctx)
 	if err != nil {
@@ -228,8 +228,8 @@ func (db *DB) correctTotals(ctx context.Context, account string) (wrong []Correc
 	return wrong, err
 }
 
-// wrongTotals returns the totals of an account that are not what its rows add up to. One statement reads a total
-// and its rows: of enabled jobs both change without the account's lock.
+// wrongTotals returns the totals of an account that differ from the sum of their rows. One statement reads both, because
+// enabled jobs and their total also change without the account's lock.
 func (tx *ReadTx) wrongTotals(ctx context.Context, account string) (wrong []Correction, err error) {
 	for _, table := range allCounted() {
 		for _, what := range slices.Sorted(maps.Keys(table.amounts)) {

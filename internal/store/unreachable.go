@@ -11,9 +11,8 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// IsUnreachable reports whether a database could not be opened because it is away, not
-// because of how it was asked for: a wrong password or a missing database does not mend
-// itself.
+// IsUnreachable reports whether a database could not be opened because it is down. A
+// wrong password or a missing database is not an outage, because waiting does not help.
 func IsUnreachable(err error) bool {
 	code := postgresCode(err)
 	if strings.HasPrefix(code, "28") || code == "3D000" || errors.Is(err, context.Canceled) {
@@ -22,15 +21,15 @@ func IsUnreachable(err error) bool {
 	return fault.Is(err, fault.Unavailable) || isOutage(err)
 }
 
-// Unreachable returns a PostgreSQL database that is away for good: it refuses everything
-// at once. A node that is started during an outage serves what it knows with it.
+// Unreachable returns a PostgreSQL database that refuses everything at once. A node that
+// starts during an outage uses it while it serves its last known values.
 func Unreachable() *DB {
 	db := &DB{dialect: postgresDialect(), engine: unreachable{}}
 	db.options = Options{Now: time.Now, Log: slog.New(slog.DiscardHandler), Limits: Limits{}.withDefaults()}
 	return db
 }
 
-// unreachable is the engine of a database that is away.
+// unreachable is the engine of a database that is down.
 type unreachable struct{}
 
 func (unreachable) read(context.Context, priority, func(querier) error) error {

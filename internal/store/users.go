@@ -15,7 +15,7 @@ func scanUser(r row) (u accounts.User, err error) {
 	return u.Checked(), err
 }
 
-// orNull returns how a text is stored that may be absent, such as an address: all users without one may have none.
+// orNull returns NULL for an absent text, such as an address: addresses are unique, but any number may be NULL.
 func orNull(text string) any {
 	if text == "" {
 		return nil
@@ -29,12 +29,12 @@ func (tx *ReadTx) User(ctx context.Context, account, id string) (accounts.User, 
 		`SELECT `+userColumns+` FROM users WHERE account_id = $1 AND id = $2`, account, id)
 }
 
-// UserByAddress returns the user who signs in with an address, of any account.
+// UserByAddress returns the user who signs in with an address, in any account.
 func (tx *ReadTx) UserByAddress(ctx context.Context, address string) (accounts.User, error) {
 	return one(ctx, tx.conn, fault.Missing("user", address), scanUser, `SELECT `+userColumns+` FROM users WHERE address = $1`, address)
 }
 
-// UserByIdentity returns the user with an identity, of any account.
+// UserByIdentity returns the user with an identity, in any account.
 func (tx *ReadTx) UserByIdentity(ctx context.Context, identity string) (accounts.User, error) {
 	return one(ctx, tx.conn, fault.Missing("user", identity), scanUser, `SELECT `+userColumns+` FROM users WHERE identity = $1`, identity)
 }
@@ -66,7 +66,7 @@ func (tx *Tx) InsertUser(ctx context.Context, u accounts.User) error {
 		searchable(u.Email, u.Name), orNull(u.Identity))
 }
 
-// UpdateUser writes what may change of a user, but for the settings.
+// UpdateUser writes the fields of a user that may change, except the settings.
 func (tx *Tx) UpdateUser(ctx context.Context, u accounts.User) error {
 	return tx.run(ctx, `UPDATE users SET email = $3, address = $4, password = $5, name = $6, role = $7, updated_at = $8, search = $9, identity = $10
 		WHERE account_id = $1 AND id = $2`,

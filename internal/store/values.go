@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// micros is how instants are stored.
+// micros returns the stored form of an instant.
 func micros(at time.Time) int64 { return at.UnixMicro() }
 
 func microsOrNull(at *time.Time) *int64 {
@@ -47,7 +47,7 @@ func (s storedTimeOrNull) Scan(stored any) error {
 	return asTime(*s.at).Scan(stored)
 }
 
-// storedJSON writes a value as JSON, or scans JSON into what it points to; NULL changes nothing.
+// storedJSON writes a value as JSON, or scans JSON into a pointer; NULL changes nothing.
 type storedJSON struct{ value any }
 
 func asJSON(value any) storedJSON { return storedJSON{value} }
@@ -66,7 +66,7 @@ func (s storedJSON) Scan(stored any) error {
 // Value implements driver.Valuer.
 func (s storedJSON) Value() (driver.Value, error) { return encode(s.value) }
 
-// encode returns JSON as people wrote it: < stays <.
+// encode returns JSON without escapes for HTML: < stays <.
 func encode(value any) (string, error) {
 	var text strings.Builder
 	encoder := json.NewEncoder(&text)
@@ -96,5 +96,5 @@ func scanInt(r row) (n int, err error) { err = r.Scan(&n); return n, err }
 
 func scanString(r row) (text string, err error) { err = r.Scan(&text); return text, err }
 
-// setText sets a value whose type is a text of its own, which this package need not know.
+// setText sets a value of a string type that this package does not name.
 func setText[T ~string](to *T, text string) { *to = T(text) }

@@ -54,7 +54,7 @@ func (tx *ReadTx) AccessVersion(ctx context.Context, account string) (int64, err
 	return int64(version), err
 }
 
-// AccessVersion is that of ReadTx. The account whose lock is held is read once at most.
+// AccessVersion is ReadTx.AccessVersion, but reads the locked account at most once.
 func (tx *Tx) AccessVersion(ctx context.Context, account string) (version int64, err error) {
 	if account == tx.locked && tx.access != 0 {
 		return tx.access, nil
@@ -70,7 +70,7 @@ func scanVersions(r row) (v accounts.Versions, err error) {
 	return v, err
 }
 
-// versionCache holds the accounts' versions while nothing at all is committed.
+// versionCache holds the accounts' versions until the next commit to the database.
 type versionCache struct {
 	mu    sync.Mutex
 	epoch int64

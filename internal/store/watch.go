@@ -10,12 +10,12 @@ import (
 // watchInterval is how late a commit of another process may be seen.
 const watchInterval = 20 * time.Millisecond
 
-// commitWatch reads SQLite's commit counter, which tells of the commits of other
-// processes. Its values are comparable on one connection only, so it has one.
+// commitWatch reads SQLite's commit counter, which changes with commits of other
+// processes. Values of one connection are comparable, so the watch has its own.
 type commitWatch struct {
 	mu   sync.Mutex
 	conn *prepared
-	last atomic.Pointer[commitReading] // nil before the first and once closed
+	last atomic.Pointer[commitReading] // nil before the first reading and after close
 }
 
 // commitReading is a value of the counter and when it was read.
@@ -25,7 +25,7 @@ type commitReading struct {
 }
 
 // read returns the counter as it was at most watchInterval ago: reading it costs
-// system calls. Almost all who ask find a reading, and do not wait for each other.
+// system calls. Almost all callers find a recent value and do not wait for each other.
 func (w *commitWatch) read(ctx context.Context) (int64, error) {
 	if counter, recent := w.recent(); recent {
 		return counter, nil

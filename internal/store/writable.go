@@ -7,11 +7,11 @@ import (
 )
 
 // writeFailure is why the last write failed; nil while writes work. A database
-// whose disk is full answers reads, so nothing else tells.
+// whose disk is full still answers reads, so only writes show it.
 type writeFailure struct{ reason atomic.Pointer[string] }
 
-// Writable returns an error while no write works because of the disk: from the
-// first one that fails until one works. Heartbeats write every 2 s.
+// Writable returns an error while writes fail because of the disk: from the first
+// failed write until one works. Heartbeats write every 2 s.
 func (db *DB) Writable() error {
 	if reason := db.failure.reason.Load(); reason != nil {
 		return fault.New(fault.Unavailable, "Writing to the database fails: %s.", *reason)
@@ -20,7 +20,7 @@ func (db *DB) Writable() error {
 }
 
 // noteWrite remembers whether writes work. A transaction that changed no row
-// tells nothing: it works on a full disk as well.
+// proves nothing: it works on a full disk as well.
 func (db *DB) noteWrite(err error, wrote bool) {
 	reason := diskFailure(err)
 	switch {

@@ -11,7 +11,7 @@ import (
 // maxGroup bounds how many writers share a commit; Limits.Group bounds how long they run.
 const maxGroup = 256
 
-// observationTurn is how often a group is one of observations although others wait.
+// observationTurn is the number of turns after which observations go first although others wait.
 const observationTurn = 8
 
 // writeJob is a transaction that waits for SQLite's writer.
@@ -173,7 +173,7 @@ func (t *turns) remove(job *writeJob) bool {
 	return true
 }
 
-// write queues fn and waits for its commit. A caller who leaves the queue is answered at once, but not later.
+// write queues fn and waits for its commit. When ctx ends, it returns at once if fn still waits, and otherwise after fn.
 func (e *sqliteEngine) write(ctx context.Context, options writeOptions, fn work) error {
 	if err := expired(ctx); err != nil {
 		return err
@@ -202,12 +202,12 @@ func (e *sqliteEngine) runWriter() {
 	e.queue.refuse(errClosed)
 }
 
-// commitGroup runs waiting jobs in one transaction. It takes them once the transaction has begun: while another process
-// holds the file, their callers may still leave.
+// commitGroup runs waiting jobs in one transaction. Jobs stay in the queue until the transaction has begun: while another
+// process holds the file, their callers may still leave.
 func (e *sqliteEngine) commitGroup() {
 	ctx := context.Background()
 	if err := e.writer.run(ctx, "BEGIN IMMEDIATE"); err != nil {
-		e.queue.refuse(err) // they have waited as long, and would wait once more
+		e.queue.refuse(err) // waiting jobs have waited as long, and would wait once more
 		return
 	}
 	kept, ok := e.runGroup(ctx)
@@ -229,7 +229,7 @@ func (e *sqliteEngine) commitGroup() {
 	}
 }
 
-// runGroup runs jobs and returns those that await the commit; false when the transaction is gone.
+// runGroup runs jobs and returns the jobs that await the commit; false when the transaction is gone.
 func (e *sqliteEngine) runGroup(ctx context.Context) (kept []*writeJob, ok bool) {
 	began := time.Now()
 	next := e.queue.first()
@@ -237,7 +237,7 @@ func (e *sqliteEngine) runGroup(ctx context.Context) (kept []*writeJob, ok bool)
 		job := next
 		switch lost := e.runInSavepoint(job); {
 		case lost != nil:
-			if isFull(job.err) || isOutage(job.err) { // what broke the transaction for all
+			if isFull(job.err) || isOutage(job.err) { // this broke the transaction for all
 				lost = errors.Join(job.err, lost)
 			}
 			job.finish(errors.Join(job.err, lost))
@@ -256,7 +256,7 @@ func (e *sqliteEngine) runGroup(ctx context.Context) (kept []*writeJob, ok bool)
 	return kept, true
 }
 
-// runInSavepoint runs a job so that its failure undoes only its work. An error is that of the whole transaction.
+// runInSavepoint runs a job so that its failure undoes only its work. It returns only errors of the whole transaction.
 func (e *sqliteEngine) runInSavepoint(job *writeJob) error {
 	if job.err = expired(job.ctx); job.err != nil {
 		return nil //nolint:nilerr // the job's error is not the transaction's
@@ -282,7 +282,7 @@ func (e *sqliteEngine) abandon(ctx context.Context, jobs []*writeJob, cause erro
 }
 
 // expired returns why a context has ended. It looks at the clock too: a context
-// hears of its parent's deadline a moment after it has passed.
+// ends a moment after the deadline of its parent.
 func expired(ctx context.Context) error {
 	if deadline, set := ctx.Deadline(); set && !time.Now().Before(deadline) {
 		return context.DeadlineExceeded

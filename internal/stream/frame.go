@@ -11,14 +11,14 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 )
 
-// frame is an event, or several that belong together, encoded once for all sockets.
+// frame is one event, or several events that belong together, encoded once for all sockets.
 type frame struct {
 	seq     int64
 	at      int64 // when the change was made, in microseconds
 	text    []byte
 	events  int
 	restart bool // the history was rewound, and numbers are used again
-	other   bool // only for those who want all topics
+	other   bool // only for sockets that want all topics
 }
 
 // appendFrame encodes a whole frame as servers send it, not masked. Events are too small to be compressed.
@@ -38,7 +38,7 @@ func textFrame(payload []byte) []byte {
 	return appendFrame(make([]byte, 0, len(payload)+4), websocket.TextMessage, payload)
 }
 
-// eventFrame encodes the event of a change, or returns false if it has none.
+// eventFrame encodes the event of a change, or returns false if the change has none.
 func eventFrame(change changes.Change) (frame, bool) {
 	name := change.Event()
 	other := name == ""
@@ -67,7 +67,7 @@ func connectedFrame(seq int64, server string) []byte {
 	return textFrame(append(text, '}'))
 }
 
-// product is what clients load as a whole: the kinds of resource it has.
+// product lists the kinds of resource that clients load together.
 type product []string
 
 // products returns all products, in the order of their bulk events.

@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/background"
 )
 
-// heartbeatTicks is how many ticks a heartbeat interval has, over which sockets are spread.
+// heartbeatTicks is how many ticks a heartbeat interval has. Sockets are spread over the ticks.
 const heartbeatTicks = 60
 
 // maintain checks all sockets and sends heartbeats until ctx ends.

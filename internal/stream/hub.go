@@ -20,13 +20,13 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// Source is what the hub reads of the store.
+// Source is the part of the store that the hub reads.
 type Source interface {
 	// Version returns the number of an account's last change.
 	Version(ctx context.Context, account string) (int64, error)
 	// EventsAfter returns up to limit changes after a number, or fewer when they are large.
 	EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error)
-	// ChangedKinds returns which of the kinds changed since an instant.
+	// ChangedKinds returns the given kinds that changed since an instant.
 	ChangedKinds(ctx context.Context, account string, since time.Time, kinds ...string) ([]string, error)
 }
 
@@ -38,22 +38,22 @@ type Meter interface {
 	PushLag(lag time.Duration) // how long after a change its event was sent
 }
 
-// Options are the operator's choices, and what tests make smaller.
+// Options are the operator's choices, and values that tests make smaller.
 type Options struct {
 	Server string // the name in the first frame
-	// MaxAge is how long a socket may be open, less up to a fifth; zero is for ever.
+	// MaxAge is how long a socket may be open, minus a random part of up to a fifth; zero means no limit.
 	MaxAge  time.Duration
-	Sockets int // how many may be open on this node; zero is no limit
-	// AccountSockets is how many of them one account may have; zero is half of them.
+	Sockets int // how many may be open on this node; zero means no limit
+	// AccountSockets is how many sockets of this node one account may have; zero means half of Sockets.
 	AccountSockets int
 
-	// Heartbeat is the interval of pings; zero is 30 s. A peer that misses three is dropped.
+	// Heartbeat is the interval of pings; zero means 30 s. A peer that is silent for three intervals is disconnected.
 	Heartbeat time.Duration
-	Queue     int // how many events a socket may be behind; zero is 1024
-	Replay    int // how many changes are replayed at most; zero is 2000
-	// Reconnect is the time over which sockets whose keys are in doubt connect again; zero is a minute.
+	Queue     int // how many events a socket may be behind; zero means 1024
+	Replay    int // how many changes are replayed at most; zero means 2000
+	// Reconnect is the time over which sockets whose keys are in doubt connect again; zero means a minute.
 	Reconnect time.Duration
-	// CloseTimeout is how long a peer may take to accept the close frame; zero is 10 s. It has a fifth to answer.
+	// CloseTimeout is how long a peer may take to accept the close frame; zero means 10 s. It may take a fifth to answer.
 	CloseTimeout time.Duration
 }
 
@@ -73,7 +73,7 @@ type Hub struct {
 	Options
 	source Source
 	meter  Meter
-	now    func() time.Time // the clock that keys expire by
+	now    func() time.Time // the clock by which keys expire
 
 	created  time.Time
 	upgrader websocket.Upgrader
@@ -87,13 +87,13 @@ type Hub struct {
 	mu       sync.Mutex
 	accounts map[string]*subscribers
 	lastSeq  map[string]int64 // the last number that the feed reported, by account
-	// invalid is, by account, up to which number clients may know a history that was rewound.
+	// invalid holds by account the last number that clients may know of a rewound history.
 	invalid  map[string]int64
 	count    int
 	stopping bool
 }
 
-// New creates a hub. Hear, Missed and Rewound are to be subscribed to the feed, after the authenticator.
+// New creates a hub. The caller subscribes Hear, Missed and Rewound to the feed, after the authenticator.
 func New(source Source, meter Meter, now func() time.Time, options Options) *Hub {
 	options.setDefaults()
 	h := &Hub{
@@ -136,7 +136,7 @@ func (h *Hub) Hear(change changes.Change) {
 	}
 }
 
-// reported records how far the feed is and returns the account's subscribers.
+// reported records the last number of the feed and returns the account's subscribers.
 func (h *Hub) reported(account string, seq int64) *subscribers {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -144,8 +144,8 @@ func (h *Hub) reported(account string, seq int64) *subscribers {
 	return h.accounts[account]
 }
 
-// Missed makes the clients of an account load everything, because changes were removed before this node read them. These
-// may have revoked keys, so all connect again within a minute. It never blocks.
+// Missed makes the clients of an account load everything, because changes were removed before this node read them. Such a
+// change may have revoked a key, so all clients connect again within a minute. Missed never blocks.
 func (h *Hub) Missed(account string, upTo int64) {
 	if subs := h.reported(account, upTo); subs != nil {
 		subs.reload(h.Queue, upTo, h.now())
@@ -153,7 +153,7 @@ func (h *Hub) Missed(account string, upTo int64) {
 	}
 }
 
-// keyChanged updates a key's expiry and closes its sockets when it no longer works, also those of its sessions.
+// keyChanged updates a key's expiry. If the key no longer works, it closes the sockets of the key and of its sessions.
 func (h *Hub) keyChanged(subs *subscribers, change changes.Change) {
 	var after struct {
 		Status    accounts.Status `json:"status"`
@@ -179,7 +179,7 @@ func (h *Hub) sessionEnded(subs *subscribers, id string) {
 	h.closeInvalid(subs, affected)
 }
 
-// credentials returns those of an account that sockets were opened with and that match.
+// credentials returns the matching credentials of an account's sockets.
 func (h *Hub) credentials(subs *subscribers, match func(*credential) bool) (found []*credential) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -191,7 +191,7 @@ func (h *Hub) credentials(subs *subscribers, match func(*credential) bool) (foun
 	return found
 }
 
-// closeInvalid closes the sockets of an account whose credentials no longer work, if any may have changed.
+// closeInvalid closes an account's sockets whose credentials no longer work, if any credential has changed.
 func (h *Hub) closeInvalid(subs *subscribers, changed []*credential) {
 	if len(changed) == 0 {
 		return
@@ -205,7 +205,7 @@ func (h *Hub) closeInvalid(subs *subscribers, changed []*credential) {
 }
 
 // Rewound makes all clients load everything and connect again within a minute, because the history was rewound. seen
-// are the last numbers of the accounts before.
+// holds the last numbers of the accounts before that.
 func (h *Hub) Rewound(seen map[string]int64) {
 	h.mu.Lock()
 	clear(h.lastSeq)
@@ -226,7 +226,7 @@ func (h *Hub) Rewound(seen map[string]int64) {
 
 // reconnect makes an account's sockets connect again, each at a random moment.
 func (h *Hub) reconnect(subs *subscribers) {
-	subs.reconnects.Add(1) // first: a socket that is being opened sees it
+	subs.reconnects.Add(1) // first, so that a socket that is being opened sees it
 	subs.each((*socket).reconnectSoon)
 	h.wake(subs)
 }
@@ -237,7 +237,7 @@ func (h *Hub) allSubscribers() []*subscribers {
 	return slices.Collect(maps.Values(h.accounts))
 }
 
-// EachConnection visits the open sockets, and how far each is.
+// EachConnection visits the open sockets and their positions.
 func (h *Hub) EachConnection(visit func(connection *connections.Connection, seq int64)) {
 	h.eachSocket(func(s *socket) {
 		s.mu.Lock()
@@ -247,14 +247,14 @@ func (h *Hub) EachConnection(visit func(connection *connections.Connection, seq 
 	})
 }
 
-// reservation is the place of a socket that is being opened: events from now on are kept for it.
+// reservation is the place of a socket that is being opened: events after the reservation are kept for the socket.
 type reservation struct {
 	subs       *subscribers
 	credential *credential
 	next       int64 // position in the log
-	lastSeq    int64 // the last number that the feed reported before
-	invalid    int64 // nobody can resume from numbers up to this; -1 is none
-	reconnects int64 // of the subscribers; a later one is for this socket too
+	lastSeq    int64 // the last number that the feed reported before the reservation
+	invalid    int64 // no client can resume from a number up to this; -1 means none
+	reconnects int64 // of the subscribers; a later reconnect is for this socket too
 	recent     *recent
 }
 
@@ -312,7 +312,7 @@ func tooMany(format string, limit int) error {
 	return refusal
 }
 
-// release gives the place of a socket back.
+// release frees the place of a socket.
 func (h *Hub) release(subs *subscribers, used *credential) {
 	defer h.sockets.Done()
 	h.mu.Lock()

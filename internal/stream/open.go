@@ -22,7 +22,7 @@ import (
 type Recheck = func(context.Context) (accounts.Caller, error)
 
 // Open upgrades a request to a socket, or returns an error without having sent anything. recheck authenticates the caller
-// once the hub receives changes of its key.
+// again, once the hub receives changes of the caller's key.
 func (h *Hub) Open(w http.ResponseWriter, r *http.Request, caller accounts.Caller, wanted connections.Subscription, recheck Recheck) error {
 	if r.ProtoMajor != 1 || !websocket.IsWebSocketUpgrade(r) {
 		return notAnUpgrade("Connection: Upgrade and Upgrade: websocket over HTTP/1.1 are needed")
@@ -45,7 +45,7 @@ func (h *Hub) Open(w http.ResponseWriter, r *http.Request, caller accounts.Calle
 	}
 	h.release(reserved.subs, reserved.credential)
 	switch {
-	case errors.Is(err, errLeft): // nobody reads an answer
+	case errors.Is(err, errLeft): // no one would read an answer
 		return nil
 	case h.stopped.Err() != nil:
 		return stopping()
@@ -72,13 +72,13 @@ func (h *Hub) open(ctx context.Context, w http.ResponseWriter, r *http.Request, 
 	s.alive()
 	s.setHandlers()
 	h.meter.SocketOpened(begin.how)
-	// A new goroutine: that of the request has a large stack, which an idle socket would keep.
+	// A new goroutine: the request's goroutine has a large stack, which an idle socket would keep.
 	go s.run(begin.events, reserved.reconnects)
 	return nil
 }
 
-// run adds the socket to its shard and reads until the connection ends. events are those of the first frames; reconnects
-// those before the reservation, since when events are in the log.
+// run adds the socket to its shard and reads until the connection ends. events is the number of events in the first
+// frames. reconnects is the count at the reservation: if it has grown, this socket must reconnect too.
 func (s *socket) run(events int, reconnects int64) {
 	s.shard.add(s)
 	if s.subs.reconnects.Load() != reconnects {
@@ -98,7 +98,7 @@ func (s *socket) run(events int, reconnects int64) {
 	s.read()
 }
 
-// maxAge returns when a socket that opens now is too old: at random, so that not all leave together.
+// maxAge returns when a socket that opens now is too old. The time is random, so that sockets do not all close together.
 func (h *Hub) maxAge() int64 {
 	if h.MaxAge <= 0 {
 		return math.MaxInt64
@@ -135,7 +135,7 @@ func (h *Hub) upgrade(w http.ResponseWriter, r *http.Request) (*websocket.Conn, 
 }
 
 func notAnUpgrade(detail string) error {
-	return fault.New(fault.Validation, "This is a WebSocket endpoint, and the request is not the beginning of one: %s.", detail)
+	return fault.New(fault.Validation, "This is a WebSocket endpoint, and the request does not open a WebSocket: %s.", detail)
 }
 
 // hijackable hijacks the connection behind the wrappers of a response.

@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	recentPeriod    = time.Hour        // how far back clients that cannot resume are told of changes
+	recentPeriod    = time.Hour        // fresh clients are told of changes up to this age
 	recentCacheTime = 10 * time.Second // how long an answer is reused
 )
 
-// recent caches which kinds of resource changed lately, so that a fleet that connects costs one query. A kind may stay
-// for too long, which makes a client load it once more.
+// recent caches which kinds of resource changed lately, so that a connecting fleet costs one query. A kind may stay in the
+// cache for too long; then a client loads it once more than necessary.
 type recent struct {
 	mu    sync.Mutex
 	asked time.Time

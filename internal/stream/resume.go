@@ -9,20 +9,20 @@ import (
 	"github.com/signalbox/signalbox/internal/connections"
 )
 
-// beginning is the first frames of a socket and where it continues.
+// beginning holds the first frames of a socket and the position where it continues.
 type beginning struct {
 	how    string // fresh, resumed or resynced
 	text   []byte // the first frames
 	events int    // how many events are among them
 	next   int64  // the position in the log
-	seq    int64  // the last number that they cover
+	seq    int64  // the last number that the first frames cover
 }
 
 func (b *beginning) add(each frame) {
 	b.text, b.events = append(b.text, each.text...), b.events+each.events
 }
 
-// beginning returns how a stream begins. The package documentation says why nothing is lost.
+// beginning returns how a stream begins. The package documentation explains why nothing is lost.
 func (h *Hub) beginning(ctx context.Context, reserved reservation, wanted connections.Subscription) (beginning, error) {
 	head, err := h.source.Version(ctx, reserved.subs.account)
 	if err != nil {
@@ -41,7 +41,7 @@ func (h *Hub) beginning(ctx context.Context, reserved reservation, wanted connec
 	return h.resync(begin), nil
 }
 
-// beginFresh tells a client that names no number which products changed recently.
+// beginFresh begins the stream of a client that names no number: it tells which products changed recently.
 func (h *Hub) beginFresh(ctx context.Context, reserved reservation, begin beginning) (beginning, error) {
 	kinds, err := h.changedRecently(ctx, reserved, begin.seq)
 	if err != nil {
@@ -99,7 +99,7 @@ func (h *Hub) resume(ctx context.Context, reserved reservation, begin beginning,
 	return resumed, nil
 }
 
-// resync makes a client load everything, because what it missed is unknown.
+// resync makes a client load everything, because the changes that it missed are unknown.
 func (h *Hub) resync(begin beginning) beginning {
 	begin.how, begin.text = "resynced", connectedFrame(begin.seq, h.Server)
 	begin.add(reloadFrame(begin.seq, 0))

@@ -15,12 +15,12 @@ import (
 const (
 	readBuffer  = 128      // for what peers send: "pong", and control frames
 	readLimit   = 4 << 10  // the largest message that a peer may send
-	writeBuffer = 32 << 10 // what the kernel keeps for a reader that stopped
-	maxPortion  = 16 << 10 // what is offered to the kernel at once
-	maxReplies  = 1 << 10  // what is kept for a peer that sends pings and does not read
+	writeBuffer = 32 << 10 // the kernel's buffer for a reader that stopped
+	maxPortion  = 16 << 10 // how many bytes are offered to the kernel at once
+	maxReplies  = 1 << 10  // how many bytes are kept for a peer that sends pings and does not read
 )
 
-// ending is why a socket is closed. Without a code there is no close frame; metric is a label.
+// ending says why a socket is closed. Without a code no close frame is sent; metric is a label.
 type ending struct {
 	code   int
 	reason string
@@ -59,7 +59,7 @@ type socket struct {
 	conn       connection
 	shard      *shard
 	index      int    // in the shard, guarded by its lock
-	tick       uint16 // of the heartbeat interval, on which its heartbeat is due
+	tick       uint16 // of the heartbeat interval, at which the heartbeat is due
 
 	allTopics  bool
 	connection *connections.Connection // as the list shows it
@@ -68,7 +68,7 @@ type socket struct {
 	expires  atomic.Int64 // the hub's clock when it is too old
 
 	mu sync.Mutex
-	// next is the position of the first frame that was not taken, seq the largest number that was.
+	// next is the position of the first frame that was not taken; seq is the largest number that was taken.
 	next, seq int64
 	unsent    []byte // goes before any frame
 	waiting   bool   // a goroutine waits for the peer to read
@@ -76,7 +76,7 @@ type socket struct {
 	ending    ending
 }
 
-// flush offers the socket what is unsent, without waiting, and returns how many events it took.
+// flush offers unsent frames to the socket, without waiting, and returns how many events it took.
 func (s *socket) flush(log *eventLog, w *frameWriter) (sent int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +106,7 @@ func (s *socket) flush(log *eventLog, w *frameWriter) (sent int) {
 	}
 }
 
-// take returns what goes out next: what is unsent, then frames of the log.
+// take returns the bytes to send next: first the unsent ones, then frames of the log.
 func (s *socket) take(log *eventLog, w *frameWriter) (text []byte, events int) {
 	s.checkPosition(log)
 	text, s.unsent = append(w.buffer[:0], s.unsent...), nil
@@ -130,7 +130,7 @@ func (s *socket) take(log *eventLog, w *frameWriter) (text []byte, events int) {
 	return text, events
 }
 
-// checkPosition closes the socket when the log has dropped frames it needs without a summary.
+// checkPosition closes the socket if the log has dropped frames that the socket needs and that no summary replaces.
 func (s *socket) checkPosition(log *eventLog) {
 	switch {
 	case s.next >= log.first:
@@ -147,7 +147,7 @@ func (s *socket) queueClose(why ending) {
 		return
 	}
 	s.closing, s.ending = true, why
-	s.expires.Store(s.hub.clock() + int64(s.hub.CloseTimeout)) // for a peer that never takes it
+	s.expires.Store(s.hub.clock() + int64(s.hub.CloseTimeout)) // for a peer that never takes the close frame
 	s.unsent = appendFrame(s.unsent, websocket.CloseMessage, websocket.FormatCloseMessage(why.code, why.reason))
 }
 
@@ -158,7 +158,7 @@ func (s *socket) delivered() {
 	}
 }
 
-// wait writes to a peer that reads slowly until it has caught up or the connection is closed.
+// wait writes to a slow reader until it has caught up or the connection is closed.
 func (s *socket) wait() {
 	w := newFrameWriter()
 	for {
@@ -178,7 +178,7 @@ func (s *socket) wait() {
 	}
 }
 
-// send sends a heartbeat or an answer before the events that follow, unless the peer does not read.
+// send sends a heartbeat or an answer before any later events, unless the peer does not read.
 func (s *socket) send(text []byte) {
 	s.mu.Lock()
 	if !s.closing && len(s.unsent) < maxReplies {
@@ -188,7 +188,7 @@ func (s *socket) send(text []byte) {
 	s.hub.flush(s)
 }
 
-// end closes the socket after what is unsent.
+// end closes the socket after the unsent bytes.
 func (s *socket) end(why ending) {
 	s.mu.Lock()
 	s.queueClose(why)
@@ -206,7 +206,7 @@ func (s *socket) reconnectSoon() {
 	}
 }
 
-// expire closes a socket that is too old, at once if its peer did not take the close frame.
+// expire closes a socket that is too old. If the peer did not take the close frame, it cuts the connection.
 func (s *socket) expire() {
 	s.mu.Lock()
 	closing := s.closing
@@ -229,7 +229,7 @@ func (s *socket) cut(why ending) {
 	s.conn.cut()
 }
 
-// read reads until the connection ends. What peers send only shows that they are alive.
+// read reads until the connection ends. Messages of peers only show that they are alive.
 func (s *socket) read() {
 	for {
 		if _, _, err := s.ws.NextReader(); err != nil {
@@ -244,7 +244,7 @@ func (s *socket) read() {
 
 func (s *socket) alive() { s.lastRead.Store(s.hub.clock()) }
 
-// setHandlers sets what control frames do. Answers are queued: nothing may be written inside a frame.
+// setHandlers sets the handlers of control frames. Answers are queued, because nothing may be written inside a frame.
 func (s *socket) setHandlers() {
 	s.ws.SetReadLimit(readLimit)
 	s.ws.SetPingHandler(func(payload string) error {

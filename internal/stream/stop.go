@@ -29,7 +29,7 @@ func (h *Hub) Stop(ctx context.Context) {
 	case <-time.After(h.closeReplyTimeout()):
 	case <-ctx.Done():
 	}
-	h.finish() // first: a socket that is being opened is not among those that are cut
+	h.finish() // first, because eachSocket misses a socket that is being opened
 	h.eachSocket(func(s *socket) { s.cut(cutAtStop()) })
 	<-ended
 	h.loops.Stop()

@@ -13,12 +13,12 @@ import (
 
 const (
 	noFloor = math.MaxInt64 // no number is above it
-	slack   = 8             // the part of the limit that the log may exceed it by, not to be copied for every event
+	slack   = 8             // the log may exceed its limit by limit/slack, so that it is not copied for every event
 )
 
-// eventLog is an account's log at one moment. Later versions share its frames and have more.
+// eventLog is an account's log at one moment. Later versions share its frames and add more.
 type eventLog struct {
-	// first is the position of the oldest frame, which stands for everything from summarized on.
+	// first is the position of the oldest frame, which replaces all frames from the position summarized on.
 	first, summarized int64
 	frames            []frame
 }
@@ -26,7 +26,7 @@ type eventLog struct {
 // end returns the position of the next frame.
 func (l *eventLog) end() int64 { return l.first + int64(len(l.frames)) }
 
-// summarize returns the log with one frame that makes clients reload, instead of those from a position on.
+// summarize returns the log with one frame that makes clients reload. It replaces the frames from a position on.
 func (l *eventLog) summarize(from int64) *eventLog {
 	last := l.frames[len(l.frames)-1]
 	reload := reloadFrame(last.seq, last.at)
@@ -40,7 +40,7 @@ type subscribers struct {
 	log     atomic.Pointer[eventLog]
 	recent  atomic.Pointer[recent]
 	shards  []shard
-	// reconnects counts how often all sockets were made to connect again.
+	// reconnects counts how often all sockets had to connect again.
 	reconnects atomic.Int64
 
 	// Guarded by the hub's lock.
@@ -82,8 +82,8 @@ func (s *subscribers) add(change changes.Change, limit int) (appended bool) {
 	return true
 }
 
-// append adds a frame to the log and drops the oldest ones beyond the limit; sockets that need those are too slow. But
-// when the workers are that far behind, as after an outage, all are told to load everything.
+// append adds a frame to the log and drops the oldest frames beyond the limit. A socket that still needs a dropped frame
+// is too slow. But if the workers are that far behind, as after an outage, all clients are told to load everything.
 func (s *subscribers) append(limit int, added frame) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +110,7 @@ func (s *subscribers) raiseFloor(seq int64) {
 	}
 }
 
-// offered returns the position up to which every socket was offered the log.
+// offered returns the position up to which the log was offered to every socket.
 func (s *subscribers) offered(end int64) int64 {
 	for i := range s.shards {
 		if !s.shards[i].isEmpty() {
@@ -128,7 +128,7 @@ func (s *subscribers) restart(limit int, now time.Time) {
 	s.append(limit, reload)
 }
 
-// reload tells every socket to load everything, because changes up to a number are not known.
+// reload tells every socket to load everything, because changes up to a number are unknown.
 func (s *subscribers) reload(limit int, seq int64, now time.Time) {
 	s.recent.Load().add(seq, slices.Concat(products()...)...)
 	s.append(limit, reloadFrame(seq, now.UnixMicro()))
@@ -153,11 +153,11 @@ func (s *subscribers) covers(since int64) (from int64, covered bool) {
 // credential is a key or a session that sockets of an account were opened with.
 type credential struct {
 	id      string
-	key     string     // the id of the key, also of one that a session was made with
+	key     string     // the id of the key, or of the key with which the session was made
 	session *time.Time // when the session ends; nil for a key
 	count   int        // of its sockets, guarded by the hub's lock
 
-	expires atomic.Pointer[time.Time] // nil is never
+	expires atomic.Pointer[time.Time] // nil means never
 	revoked atomic.Bool
 }
 
@@ -170,7 +170,7 @@ func newCredential(caller accounts.Caller) *credential {
 	return c
 }
 
-// earlier returns when the credential expires, given its key's new expiry; nil is never.
+// earlier returns when the credential expires, given the new expiry of its key; nil means never.
 func (c *credential) earlier(key *time.Time) *time.Time {
 	if key == nil || c.session != nil && c.session.Before(*key) {
 		return c.session
@@ -224,7 +224,7 @@ func (s *shard) remove(each *socket) {
 	s.sockets = s.sockets[:last]
 }
 
-// snapshot appends the sockets that there are now.
+// snapshot appends the current sockets.
 func (s *shard) snapshot(to []*socket) []*socket {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -27,7 +27,7 @@ func (h *Hub) wake(subs *subscribers) {
 
 func (w *worker) add(s *shard) {
 	if s.dirty.Swap(true) {
-		return // it will be served anyway
+		return // it is queued already
 	}
 	w.mu.Lock()
 	w.dirty = append(w.dirty, s)
@@ -58,7 +58,7 @@ func (w *worker) run(ctx context.Context) {
 
 // serve brings a shard up to date. A socket that is added after the snapshot flushes itself.
 func (w *worker) serve(s *shard, sockets []*socket, writer *frameWriter) {
-	s.dirty.Store(false) // before the log is read: later events wake again
+	s.dirty.Store(false) // before the log is read, so that later events wake the worker again
 	log := s.subs.log.Load()
 	sent := 0
 	for _, each := range sockets {

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// tlsPiece and what TLS adds fit into the 2 KiB that a writable Unix socket takes at least.
+// tlsPiece plus the bytes that TLS adds fit into the 2 KiB that a writable Unix socket takes at least.
 const tlsPiece = 2<<10 - 128
 
-// errFull says that the kernel takes no more of a socket for now.
+// errFull says that the kernel takes no more bytes for a socket for now.
 var errFull = errors.New("the socket's buffer is full")
 
 // connection can be written to without waiting.
@@ -37,7 +37,7 @@ func newConnection(conn net.Conn) connection {
 // cut closes the connection at once. TLS would first wait for the peer to take a notification.
 func (c connection) cut() { _ = c.inner.Close() }
 
-// close ends the connection with TLS's notification if the peer can take it; cut ends a wait.
+// close closes the connection, with TLS's notification if the peer can take it.
 func (c connection) close() {
 	if c.tls && c.raw != nil && isWritable(c.raw) {
 		_ = c.Close()
@@ -45,8 +45,8 @@ func (c connection) close() {
 	c.cut()
 }
 
-// frameWriter writes to sockets without waiting. A goroutine and a queue for each idle socket would cost half as much
-// memory again.
+// frameWriter writes to sockets without waiting. With a goroutine and a queue of its own, an idle socket would take half
+// as much memory again.
 type frameWriter struct {
 	buffer []byte // for frames that go out together
 	text   []byte
@@ -62,7 +62,7 @@ func newFrameWriter() *frameWriter {
 	return w
 }
 
-// try offers bytes to the kernel and returns how many it took. errFull means: more later.
+// try offers bytes to the kernel and returns how many it took. errFull means that the rest must wait.
 func (w *frameWriter) try(c connection, text []byte) (int, error) {
 	if c.raw == nil {
 		return 0, errFull
@@ -77,8 +77,8 @@ func (w *frameWriter) try(c connection, text []byte) (int, error) {
 	return w.n, w.err
 }
 
-// tryTLS offers pieces while the socket is writable. The deadline is for a machine that is out of socket memory, where
-// the write waits all the same; it breaks the connection.
+// tryTLS offers pieces while the socket is writable. On a machine without socket memory a
+// write waits all the same; the deadline then breaks the connection.
 func (w *frameWriter) tryTLS(c connection) (int, error) {
 	if err := c.SetWriteDeadline(time.Now().Add(time.Second)); err != nil {
 		return 0, err

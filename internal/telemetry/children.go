@@ -8,8 +8,8 @@ import (
 )
 
 // children caches the series of a metric by their label values. A lookup takes no lock and does not allocate, unlike WithLabelValues
-// or a sync.Map with a struct as key; a new series copies the map, which is rare. Each series lives as long as the process, so past
-// the limit new keys share the overflow series.
+// or a sync.Map with a struct as key. A new series copies the map, which is rare. Each series lives as long as the process, so new
+// keys beyond the limit share the overflow series.
 type children[K comparable, V any] struct {
 	limit    int
 	make     func(K) V
@@ -68,8 +68,8 @@ func (c *children[K, V]) add(key K) V {
 // maxLabel bounds the bytes of a label value.
 const maxLabel = 200
 
-// label makes a value fit for a label: client_golang panics on invalid UTF-8, and every scrape repeats the value. It does not copy a
-// value that is fine.
+// label makes a value fit for a label: client_golang panics on invalid UTF-8, and every scrape repeats the value. A value that fits
+// is not copied.
 func label(value string) string {
 	if len(value) > maxLabel {
 		value = value[:maxLabel]

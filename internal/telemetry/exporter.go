@@ -12,13 +12,13 @@ import (
 // failurePause is the least time between two log lines about a collector that is down.
 const failurePause = time.Minute
 
-// loggingExporter logs failures. Returned, they would go to OpenTelemetry's global handler, which prints outside the log.
+// loggingExporter logs failures. If it returned them, OpenTelemetry's global handler would print them outside the log.
 type loggingExporter struct {
 	sdktrace.SpanExporter
 	logger   *slog.Logger
 	now      func() time.Time
 	lastLine atomic.Int64    // Unix seconds, 0 for never
-	lifetime context.Context // ends when deliveries are to be aborted
+	lifetime context.Context // ends to abort deliveries
 	abort    context.CancelFunc
 }
 
@@ -40,7 +40,7 @@ func (e *loggingExporter) ExportSpans(ctx context.Context, spans []sdktrace.Read
 	return nil
 }
 
-// due reports whether it is time for another log line, to one caller at a time.
+// due reports whether it is time for another log line. Of concurrent callers only one gets true.
 func (e *loggingExporter) due() bool {
 	now, last := e.now().Unix(), e.lastLine.Load()
 	if last != 0 && now-last < int64(failurePause/time.Second) {

@@ -2,7 +2,7 @@ package telemetry
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// historyMetrics are those of the recorded changes.
+// historyMetrics are the metrics of the recorded changes.
 type historyMetrics struct {
 	bytes, largest prometheus.Gauge
 	trimmed        prometheus.Counter
@@ -10,16 +10,16 @@ type historyMetrics struct {
 
 func newHistoryMetrics(registry *prometheus.Registry) historyMetrics {
 	m := historyMetrics{
-		bytes:   newGauge("signalbox_history_bytes", "Bytes that the history of all accounts holds of what was before and after changes."),
-		largest: newGauge("signalbox_history_largest_bytes", "Bytes of the account whose history holds most."),
+		bytes:   newGauge("signalbox_history_bytes", "Bytes of the before and after documents in the histories of all accounts."),
+		largest: newGauge("signalbox_history_largest_bytes", "Bytes of the before and after documents in the largest history of an account."),
 		trimmed: prometheus.NewCounter(prometheus.CounterOpts{Name: "signalbox_history_trimmed_total",
-			Help: "Changes whose before and after were removed because the history of their account was too large."}),
+			Help: "Changes whose before and after documents were removed because the history of their account was too large."}),
 	}
 	registry.MustRegister(m.bytes, m.largest, m.trimmed)
 	return m
 }
 
-// SetHistoryBytes records how much the history of all accounts holds, and that of the largest.
+// SetHistoryBytes records the size of the histories of all accounts together, and of the largest one.
 func (m *Metrics) SetHistoryBytes(total, largest int64) {
 	m.history.bytes.Set(float64(total))
 	m.history.largest.Set(float64(largest))

@@ -27,7 +27,7 @@ func newJobMetrics(registry prometheus.Registerer) jobMetrics {
 		lag: newHistogram("signalbox_schedule_lag_seconds", "How late jobs fired.",
 			.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 3600),
 		skips: prometheus.NewCounter(prometheus.CounterOpts{Name: "signalbox_schedule_skips_total",
-			Help: "Instants that jobs did not fire for on this node, because their account had too many pending runs."}),
+			Help: "Instants that jobs skipped on this node, because their account had too many pending runs."}),
 		queueDepth: newGauge("signalbox_run_queue_depth", "Runs that wait for a worker of any node, up to 100000."),
 		inFlight:   newGauge("signalbox_runs_in_flight", "Requests of runs in flight on this node."),
 		lastTick:   newGauge("signalbox_scheduler_last_tick_timestamp_seconds", "When this node's scheduler last looked for due jobs."),
@@ -42,7 +42,7 @@ func (m *Metrics) CountRun(status, reason string) { m.jobs.runs.get(runLabels{st
 // ObserveScheduleLag records how late a job fired.
 func (m *Metrics) ObserveScheduleLag(lag time.Duration) { m.jobs.lag.Observe(max(0, lag.Seconds())) }
 
-// CountSkips counts instants that jobs did not fire for.
+// CountSkips counts instants that jobs skipped.
 func (m *Metrics) CountSkips(instants int) { m.jobs.skips.Add(float64(instants)) }
 
 // SetRunQueueDepth records how many runs wait for a worker.

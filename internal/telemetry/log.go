@@ -32,8 +32,8 @@ func logLevel(name string) slog.Level {
 	return level
 }
 
-// plain writes all times in one format, the line's own and those of attributes, and levels as text: slog would encode a
-// level that goes through here by reflection.
+// plain writes all times in one format, both the line's own and those in attributes. It writes levels as text, because slog
+// would encode a replaced level by reflection.
 func plain(_ []string, a slog.Attr) slog.Attr {
 	switch a.Value.Kind() {
 	case slog.KindTime:
@@ -54,7 +54,7 @@ func IsTerminal(w io.Writer) bool {
 
 type requestIDKey struct{}
 
-// identified is a context with a request's id. It takes one allocation, context.WithValue two.
+// identified is a context with a request's id. It takes one allocation; context.WithValue would take two.
 type identified struct {
 	context.Context
 	id string
@@ -79,8 +79,8 @@ func RequestID(ctx context.Context) string {
 	return ""
 }
 
-// contextHandler adds the ids in the context to each line. They belong to the top level even in loggers with an open group, so
-// everything from the first group on is applied after them.
+// contextHandler adds the ids in the context to each line. The ids belong to the top level even in loggers with an open group, so
+// the first group and everything after it is applied after the ids.
 type contextHandler struct {
 	root    slog.Handler                      // with the attributes from before the first group
 	grouped []func(slog.Handler) slog.Handler // the first group and all that follows
@@ -123,7 +123,7 @@ func (h *contextHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return h.then(func(next slog.Handler) slog.Handler { return next.WithAttrs(attrs) })
 }
 
-// WithGroup returns a handler that nests what follows under the name.
+// WithGroup returns a handler that nests later attributes under the name.
 func (h *contextHandler) WithGroup(name string) slog.Handler {
 	if name == "" {
 		return h

@@ -15,14 +15,14 @@ const (
 	other            = "other"
 	unknownMethod    = "_OTHER"
 	maxRequestSeries = 2000 // routes × methods × statuses of a sane service stay far below
-	maxSmallSeries   = 100  // labels whose values are a handful of words of ours
+	maxSmallSeries   = 100  // labels whose values are a few words of our own
 	maxScrapes       = 8    // at a time; /metrics needs no credential
 )
 
 // Metrics are the process's metrics. All methods are safe for concurrent use.
 type Metrics struct {
 	registry  *prometheus.Registry
-	private   *prometheus.Registry // what accounts report of themselves
+	private   *prometheus.Registry // metrics that accounts report
 	inFlight  prometheus.Gauge
 	requests  *children[requestLabels, requestSeries]
 	store     *children[transactionLabels, transactionSeries]
@@ -35,7 +35,7 @@ type Metrics struct {
 	jobs jobMetrics
 }
 
-// NewMetrics creates metrics on a registry of their own, with those of the Go runtime and the process.
+// NewMetrics creates metrics on a registry of their own, with the metrics of the Go runtime and the process.
 func NewMetrics(version string) *Metrics {
 	registry, private := prometheus.NewRegistry(), prometheus.NewRegistry()
 	m := &Metrics{
@@ -46,7 +46,7 @@ func NewMetrics(version string) *Metrics {
 		store:     newTransactions(registry),
 		auth:      newWordCounters(registry, "signalbox_authentications_total", "Credential checks.", "result"),
 		reported:  newReports(private),
-		dropped:   prometheus.NewCounter(prometheus.CounterOpts{Name: "signalbox_reported_dropped_total", Help: "Sums of samples past the cap of a minute or an hour, and evaluations past that of an account."}),
+		dropped:   prometheus.NewCounter(prometheus.CounterOpts{Name: "signalbox_reported_dropped_total", Help: "Sums of samples beyond the cap of a minute or an hour, and evaluations beyond the cap of an account."}),
 		groupSize: newHistogram("signalbox_store_group_commit_size", "Writes that shared one commit.", prometheus.ExponentialBuckets(1, 2, 10)...),
 
 		history:       newHistoryMetrics(registry),
@@ -58,10 +58,10 @@ func NewMetrics(version string) *Metrics {
 	return m
 }
 
-// Handler serves scrapes in the Prometheus text format. They are open to everybody, so what accounts report is left out.
+// Handler serves scrapes in the Prometheus text format. Scrapes are open to everybody, so metrics that accounts report are left out.
 func (m *Metrics) Handler() http.Handler { return serve(m.registry) }
 
-// OperatorHandler serves scrapes with everything.
+// OperatorHandler serves scrapes with all metrics.
 func (m *Metrics) OperatorHandler() http.Handler {
 	return serve(prometheus.Gatherers{m.registry, m.private})
 }
@@ -100,7 +100,7 @@ func (m *Metrics) ObserveGroupCommit(size int) { m.groupSize.Observe(float64(siz
 // WatchWritable adds to every scrape whether writes to the store work. It is called once.
 func (m *Metrics) WatchWritable(works func() bool) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "signalbox_store_writable", Help: "1 while writes to the store work, 0 from one that failed because of the disk until one works.",
+		Name: "signalbox_store_writable", Help: "1 while writes to the store work; 0 after a write failed because of the disk, until a write works again.",
 	}, func() float64 {
 		if works() {
 			return 1
@@ -143,8 +143,8 @@ func newRequests(registry prometheus.Registerer) *children[requestLabels, reques
 		func() requestSeries { return series(other, other, other) })
 }
 
-// knownMethod maps methods that clients make up to OpenTelemetry's name for them. It returns a constant, never the argument, which
-// would keep the request's memory alive in the cache.
+// knownMethod maps methods that clients make up to OpenTelemetry's name for them. It returns a constant and never the argument:
+// cached, the argument would keep the request's memory alive.
 func knownMethod(method string) string {
 	for _, known := range [...]string{http.MethodGet, http.MethodPut, http.MethodPost, http.MethodDelete, http.MethodHead,
 		http.MethodPatch, http.MethodOptions, http.MethodConnect, http.MethodTrace} {
@@ -174,7 +174,7 @@ func newTransactions(registry prometheus.Registerer) *children[transactionLabels
 		func() transactionSeries { return series(other, other) })
 }
 
-// newWordCounters returns counters by one label whose values are words of ours.
+// newWordCounters returns counters with one label whose values are words of our own.
 func newWordCounters(registry prometheus.Registerer, name, help, by string) *children[string, prometheus.Counter] {
 	count := newCounters(name, help, by)
 	registry.MustRegister(count)

@@ -8,14 +8,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// The most series with labels that clients choose, in all and per account, so that no account can use up those of others.
+// Limits on series with labels that clients choose, in all and per account, so that no account can use up all series.
 const (
 	maxReported          = 1000
 	maxReportedOfAccount = 100
 )
 
-// ReportClientMetric adds a sample that a client sent. Past 100 distinct combinations of an account, new ones count as name="other"
-// without a unit; past 1000 in all, without the account too. A value that is not finite would spoil the sum and is skipped.
+// ReportClientMetric adds a sample that a client sent. Beyond 100 distinct combinations of an account, new ones count as name="other"
+// without a unit; beyond 1000 in all, also without the account. A value that is not finite would spoil the sum and is skipped.
 func (m *Metrics) ReportClientMetric(account, name, unit string, value float64) {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return
@@ -25,7 +25,7 @@ func (m *Metrics) ReportClientMetric(account, name, unit string, value float64) 
 	series.samples.Inc()
 }
 
-// CountDroppedReports counts sums that an account could not have for a minute or an hour, because it has the most already.
+// CountDroppedReports counts sums that were dropped because the account has reached its limit for a minute or an hour.
 func (m *Metrics) CountDroppedReports(sums int) { m.dropped.Add(float64(sums)) }
 
 // reports are the series of samples that clients send.

@@ -21,17 +21,17 @@ func newStreamMetrics(registry prometheus.Registerer) *streamMetrics {
 		events: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "signalbox_stream_events_sent_total", Help: "Events sent, each once for every socket.",
 		}),
-		lag: newHistogram("signalbox_stream_push_lag_seconds", "Time from a change to the last socket of a worker that was told of it.",
+		lag: newHistogram("signalbox_stream_push_lag_seconds", "Time from a change until a worker has sent its event to all its sockets.",
 			.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10),
 	}
 	registry.MustRegister(m.sockets, m.events, m.lag)
 	m.opened = newWordCounters(registry, "signalbox_stream_opened_total", "Event sockets opened: fresh, resumed or resynced.", "how")
 	m.closed = newWordCounters(registry, "signalbox_stream_closed_total",
-		"Event sockets closed; slow_reader are those whose queue overflowed.", "reason")
+		"Event sockets closed; slow_reader means that the socket fell too far behind.", "reason")
 	return m
 }
 
-// SocketOpened counts an event socket: fresh, resumed or resynced. Every call needs one of SocketClosed.
+// SocketOpened counts an event socket: fresh, resumed or resynced. Every call needs a call of SocketClosed later.
 func (m *streamMetrics) SocketOpened(how string) {
 	m.sockets.Inc()
 	m.opened.get(how).Inc()

@@ -18,9 +18,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// TracingOptions say whether spans are exported and whose they are.
+// TracingOptions say whether spans are exported, and describe the service they belong to.
 type TracingOptions struct {
-	Enabled  bool         // where spans go is read from the OTEL_* environment by the OpenTelemetry library
+	Enabled  bool         // the OpenTelemetry library reads the destination from OTEL_* variables
 	Version  string       // of the binary
 	NodeName string       // tells the nodes of one service apart
 	Logger   *slog.Logger // for spans that could not be delivered
@@ -34,8 +34,8 @@ type Tracing struct {
 	propagator propagation.TraceContext
 }
 
-// NewTracing starts exporting spans in the background; Shutdown ends it. The collector need not be reachable. The exporter's options
-// are for tests, which then need no environment.
+// NewTracing starts exporting spans in the background; Shutdown ends it. The collector need not be reachable. Tests pass options of
+// the exporter instead of environment variables.
 func NewTracing(ctx context.Context, options TracingOptions, exporter ...otlptracehttp.Option) (*Tracing, error) {
 	if !options.Enabled {
 		return &Tracing{}, nil
@@ -64,8 +64,8 @@ func describe(ctx context.Context, options TracingOptions) (*resource.Resource, 
 	), resource.WithTelemetrySDK(), resource.WithFromEnv())
 }
 
-// Shutdown delivers the spans that wait, for as long as ctx lasts, and stops the export. Later spans are dropped. The end of ctx
-// aborts the deliveries; given to the provider, it would leave the provider's goroutines behind.
+// Shutdown delivers the waiting spans while ctx lasts, and stops the export. Later spans are dropped. The end of ctx aborts the
+// deliveries. The provider does not get ctx itself: it would leave goroutines behind when ctx ends.
 func (t *Tracing) Shutdown(ctx context.Context) error {
 	if t.off() {
 		return nil
@@ -81,8 +81,8 @@ func (t *Tracing) Shutdown(ctx context.Context) error {
 
 func (t *Tracing) off() bool { return t == nil || t.provider == nil }
 
-// StartRequest begins the span of a request, below the client's if the request has a traceparent. The route is the pattern that
-// matched, with or without its method. The caller calls end once, with the response's status.
+// StartRequest begins the span of a request, as a child of the client's if the request has a traceparent. The route is the pattern
+// that matched, with or without its method. The caller calls end once, with the response's status.
 func (t *Tracing) StartRequest(ctx context.Context, r *http.Request, route string) (_ context.Context, end func(status int)) {
 	if t.off() {
 		return ctx, ignoreStatus
@@ -116,7 +116,7 @@ func spanName(method, path string) string {
 	return strings.TrimSpace(method + " " + path)
 }
 
-// endRequest ends a span, as failed if the server failed: a refused request is no failure.
+// endRequest ends a span. The span has failed if the server failed; a refused request is no failure.
 func endRequest(span trace.Span, status int) {
 	span.SetAttributes(semconv.HTTPResponseStatusCode(status))
 	if status >= http.StatusInternalServerError {
@@ -125,7 +125,7 @@ func endRequest(span trace.Span, status int) {
 	span.End()
 }
 
-// Start begins a span below the one in ctx. The caller calls end once, with the error of the work or nil.
+// Start begins a child of the span in ctx. The caller calls end once, with the error of the work or nil.
 func (t *Tracing) Start(ctx context.Context, name string) (_ context.Context, end func(error)) {
 	if t.off() {
 		return ctx, ignoreError

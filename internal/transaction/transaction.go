@@ -1,6 +1,6 @@
 // Package transaction runs a function in one transaction of the store and
-// returns its result. The store decides what a transaction is; a domain
-// package decides, with its own ReadTx and Tx interfaces, what it can do.
+// returns its result. The store decides what a transaction is. A domain package
+// describes the methods it needs with its own ReadTx and Tx interfaces.
 package transaction
 
 import (
@@ -43,6 +43,6 @@ func Write[Tx, T any](ctx context.Context, store Writer[Tx], account string, fn 
 	return made, err
 }
 
-// ErrDryRun is returned by a function that has worked and whose writes are to be
-// rolled back. Write then returns no error, and what was to happen AfterCommit does not.
+// ErrDryRun is returned by a function that has worked and wants its writes rolled
+// back. Write then returns no error, and functions given to AfterCommit are not called.
 var ErrDryRun = errors.New("a dry run is rolled back")

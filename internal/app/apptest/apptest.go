@@ -23,28 +23,28 @@ import (
 // Node is a running Signalbox.
 type Node struct {
 	App *app.App
-	// URL is its base URL, without a slash at the end.
+	// URL is the base URL, without a slash at the end.
 	URL string
 	// Key is the OWNER key of the first account.
 	Key string
-	// Settings are what it was started with.
+	// Settings are the settings that the node was started with.
 	Settings settings.Settings
-	// Database is what it runs on.
+	// Database is the database of the node.
 	Database storetest.Database
 }
 
-// OwnerKey is the key that every node of a test is bootstrapped with.
+// OwnerKey is the bootstrap key of every node of a test.
 const OwnerKey = "sk_api_test-owner-key-of-the-first-account-00000000"
 
 // Start runs a node on a database until the end of the test. Several nodes
 // may run on one PostgreSQL database. change may alter the settings. A test
-// that needs nothing special takes the node that its package shares.
+// without special needs uses Shared.
 func Start(t testing.TB, database storetest.Database, change ...func(*settings.Settings)) *Node {
 	t.Helper()
 	return StartWith(t, database, Quick, change...)
 }
 
-// StartWith is Start with other options than Quick, which they should include.
+// StartWith is Start with other options than Quick. They should include Quick.
 func StartWith(t testing.TB, database storetest.Database, options func(*app.Options), change ...func(*settings.Settings)) *Node {
 	t.Helper()
 	node, err := start(t.Context(), database, options, change...)
@@ -76,7 +76,7 @@ func start(ctx context.Context, database storetest.Database, options func(*app.O
 
 func (n *Node) stop() error { return n.App.Stop(context.Background()) }
 
-// Quick makes a node that waits for nothing a test has no use for.
+// Quick sets the options of a fast node: short intervals and cheap passwords.
 func Quick(o *app.Options) {
 	o.Unsynced = true
 	o.ResealInterval = 50 * time.Millisecond
@@ -88,7 +88,7 @@ func Quick(o *app.Options) {
 	o.PasswordCost = accounts.PasswordCost{Memory: 64, Passes: 1}
 }
 
-// Settings are those of a node on a free loopback port.
+// Settings returns the settings of a node on a free loopback port.
 func Settings(database storetest.Database) settings.Settings {
 	return settings.Settings{
 		Listen: "127.0.0.1:0", Data: database.Dir, Database: database.URL,
@@ -117,11 +117,11 @@ func (n *Node) Account(t testing.TB, name, plan string) string {
 	return key.Plaintext
 }
 
-// KeyringFile is where a database's nodes keep their key ring.
+// KeyringFile returns the key ring file of a database's nodes.
 func KeyringFile(database storetest.Database) string { return filepath.Join(database.Dir, "keyring") }
 
-// Still builds a node whose loops do not run, so that nothing but the test and
-// its requests changes the database, and serves it until the end of the test.
+// Still builds a node whose loops do not run, and serves it until the end of the
+// test. Only the test and its requests change the database.
 func Still(t testing.TB, database storetest.Database) *Node {
 	t.Helper()
 	s := Settings(database)

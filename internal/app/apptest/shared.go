@@ -14,12 +14,12 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// sharedRuns is how many requests a shared node has in flight: one test that
-// holds requests must not keep others waiting.
+// sharedRuns is how many requests a shared node may have in flight: one test that
+// holds requests must not keep other tests waiting.
 const sharedRuns = 4096
 
 // shared are the nodes of this test process, by kind of database. The first
-// test that needs one starts it and Main stops it.
+// test that needs a node starts it, and Main stops it.
 var shared = map[string]*sharedNode{"sqlite": {}, "postgres": {}} //nolint:gochecknoglobals // that is their purpose
 
 type sharedNode struct {

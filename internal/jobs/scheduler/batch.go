@@ -13,12 +13,12 @@ import (
 // tellInterval is the time between two log lines about the skips of an account.
 const tellInterval = time.Minute
 
-// batch is what one transaction makes of due jobs.
+// batch is the result of one transaction over due jobs.
 type batch struct {
 	at             time.Time
 	fired, skipped []jobs.Firing
 	admission      jobs.Admission
-	uncounted      []string // accounts that must be counted first; nothing fires before
+	uncounted      []string // accounts that must be counted before anything fires
 }
 
 // settle records whether the runs were queued.
@@ -27,9 +27,9 @@ func (b *batch) settle(queued bool) {
 	b.admission = jobs.Admission{}
 }
 
-// fireCounted fires a batch of due jobs. Their accounts are known once a transaction
-// has locked them, but are counted between two transactions: counting a long queue
-// takes longer than a transaction may hold the writer, or be idle.
+// fireCounted fires a batch of due jobs. A transaction that locks the jobs shows which
+// accounts have them. The pending runs of these accounts are counted between two
+// transactions: counting a long queue takes longer than a transaction may last.
 func (s *Scheduler) fireCounted(ctx context.Context) (batch, error) {
 	began := s.Backlog.Now()
 	for {
@@ -43,13 +43,13 @@ func (s *Scheduler) fireCounted(ctx context.Context) (batch, error) {
 	}
 }
 
-// fireBatch inserts the runs of due jobs and stores when they fire next, if all of
-// their accounts have counts that were good at an instant.
+// fireBatch inserts the runs of due jobs and stores when they fire next. It does so
+// only if the counts of their accounts' pending runs were valid at the given instant.
 func (s *Scheduler) fireBatch(ctx context.Context, counted time.Time) (b batch, err error) {
 	err = s.Store.Write(ctx, "", func(ctx context.Context, tx Tx) error {
-		b.settle(false) // of a transaction that is repeated
+		b.settle(false) // the transaction may be a repetition
 		b = batch{at: tx.Now()}
-		if s.isPaused() { // asked after the time was read, which may be wrong since a moment ago
+		if s.isPaused() { // checked after the time was read: the clock may just have become wrong
 			return nil
 		}
 		due, err := tx.DueJobs(ctx, b.at, s.Batch)
@@ -65,8 +65,8 @@ func (s *Scheduler) fireBatch(ctx context.Context, counted time.Time) (b batch, 
 	return b, err
 }
 
-// admit decides which of the due jobs fire: of an account with too many pending
-// runs, only the first.
+// admit decides which due jobs fire. An account fires as many jobs as fit below its
+// limit of pending runs; its other jobs are skipped.
 func (s *Scheduler) admit(due []jobs.Due, b *batch, counted time.Time) {
 	wanted := map[string]int{}
 	for _, job := range due {
@@ -86,8 +86,8 @@ func (s *Scheduler) admit(due []jobs.Due, b *batch, counted time.Time) {
 	}
 }
 
-// record stores runs, the next runs of jobs, and what was skipped. Jobs are written
-// in one order on all nodes, so that they do not deadlock.
+// record stores runs, the next runs of jobs, and skipped instants. All nodes write
+// jobs in the same order, so that they do not deadlock.
 func (b *batch) record(ctx context.Context, tx Tx) error {
 	runs := make([]jobs.Run, len(b.fired))
 	for i, firing := range b.fired {
@@ -126,7 +126,7 @@ func countEnded(ctx context.Context, tx Tx, firings []jobs.Firing) error {
 	return nil
 }
 
-// tellSkipped counts what was skipped, and logs it once a minute for each account.
+// tellSkipped counts skipped instants, and logs them once a minute for each account.
 func (s *Scheduler) tellSkipped(b batch) {
 	if len(b.skipped) == 0 {
 		return

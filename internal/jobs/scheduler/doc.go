@@ -1,32 +1,32 @@
-// Package scheduler fires jobs: it turns jobs that are due into pending runs.
+// Package scheduler fires jobs: it turns due jobs into pending runs.
 //
 // There is no leader. Every node runs one Scheduler, and the database decides:
 //
 //   - An enabled job has next_run_at, the next instant it fires for. Disabled
 //     and deleted jobs have none.
 //   - One transaction takes up to 1000 due jobs, oldest first. PostgreSQL skips
-//     jobs that another transaction has locked: another node is firing them, or
-//     somebody is changing them. It inserts one run per job and advances
-//     next_run_at from there. A one-off disables itself and frees its slot.
+//     jobs that another transaction has locked, because another node is firing
+//     them or a request is changing them. The transaction inserts one run per
+//     job and advances next_run_at. A one-off disables itself and frees its slot.
 //   - Both happen or neither: after a crash in between, the job is still due.
-//   - The runs table refuses a second run for one (job, scheduled_for), which
-//     only a clock that goes back or a one-off set to an old instant would make.
-//   - Of the instants that were missed while nothing ran, a recurring job fires
-//     for the latest only.
+//   - The runs table refuses a second run for one (job, scheduled_for). Only a
+//     clock that goes back, or a one-off set to an old instant, would make one.
+//   - If a recurring job missed several instants while no node ran, it fires
+//     only for the latest.
 //
-// An account that has as many pending runs as it may have (100,000) fires no more:
-// its jobs skip their instants, which is counted, logged and shown by the job. A
-// one-off that is skipped disables itself like one that has fired. No transaction is
-// open while pending runs are counted.
+// An account with 100,000 pending runs, the most it may have, fires no more: its jobs
+// skip their instants, which is counted, logged and shown by the job. A skipped
+// one-off disables itself as if it had fired. No transaction is open while pending
+// runs are counted.
 //
 // A clock that goes far ahead and comes back leaves jobs whose next_run_at is
-// too far ahead. At the start, when its clock goes back, and once an hour, a
-// Scheduler reviews all jobs that are not due and corrects next_run_at where
-// the schedule has an earlier instant, in batches between checks for due jobs.
+// too far ahead. So a Scheduler reviews all jobs that are not due: at the start,
+// when its clock goes back, and once an hour. It corrects next_run_at where the
+// schedule has an earlier instant, in batches between checks for due jobs.
 //
 // A node whose clock is wrong fires and reviews nothing.
 //
 // A Scheduler sleeps until the next job is due, but at most a second: another
-// node may have made an earlier one, and clocks may jump. A write on this node
-// that makes a job due wakes it.
+// node may have made a job due earlier, and clocks may jump. A write on this
+// node that makes a job due wakes the Scheduler.
 package scheduler

@@ -7,16 +7,16 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs"
 )
 
-// review is a pass over all jobs that are not due, in batches, so that jobs
-// that become due meanwhile do not wait for its end.
+// review is a pass over all jobs that are not due. It works in batches, so that
+// jobs that become due meanwhile do not wait for its end.
 type review struct {
 	active   bool
 	after    string    // the UID of the last job checked
 	finished time.Time // when the last review ended
 }
 
-// startReview starts a review when the last was long ago or when the clock went
-// back: jobs that fired while it was ahead would sleep until then.
+// startReview starts a review if the last one was long ago or if the clock went
+// back: jobs that fired while the clock was ahead have a late next run.
 func (s *Scheduler) startReview(now time.Time) {
 	wentBack := now.Before(s.lastCheck.Add(-time.Second))
 	if wentBack || !s.review.active && now.Sub(s.review.finished) >= reviewInterval {
@@ -25,7 +25,7 @@ func (s *Scheduler) startReview(now time.Time) {
 	s.lastCheck = now
 }
 
-// reviewBatch corrects the next jobs that would fire later than their schedules say.
+// reviewBatch corrects jobs of the next batch that would fire later than their schedules say.
 func (s *Scheduler) reviewBatch(ctx context.Context) error {
 	var found []jobs.Due
 	var now time.Time

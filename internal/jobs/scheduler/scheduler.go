@@ -13,7 +13,7 @@ import (
 
 const (
 	defaultBatch = 1000
-	// maxSleep bounds how late a job that another node made due is fired.
+	// maxSleep bounds how late a job fires that another node made due.
 	maxSleep = time.Second
 	// reviewInterval is how often all jobs are reviewed.
 	reviewInterval = time.Hour
@@ -25,9 +25,9 @@ type Store = transaction.Store[ReadTx, Tx]
 // ReadTx is what a Scheduler reads.
 type ReadTx interface {
 	Now() time.Time
-	// NextDue returns the earliest instant that any job fires for; nil for none.
+	// NextDue returns the earliest instant for which any job fires; nil for none.
 	NextDue(ctx context.Context) (*time.Time, error)
-	// Upcoming returns jobs that fire after an instant, by UID, after one.
+	// Upcoming returns jobs with a UID after the given one that fire after an instant, by UID.
 	Upcoming(ctx context.Context, at time.Time, after string, limit int) ([]jobs.Due, error)
 }
 
@@ -37,9 +37,9 @@ type Tx interface {
 	// DueJobs locks and returns jobs that are due at an instant, oldest first.
 	DueJobs(ctx context.Context, at time.Time, limit int) ([]jobs.Due, error)
 	InsertRuns(ctx context.Context, runs []jobs.Run) error
-	// SkipJobs stores which instants jobs did not fire for.
+	// SkipJobs stores the instants for which jobs did not fire.
 	SkipJobs(ctx context.Context, skipped []jobs.Firing) error
-	// AdvanceJobs stores when jobs fire next and disables those that do not.
+	// AdvanceJobs stores when jobs fire next, and disables jobs that do not fire again.
 	AdvanceJobs(ctx context.Context, firings []jobs.Firing) error
 	// PullForward stores earlier next runs, unless they were changed meanwhile.
 	PullForward(ctx context.Context, sooner []jobs.Sooner) error
@@ -60,9 +60,9 @@ type Scheduler struct {
 	Skipped func(instants int)
 	// Ticked is called after each successful check for due jobs.
 	Ticked func(at time.Time)
-	// Paused reports whether this node must fire nothing, because its clock is wrong. nil is never.
+	// Paused reports whether this node must fire nothing, because its clock is wrong. nil means never.
 	Paused func() bool
-	// Batch is how many jobs fire in one transaction; zero is 1000.
+	// Batch is how many jobs fire in one transaction; zero means 1000.
 	Batch int
 
 	wake      background.Bell
@@ -79,7 +79,7 @@ func (s *Scheduler) Start(ctx context.Context) {
 	s.told = map[string]time.Time{}
 	s.loop.Start(ctx, func(ctx context.Context) {
 		background.Repeat(ctx, s.wake, s.fireDue, func(err error) {
-			s.Log.Warn("Firing due jobs failed; retrying every second. They fire late, and of several missed instants only the latest.", "error", err)
+			s.Log.Warn("Firing due jobs failed; retrying every second. Jobs fire late, and only once for several missed instants.", "error", err)
 		})
 	})
 }
@@ -114,7 +114,7 @@ func (s *Scheduler) fireDue(ctx context.Context) (time.Duration, error) {
 		if err != nil {
 			return maxSleep, err
 		}
-		if fired == 0 { // another node is firing them
+		if fired == 0 { // another node is firing the due jobs
 			return maxSleep / 10, nil
 		}
 	}

@@ -19,7 +19,8 @@ func (w *Worker) claimRuns(ctx context.Context) {
 	})
 }
 
-// claimBacklog claims until nothing more can be claimed, and returns how long to wait. Wakes would make smaller batches.
+// claimBacklog claims until nothing more can be claimed, and returns how long to wait. It ignores wakes, which would make
+// batches smaller.
 func (w *Worker) claimBacklog(ctx context.Context) (time.Duration, error) {
 	for {
 		again, err := w.claimOnce(ctx)
@@ -34,17 +35,17 @@ func (w *Worker) claimBacklog(ctx context.Context) (time.Duration, error) {
 	}
 }
 
-// claimOnce claims what the limits allow, starts the requests, and reports whether to claim again at once. It completes
-// a claim even if ctx ends: what was claimed has to be executed.
+// claimOnce claims as many runs as the limits allow, starts their requests, and reports whether to claim again at once. It
+// completes a claim even if ctx ends, because claimed runs have to be executed.
 func (w *Worker) claimOnce(ctx context.Context) (again bool, err error) {
-	w.inFlight.beginClaim() // before alive is read: from here on an abort includes this claim
+	w.inFlight.beginClaim() // before alive is read, so that an abort from here on includes this claim
 	if !w.alive.Load() {
-		return false, nil // a heartbeat will wake it
+		return false, nil // a heartbeat will wake the worker
 	}
 	if w.isExhausted() || w.isPaused() {
 		return false, nil
 	}
-	w.atLimit.Store(true) // from here on, requests that end wake it
+	w.atLimit.Store(true) // from here on, requests that end wake the worker
 	if w.inFlight.free() <= 0 {
 		return false, nil
 	}
@@ -67,7 +68,7 @@ func (w *Worker) claimOnce(ctx context.Context) (again bool, err error) {
 func (w *Worker) isPaused() bool { return w.Paused != nil && w.Paused() }
 
 // disown fails runs that this worker owns without knowing them, because the connection broke during the commit of a
-// claim. Only the claiming goroutine adds runs, so one that is unknown now stays so.
+// claim. Only the claiming goroutine adds runs, so a run that is unknown now stays unknown.
 func (w *Worker) disown(ctx context.Context) error {
 	if !w.uncertain {
 		return nil
@@ -147,11 +148,11 @@ type queue struct {
 
 func (r *round) claim(ctx context.Context, tx Tx) error {
 	*r = round{worker: r.worker, rotation: r.worker.rotation.clone(), byHost: map[string]int{}, contenders: map[string]int{}}
-	// Another node that gives this worker up waits for this lock, and then finds the claims.
+	// A node that gives up this worker waits for this lock, and then finds the claims.
 	if lives, err := tx.Lives(ctx, r.worker.Boot); err != nil || !lives {
 		return err
 	}
-	if r.worker.isPaused() { // asked after the transaction has its time, which it would write and meter runs by
+	if r.worker.isPaused() { // checked after the transaction read its time, by which it would stamp and meter runs
 		return nil
 	}
 	waiting, err := r.page(r.rotation.account, func(after string, limit int) ([]string, error) { return tx.PendingAccounts(ctx, after, limit) })
@@ -163,7 +164,7 @@ func (r *round) claim(ctx context.Context, tx Tx) error {
 		waiting, r.limited = waiting[:free], true
 	}
 	r.rotation.account = waiting[len(waiting)-1]
-	slices.Sort(waiting) // one order on all nodes, so that they do not deadlock on the meters
+	slices.Sort(waiting) // the same order on all nodes, so that they do not deadlock on the meters
 	queues, err := r.queues(ctx, tx, waiting)
 	if err != nil || len(queues) == 0 {
 		return err
@@ -186,7 +187,7 @@ func (r *round) queues(ctx context.Context, tx Tx, accounts []string) ([]*queue,
 		if err != nil {
 			return nil, err
 		}
-		if len(lanes) == 0 { // another node has claimed them
+		if len(lanes) == 0 { // another node has claimed the runs
 			continue
 		}
 		allowed, err := r.allowance(ctx, tx, account)
@@ -202,8 +203,8 @@ func (r *round) queues(ctx context.Context, tx Tx, accounts []string) ([]*queue,
 	return queues, nil
 }
 
-// serveAll claims up to share runs of each queue and meters them. The order is random, because whoever is first gets
-// what many wait for.
+// serveAll claims up to share runs of each queue and meters them. The order is random, because the first queue gets
+// contested hosts.
 func (r *round) serveAll(ctx context.Context, tx Tx, queues []*queue, share int) error {
 	for _, i := range rand.Perm(len(queues)) {
 		if err := r.serve(ctx, tx, queues[i], share); err != nil {
@@ -244,7 +245,7 @@ func (r *round) serve(ctx context.Context, tx Tx, queue *queue, share int) error
 }
 
 // capacity returns how many more runs of a lane may start. Accounts that wait for the same host share its limit, and
-// one that is alone leaves an eighth for whoever comes next.
+// an account that is alone leaves an eighth of it for others.
 func (r *round) capacity(queue *queue, lane string) int {
 	host := hostOf(lane)
 	byAccount, byHost, ofLane := r.worker.inFlight.capacity(queue.account, lane)
@@ -277,7 +278,7 @@ func (r *round) allowance(ctx context.Context, tx Tx, account string) (allowance
 	return allowance{included, max(0, included.Maximum-used)}, err
 }
 
-// take claims runs of one lane, or refuses them when the plan's runs are used.
+// take claims runs of one lane, or refuses them if the plan's runs are used up.
 func (r *round) take(ctx context.Context, tx Tx, lane string, limit int, allowed *allowance) (int, error) {
 	if allowed.left == 0 {
 		detail := fmt.Sprintf("The %s plan includes %d runs a month, and they are used.", allowed.Plan, allowed.Maximum)

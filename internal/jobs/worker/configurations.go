@@ -11,7 +11,7 @@ import (
 // maxCachedBytes bounds the configurations in memory.
 const maxCachedBytes = 32 << 20
 
-// configurationCache holds configurations by id. They never change: a changed job gets another.
+// configurationCache holds configurations by id. A configuration never changes: a changed job gets a new one.
 type configurationCache struct {
 	mu    sync.Mutex
 	known map[string]jobs.Configuration
@@ -25,7 +25,7 @@ func (c *configurationCache) get(id string) (jobs.Configuration, bool) {
 	return configuration, known
 }
 
-// put adds a configuration and evicts random others: jobs take turns, so the oldest may well be the next.
+// put adds a configuration and evicts random others: jobs take turns, so the oldest may well be needed next.
 func (c *configurationCache) put(id string, configuration jobs.Configuration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -48,13 +48,13 @@ func (c *configurationCache) evict(id string) {
 	}
 }
 
-// configurationRead is the configurations that the runs of one claim wait for.
+// configurationRead holds the configurations for which the runs of one claim wait.
 type configurationRead struct {
 	found map[string]jobs.Configuration
 	done  chan struct{} // closed when found has all that can be read
 }
 
-// wait returns a configuration once it is read, or false if it cannot be. A run that was aborted needs none.
+// wait returns a configuration once it is read, or false if it cannot be read. An aborted run needs none.
 func (r *configurationRead) wait(request context.Context, id string) (jobs.Configuration, bool) {
 	select {
 	case <-request.Done():
@@ -65,11 +65,11 @@ func (r *configurationRead) wait(request context.Context, id string) (jobs.Confi
 	return configuration, known
 }
 
-// readBatch bounds what one transaction reads. One by one, 10,000 jobs on PostgreSQL would take seconds.
+// readBatch is how many configurations one transaction reads. One by one, 10,000 jobs on PostgreSQL would take seconds.
 const readBatch = 64
 
-// readConfigurations reads configurations however long that takes: their runs are claimed. There is one reader at a
-// time, because the heartbeat needs a connection as well.
+// readConfigurations reads configurations however long that takes, because their runs are claimed. Only one goroutine
+// reads at a time, because the heartbeat needs a connection as well.
 func (w *Worker) readConfigurations(r *configurationRead, ids map[string]bool) {
 	w.reading.Lock()
 	defer w.reading.Unlock()

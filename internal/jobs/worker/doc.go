@@ -1,4 +1,4 @@
-// Package worker executes runs: it claims pending ones, makes their requests
+// Package worker executes runs: it claims pending runs, makes their requests
 // and records the outcomes.
 //
 // # The states of a run
@@ -16,9 +16,9 @@
 // A run is attempted at most once. It is claimed once, unless the node had no
 // file descriptor or memory for the request: then nothing was sent, the claim is
 // undone together with its metering, and the node claims nothing for a moment.
-// A claim stores the worker's boot id as the lease. Every later change of the run requires
-// that it is RUNNING and, except for a cancellation, that the lease matches: so
-// there is exactly one final transition.
+// A claim stores the worker's boot id as the lease. Every later change of the run
+// requires that the run is RUNNING and, except for a cancellation, that the lease
+// matches: so there is exactly one final transition.
 //
 // # Claiming
 //
@@ -29,44 +29,46 @@
 // eighth of it for others. The accounts of a round are served in random order.
 //
 // A claim takes as many runs as the limits allow in one transaction, meters
-// them, and fails those that the account's plan does not include. A worker claims
-// when a run is queued on its node, once a second for those of other nodes, every
-// millisecond with a backlog, and when a request ends at its limits. When more
-// wait than one round covers, it covers all once before it waits.
+// them, and fails runs that the account's plan does not include. A worker claims
+// when a run is queued on its node, once a second for runs of other nodes, every
+// millisecond with a backlog, and when a request ends while it is at its limits.
+// If more accounts and lanes wait than one round covers, the worker covers all of
+// them once before it waits.
 //
-// A claim locks the worker's row: whoever declares the worker lost waits and
-// then finds all its runs, and a lost worker claims nothing. When the connection
-// breaks during the commit of a claim, the worker waits for its end and fails
-// the runs it owns without knowing them as WORKER_LOST.
+// A claim locks the worker's row: a node that declares the worker lost waits for
+// the claim and then finds all its runs, and a lost worker claims nothing. If the
+// connection breaks during the commit of a claim, the worker waits until the claim
+// has ended, and fails runs that it owns without knowing them as WORKER_LOST.
 //
-// Configurations that are not cached are read after the claim. One that cannot
-// be read or decrypted fails its runs without a request.
+// Configurations that are not cached are read after the claim. If a configuration
+// cannot be read or decrypted, its runs fail without a request.
 //
 // Outcomes are written in batches, and retried while the database does not
-// answer. One that the database refuses does not hold up the others.
+// answer. An outcome that the database refuses does not delay the others.
 //
 // # Liveness
 //
 // A worker sends a heartbeat every 2 s: it increments a number in its row.
 // Workers watch each other's numbers on their own clocks, so clocks need not
-// agree. When a number has not moved for 14 s, whoever notices removes the row,
-// unless it has moved after all, and fails the worker's runs as WORKER_LOST: at
-// most 18 s after the last heartbeat. A worker without a heartbeat for 10 s
-// aborts its requests and claims nothing until a heartbeat succeeds. A node that
-// restarts, known by its name and address, ends its previous boot at once.
+// agree. When a number has not moved for 14 s, another worker removes the row,
+// unless the number has moved after all, and fails the silent worker's runs as
+// WORKER_LOST: at most 18 s after the last heartbeat. A worker without a
+// heartbeat for 10 s aborts its requests and claims nothing until a heartbeat
+// succeeds. A node that restarts, known by its name and address, ends its
+// previous boot at once.
 //
-// A worker that is alone on its database, as on SQLite, aborts nothing without
-// heartbeats, because nobody would declare it lost: while the disk is full its
-// requests go on, and their outcomes are written when there is space again.
+// A worker that is alone on its database, as on SQLite, aborts nothing when its
+// heartbeats fail, because no other worker would declare it lost: while the disk
+// is full its requests go on, and outcomes are written when there is space again.
 //
-// A worker whose clock is wrong claims nothing, because runs are stamped and
-// metered by it, and declares nobody lost. Its heartbeats and requests go on.
+// A worker whose clock is wrong claims nothing, because the clock stamps and
+// meters runs, and declares no worker lost. Its heartbeats and requests go on.
 //
-// # Cancelling
+// # Canceling
 //
 // A cancellation is written to the run first. The worker that makes the request
 // is told directly or by notification, or notices within a second that it no
-// longer owns the run. It aborts the connection.
+// longer owns the run. Then it aborts the connection.
 //
 // # Stopping
 //

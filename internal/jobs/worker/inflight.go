@@ -14,17 +14,17 @@ type inFlight struct {
 	byAccount, byHost, byLane map[string]int
 
 	aborts map[string]context.CancelCauseFunc // by run
-	// unwritten counts the claims of runs that are not over in the database. One
-	// that was put back may be claimed again before that is noted here.
+	// unwritten counts the claims of runs that are not over in the database. A run
+	// that was put back may be claimed again before this is updated.
 	unwritten map[string]int
-	// canceled are unknown runs that were cancelled, and abortAs is why all were
-	// aborted, since the last claim began: it may have taken those runs.
+	// canceled holds unknown runs that were canceled since the last claim began, and
+	// abortAs why all were aborted since then. That claim may have taken these runs.
 	canceled map[string]bool
 	abortAs  error
 	observe  func(inFlight int)
 }
 
-// capacity returns how many more runs of an account and to a host may start, and how many of the lane run.
+// capacity returns how many more runs of an account and to a host may start, and how many runs of the lane are in flight.
 func (f *inFlight) capacity(account, lane string) (byAccount, byHost, ofLane int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -38,14 +38,14 @@ func (f *inFlight) free() int {
 	return f.limits.Node - len(f.aborts)
 }
 
-// beginClaim begins to remember aborts of runs that the claim may take.
+// beginClaim starts to remember aborts of runs that the claim may take.
 func (f *inFlight) beginClaim() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.canceled, f.abortAs = map[string]bool{}, nil
 }
 
-// start adds a run and returns a context that ends when it is aborted.
+// start adds a run and returns a context that ends when the run is aborted.
 func (f *inFlight) start(ctx context.Context, claim Claim) context.Context {
 	ctx, abort := context.WithCancelCause(ctx)
 	f.mu.Lock()
@@ -83,7 +83,7 @@ func (f *inFlight) end(claim Claim) {
 	f.observe(len(f.aborts))
 }
 
-// decrement removes a name whose count becomes zero: there are endless hosts.
+// decrement removes a name whose count becomes zero, because the number of hosts is unbounded.
 func decrement(counts map[string]int, name string) {
 	if counts[name]--; counts[name] <= 0 {
 		delete(counts, name)

@@ -11,14 +11,14 @@ import (
 // Intervals are how often a worker acts and how long it waits.
 type Intervals struct {
 	Heartbeat time.Duration
-	// AbortAfter is how long a worker goes without a heartbeat before it aborts its requests; LostAfter is how
-	// long until others declare it lost.
+	// AbortAfter is the time without a heartbeat after which a worker aborts its requests. LostAfter is the time
+	// after which others declare it lost.
 	AbortAfter, LostAfter time.Duration
 	// CancelCheck is how late a cancellation without a notification is noticed.
 	CancelCheck time.Duration
 	// Poll is how late a run that another node queued is noticed.
 	Poll time.Duration
-	// Backlog is the pause between claims, and Write that between batches of outcomes.
+	// Backlog is the pause between claims; Write is the pause between batches of outcomes.
 	Backlog, Write time.Duration
 }
 
@@ -43,11 +43,11 @@ func (w *Worker) sendHeartbeats(ctx context.Context) {
 			w.Log.Warn("Heartbeat failed; retrying. Requests in flight go on: no other node uses this database.", "error", err)
 			return
 		}
-		w.Log.Warn("Heartbeat failed; retrying. Requests in flight are aborted without one.", "error", err, "after", w.Intervals.AbortAfter)
+		w.Log.Warn("Heartbeat failed; retrying. Requests in flight are aborted if no heartbeat succeeds.", "error", err, "after", w.Intervals.AbortAfter)
 	})
 }
 
-// heartbeat increments this worker's number and returns the time until the next one. It times out to try again.
+// heartbeat increments this worker's number and returns the time until the next heartbeat. It times out to try again.
 func (w *Worker) heartbeat(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, w.Intervals.Heartbeat)
 	defer cancel()
@@ -57,14 +57,14 @@ func (w *Worker) heartbeat(ctx context.Context) (time.Duration, error) {
 	if err == nil {
 		w.abortTimer.Reset(w.Intervals.AbortAfter - took)
 		if !w.alive.Swap(true) {
-			w.Wake() // claiming waits for it
+			w.Wake() // claiming waited for a heartbeat
 		}
 	}
 	return w.Intervals.Heartbeat - took, err
 }
 
-// abortOwn aborts all requests, before other nodes mark their runs WORKER_LOST. A timer calls it, because the heartbeat
-// may be waiting for the database.
+// abortOwn aborts all requests of this worker, before other nodes mark its runs WORKER_LOST. A timer calls it, because
+// the heartbeat may be waiting for the database.
 func (w *Worker) abortOwn() {
 	if w.Alone {
 		return
@@ -81,13 +81,13 @@ func (w *Worker) watchNodes(ctx context.Context) {
 	})
 }
 
-// sighting is when the last heartbeat of another worker was first seen.
+// sighting is the last heartbeat of another worker, and when it was first seen.
 type sighting struct {
 	beat  int64
 	since time.Time
 }
 
-// giveUpSilent gives up silent workers and, at first, this node's previous boots.
+// giveUpSilent gives up silent workers. The first time it also gives up this node's previous boots.
 func (w *Worker) giveUpSilent(ctx context.Context) error {
 	if w.isPaused() {
 		return nil
@@ -152,11 +152,11 @@ func (w *Worker) countFinished(reason jobs.Reason, runs int) {
 }
 
 const (
-	depthEvery = 5       // checks for one measurement: counting a long queue is expensive
+	depthEvery = 5       // checks per measurement: counting a long queue is expensive
 	maxDepth   = 100_000 // bounds the count
 )
 
-// checkOwned aborts requests of runs that were cancelled, and measures the queue, until ctx ends.
+// checkOwned aborts the requests of canceled runs, and measures the queue, until ctx ends.
 func (w *Worker) checkOwned(ctx context.Context) {
 	checks := 0
 	background.Every(ctx, w.Intervals.CancelCheck, func(ctx context.Context) {
@@ -177,7 +177,7 @@ func (w *Worker) checkOwned(ctx context.Context) {
 func (w *Worker) abortCanceled(ctx context.Context, tx ReadTx) error {
 	w.puttingBack.Lock()
 	defer w.puttingBack.Unlock()
-	running := w.inFlight.unwrittenRuns() // before the read, so that the database knows them
+	running := w.inFlight.unwrittenRuns() // before the read, so that the database knows all of them
 	if len(running) == 0 {
 		return nil
 	}
@@ -193,7 +193,7 @@ func (w *Worker) abortCanceled(ctx context.Context, tx ReadTx) error {
 	return err
 }
 
-// deregister removes this worker's row and fails its unwritten runs, so that others need not wait.
+// deregister removes this worker's row and fails its unwritten runs, so that other nodes need not wait.
 func (w *Worker) deregister(ctx context.Context) {
 	nodes, err := w.nodes(ctx)
 	for _, node := range nodes {

@@ -8,10 +8,10 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs"
 )
 
-// The bounds of one transaction of outcomes and of their bodies.
+// The bounds of a transaction: how many outcomes it writes, and how many bytes of bodies.
 const maxBatch, maxBatchBytes = 512, 8 << 20
 
-// writeOutcomes writes outcomes until the channel is closed, with a pause that gathers some.
+// writeOutcomes writes outcomes until the channel is closed. It pauses between batches, so that they become larger.
 func (w *Worker) writeOutcomes(ctx context.Context) {
 	due := time.NewTimer(0)
 	defer due.Stop()
@@ -24,7 +24,7 @@ func (w *Worker) writeOutcomes(ctx context.Context) {
 	}
 }
 
-// batch adds to an outcome those that wait as well.
+// batch returns an outcome together with other waiting ones.
 func (w *Worker) batch(first Outcome) []Outcome {
 	batch, size := []Outcome{first}, first.size()
 	for len(batch) < maxBatch && size < maxBatchBytes && len(w.outcomes) > 0 {
@@ -42,7 +42,7 @@ func (o Outcome) size() int {
 	return len(o.Result.Body)
 }
 
-// write stores outcomes, however long that takes: a lost one is a request that nobody knows of.
+// write stores outcomes, however long that takes: a lost outcome is a request that nobody knows of.
 func (w *Worker) write(ctx context.Context, batch []Outcome) {
 	left := retry(ctx, batch, w.writeOnce,
 		func(err error) {
@@ -50,7 +50,7 @@ func (w *Worker) write(ctx context.Context, batch []Outcome) {
 		},
 		func(refused Outcome, err error) {
 			w.Log.Error("The database refused the outcome of a run; the run is marked WORKER_LOST.", "run", refused.Run, "error", err)
-			lost := failure(jobs.WorkerLost, "The request was made, but what came of it could not be stored.", nil)
+			lost := failure(jobs.WorkerLost, "The request was made, but its outcome could not be stored.", nil)
 			lost.Run, lost.FinishedAt = refused.Run, refused.FinishedAt
 			retry(ctx, []Outcome{lost}, w.writeOnce, func(error) {}, func(_ Outcome, err error) {
 				w.Log.Error("Marking a run WORKER_LOST was refused as well; it stays RUNNING until this node stops.", "run", refused.Run, "error", err)
@@ -61,7 +61,7 @@ func (w *Worker) write(ctx context.Context, batch []Outcome) {
 	}
 }
 
-// writeOnce stores outcomes and counts the runs that were not cancelled meanwhile.
+// writeOnce stores outcomes and counts the runs that were not canceled meanwhile.
 func (w *Worker) writeOnce(ctx context.Context, outcomes []Outcome) error {
 	ids, err := w.Store.FinishRuns(ctx, w.Boot, outcomes)
 	if err != nil {
@@ -84,7 +84,7 @@ func (w *Worker) writeOnce(ctx context.Context, outcomes []Outcome) error {
 }
 
 // retry calls do with items until it succeeds or ctx ends, and returns how many are left. unavailable gets the first
-// error of an outage. Refused items are halved until refused gets the bad one.
+// error of an outage. If the database refuses the items, retry halves them until refused gets the bad one.
 func retry[T any](ctx context.Context, items []T, do func(context.Context, []T) error, unavailable func(error), refused func(T, error)) (left int) {
 	const first, longest = 20 * time.Millisecond, time.Second
 	for pause := first; ; pause = min(2*pause, longest) {

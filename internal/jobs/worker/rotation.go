@@ -14,7 +14,7 @@ const (
 	maxRefused = 1000
 )
 
-// rotation remembers who was served last; the next round begins after them.
+// rotation remembers the account and lanes that were served last; the next round begins after them.
 type rotation struct {
 	account string
 	lanes   map[string]string // by account
@@ -22,7 +22,7 @@ type rotation struct {
 
 func (t rotation) clone() rotation { return rotation{t.account, maps.Clone(t.lanes)} }
 
-// served records the last lane of an account that was served, if it has several.
+// served records the last served lane of an account, if the account has several.
 func (t *rotation) served(account, lane string, lanes int) {
 	if t.lanes == nil || len(t.lanes) >= maxRemembered {
 		t.lanes = map[string]string{}
@@ -34,7 +34,7 @@ func (t *rotation) served(account, lane string, lanes int) {
 	}
 }
 
-// page returns up to pageSize names: those after last, then from the beginning.
+// page returns up to pageSize names: first the names after last, then names from the beginning.
 func (r *round) page(last string, list func(after string, limit int) ([]string, error)) ([]string, error) {
 	first, err := list("", pageSize)
 	full := len(first) == pageSize
@@ -54,11 +54,11 @@ func (r *round) page(last string, list func(after string, limit int) ([]string, 
 	return names[:min(len(names), pageSize)], nil
 }
 
-// visited holds the accounts and lanes that were covered since a round last claimed something. Waiting after every round
-// that claims nothing would delay an account behind a thousand blocked ones.
+// visited holds the accounts and lanes that were covered since a round last claimed something. A wait after every round
+// without a claim would delay an account behind a thousand blocked accounts.
 type visited map[string]bool
 
-// again reports whether another round may claim more: this one did, or it covered somebody new.
+// again reports whether another round may claim more: this round claimed something or covered a new account or lane.
 func (v *visited) again(r *round) bool {
 	if len(r.claims) > 0 || r.refused > 0 {
 		*v = nil

@@ -18,8 +18,8 @@ import (
 
 // Why a request was aborted.
 var (
-	errCanceled = errors.New("the run was cancelled")
-	errLost     = errors.New("the node could not reach the database for too long and gave its runs up")
+	errCanceled = errors.New("the run was canceled")
+	errLost     = errors.New("the node could not reach the database for too long and gave up its runs")
 	errStopped  = errors.New("the node was shut down before the response came")
 )
 
@@ -43,7 +43,7 @@ type ReadTx interface {
 	Owned(ctx context.Context, lease string) ([]string, error)
 	// CountPending counts the pending runs, up to a limit.
 	CountPending(ctx context.Context, limit int) (int, error)
-	// Configurations returns those of the given ids that can be decrypted.
+	// Configurations returns the configurations with the ids, except those that cannot be decrypted.
 	Configurations(ctx context.Context, ids []string) (map[string]jobs.Configuration, error)
 }
 
@@ -52,7 +52,7 @@ type Tx interface {
 	ReadTx
 	Now() time.Time
 	Account(ctx context.Context, id string) (accounts.Account, error)
-	// PendingAccounts and PendingLanes return accounts, or lanes of one, with pending runs, after the given one.
+	// PendingAccounts and PendingLanes return accounts, or lanes of an account, with pending runs that follow after.
 	PendingAccounts(ctx context.Context, after string, limit int) ([]string, error)
 	PendingLanes(ctx context.Context, account, after string, limit int) ([]string, error)
 	// ClaimRuns gives the oldest pending runs of a lane to a worker.
@@ -69,8 +69,8 @@ type Tx interface {
 	Settled(ctx context.Context, boot string) (bool, error)
 	// GiveUp removes a node, or returns false if it has sent a heartbeat since.
 	GiveUp(ctx context.Context, node Node) (bool, error)
-	// PutBack makes a run that a worker still owns pending again and reports
-	// whether it was owned. One whose job was deleted is cancelled instead.
+	// PutBack makes a run pending again if the worker still owns it, and reports
+	// whether it did. The run of a deleted job is canceled instead.
 	PutBack(ctx context.Context, run, lease string) (bool, error)
 	// LoseRuns fails the running runs of a worker as WORKER_LOST.
 	LoseRuns(ctx context.Context, lease, detail string) (int, error)
@@ -80,7 +80,7 @@ type Tx interface {
 type Claim struct {
 	Run, Account, Lane, Job string
 	Request                 string // the id of the configuration
-	Period                  string // the month that it is metered in
+	Period                  string // the month in which it is metered
 }
 
 // hostOf returns the destination host of a lane.
@@ -105,7 +105,7 @@ type Order struct {
 	Configuration     jobs.Configuration
 }
 
-// Sender makes requests. Its error is a *SendError, ErrExhausted, or that of ctx.
+// Sender makes requests. Its error is a *SendError, ErrExhausted, or the error of ctx.
 type Sender interface {
 	Send(ctx context.Context, order Order) (jobs.Result, error)
 }
@@ -146,12 +146,12 @@ type Worker struct {
 	Now     func() time.Time
 	// Boot is new at every start; Node is the same after a restart.
 	Boot, Node string
-	// Alone means that no other node uses the database, as on SQLite: nobody would take this worker's runs over, so it
-	// keeps them however long its heartbeats fail.
+	// Alone means that no other node uses the database, as on SQLite. No other worker would take over its runs, so this
+	// worker keeps them however long its heartbeats fail.
 	Alone bool
-	// Paused reports whether this worker must claim nothing and give no other up, because its clock is wrong. nil is never.
+	// Paused reports whether this worker must claim no runs and give up no workers, because its clock is wrong. nil means never.
 	Paused func() bool
-	// Intervals are the documented ones when zero.
+	// Intervals are the documented intervals if zero.
 	Intervals Intervals
 
 	inFlight       inFlight
@@ -197,10 +197,10 @@ func (w *Worker) Start(ctx context.Context) {
 // Wake makes the worker claim now. It never blocks.
 func (w *Worker) Wake() { w.wake.Ring() }
 
-// Abort ends the request of a cancelled run, if it is made here.
+// Abort ends the request of a canceled run, if this worker makes it.
 func (w *Worker) Abort(run string) { w.inFlight.abort(run, errCanceled) }
 
-// endTimeout bounds what is left to write: a database that does not answer must not keep the process running.
+// endTimeout bounds the last writes: a database that does not answer must not keep the process running.
 const endTimeout = 5 * time.Second
 
 // Stop ends the worker as the package documentation says. It may be repeated.
@@ -239,7 +239,7 @@ func (w *Worker) stop(ctx context.Context) {
 // execute makes the request of a run and reports its outcome.
 func (w *Worker) execute(ctx context.Context, claim Claim, configuration jobs.Configuration) {
 	var result jobs.Result
-	err := ctx.Err() // it may have been aborted already
+	err := ctx.Err() // the run may have been aborted already
 	if err == nil {
 		result, err = w.Sender.Send(ctx, Order{Account: claim.Account, Run: claim.Run, Job: claim.Job, Configuration: configuration})
 	}
@@ -284,6 +284,6 @@ func conclude(configuration jobs.Configuration, result jobs.Result, err, aborted
 }
 
 func failure(reason jobs.Reason, detail string, result *jobs.Result) Outcome {
-	detail = strings.ReplaceAll(strings.ToValidUTF8(detail, "\uFFFD"), "\x00", "\uFFFD") // it may quote what others sent
+	detail = strings.ReplaceAll(strings.ToValidUTF8(detail, "\uFFFD"), "\x00", "\uFFFD") // it may quote bytes of a server
 	return Outcome{Status: jobs.Failed, Reason: &reason, Error: &detail, Result: result}
 }

@@ -41,17 +41,17 @@ func clockConcept(t *testing.T, shared *store.DB) {
 	run.CreatedAt = now.Add(time.Hour)
 	do(t, db, "", func(ctx context.Context, tx *store.Tx) error { return tx.InsertRuns(ctx, []jobs.Run{run}) })
 	same(t, read(), run.CreatedAt)
-	for _, at := range []time.Time{now.Add(2 * time.Hour), now.Add(-time.Hour)} { // it may have been wrong before
+	for _, at := range []time.Time{now.Add(2 * time.Hour), now.Add(-time.Hour)} { // an earlier mark may have been wrong
 		must(t, db.MarkClock(t.Context(), at))
 		same(t, read(), at)
 	}
 }
 
-// agingAccount is an account with 100 rows of everything that retention removes, an hour apart.
+// agingAccount is an account with 100 rows of every kind that retention removes, an hour apart.
 type agingAccount struct {
 	db      *store.DB
 	account string
-	made    time.Time // the newest
+	made    time.Time // when the newest row was made
 }
 
 func newAgingAccount(t *testing.T, database Database) agingAccount {
@@ -79,7 +79,7 @@ func newAgingAccount(t *testing.T, database Database) agingAccount {
 	return a
 }
 
-// removed runs a round of retention that keeps rows for a time, and returns how many of each kind it removed.
+// removed runs a round of retention that keeps rows for a time, and returns how many rows of each kind it removed.
 func (a agingAccount) removed(t *testing.T, at time.Time, keep time.Duration) (counts [5]int) {
 	t.Helper()
 	pace, err := a.db.BeginRetention(t.Context(), at)
@@ -105,7 +105,7 @@ func (a agingAccount) isCatchingUp(t *testing.T) bool {
 	return until != nil
 }
 
-// pace checks how fast rows are removed that are all past their retention.
+// pace checks how fast retention removes rows if all are too old.
 func pace(t *testing.T, shared *store.DB) {
 	const keep = 30 * day
 	none, all := [5]int{}, [5]int{100, 100, 100, 100, 100}
@@ -139,7 +139,7 @@ func pace(t *testing.T, shared *store.DB) {
 	t.Run("small share at first", func(t *testing.T) {
 		a := newAgingAccount(t, New(t, shared.Name()))
 		counts := a.removed(t, a.made.Add(keep-94*time.Hour), keep)
-		same(t, counts[:3], []int{5, 5, 5}) // links and sessions are not an account's
+		same(t, counts[:3], []int{5, 5, 5}) // links and sessions are not limited by account
 	})
 	t.Run("clock that comes back", func(t *testing.T) {
 		a := newAgingAccount(t, New(t, shared.Name()))

@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// newConfig is a config with everything that a config can have but a parent.
+// newConfig returns a config with everything that a config can have, except a parent.
 func newConfig(account, key string) configs.Config {
 	return configs.Config{
 		Account: account, Key: key, Name: oddText, Description: new(oddText),
@@ -33,7 +33,7 @@ func newConfig(account, key string) configs.Config {
 	}
 }
 
-// bareConfig is a config below another, or below none, that has nothing.
+// bareConfig returns a config without items. An empty parent means none.
 func bareConfig(account, key, parent string) configs.Config {
 	config := configs.Config{Account: account, Key: key, Name: key, Items: map[string]configs.Item{},
 		Environments: map[string]configs.Overrides{}, CreatedAt: at(3), UpdatedAt: at(4)}
@@ -140,7 +140,7 @@ func configParents(t *testing.T, db *store.DB) {
 	if remove("parent") == nil {
 		t.Error("a parent was deleted")
 	}
-	for _, key := range []string{"child", "parent", "parent"} { // the last time it is not there
+	for _, key := range []string{"child", "parent", "parent"} { // the last deletion finds nothing
 		must(t, remove(key))
 	}
 	same(t, of(t, db, (*store.ReadTx).CountConfigs, account), 0)

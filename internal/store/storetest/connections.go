@@ -29,7 +29,7 @@ func connectionConcept(t *testing.T, db *store.DB) {
 		}
 		return tx.SaveConnections(ctx, dead, []connections.Connection{lost})
 	})
-	t.Run("newest first, those of living nodes", func(t *testing.T) {
+	t.Run("newest first, of live nodes", func(t *testing.T) {
 		same(t, list(account, "", 2), page.Tail[connections.Connection]{Items: []connections.Connection{third, second}, More: true})
 		same(t, list(account, second.ID, 2), page.Tail[connections.Connection]{Items: []connections.Connection{first}})
 		same(t, list(other, "", 2).Items, []connections.Connection{foreign})
@@ -50,14 +50,14 @@ func connectionConcept(t *testing.T, db *store.DB) {
 			if err != nil {
 				return err
 			}
-			if err := tx.RemoveConnections(ctx, dead, []string{second.ID}); err != nil { // not its own
+			if err := tx.RemoveConnections(ctx, dead, []string{second.ID}); err != nil { // a connection of another boot
 				return err
 			}
 			return tx.RemoveConnections(ctx, living, []string{third.ID, "none"})
 		})
 		same(t, list(account, "", 9).Items, []connections.Connection{second, first})
 	})
-	t.Run("those of nodes that are gone are removed", func(t *testing.T) {
+	t.Run("connections of lost nodes are removed", func(t *testing.T) {
 		do(t, db, "", func(ctx context.Context, tx *store.Tx) error {
 			if err := tx.RemoveLostConnections(ctx, 100); err != nil {
 				return err

@@ -116,7 +116,7 @@ func contextWrites(t *testing.T, db *store.DB) {
 	after := before
 	after.Name, after.UpdatedAt = "renamed", at(99)
 	sent := after
-	sent.Attributes, sent.CreatedAt = []byte(`{"sent":1}`), at(999) // are reported, not changed
+	sent.Attributes, sent.CreatedAt = []byte(`{"sent":1}`), at(999) // neither may change
 	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateContext(ctx, sent) })
 	same(t, get(t, db, readContext(ctx, account, "user", "a")), after)
 	same(t, get(t, db, readContext(ctx, account, "device", "a")), newContext(account, "device", "a"))

@@ -1,5 +1,5 @@
-// Package storetest creates real databases of both kinds for tests, and has the
-// suite that every concept of the store must pass on both.
+// Package storetest creates real databases of both kinds for tests, and holds the
+// suite that every concept of the store must pass on both kinds.
 package storetest
 
 import (
@@ -24,8 +24,8 @@ import (
 	"github.com/signalbox/signalbox/internal/suite"
 )
 
-// ServerVariable names the PostgreSQL server that tests make their databases
-// on. scripts/with-postgres sets it.
+// ServerVariable is the environment variable with the URL of the PostgreSQL server
+// for test databases. scripts/with-postgres sets it.
 const ServerVariable = "SIGNALBOX_TEST_POSTGRES"
 
 // Database is an empty, migrated database. It may be opened any number of
@@ -33,7 +33,7 @@ const ServerVariable = "SIGNALBOX_TEST_POSTGRES"
 type Database struct {
 	Kind string // "sqlite" or "postgres"
 	URL  string // of PostgreSQL
-	Dir  string // of SQLite's file, and for the files of nodes
+	Dir  string // the folder of SQLite's file and of the files of nodes
 }
 
 // Each runs a test on SQLite and on PostgreSQL, in parallel.
@@ -47,8 +47,8 @@ func Each(t *testing.T, test func(t *testing.T, database Database)) {
 	}
 }
 
-// Need skips the test when no database of a kind can be made here: SQLite
-// needs nothing, PostgreSQL a server.
+// Need skips the test if no database of a kind can be made here: SQLite needs
+// nothing, PostgreSQL needs a server.
 func Need(t testing.TB, kind string) {
 	t.Helper()
 	if kind == "postgres" && os.Getenv(ServerVariable) == "" {
@@ -78,7 +78,7 @@ func lasting(t testing.TB, wanted Database, create func(Database) (Database, err
 	return made
 }
 
-// atEnd makes something happen when the test ends.
+// atEnd calls a function when the test ends.
 func atEnd(t testing.TB, end func() error) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -88,8 +88,8 @@ func atEnd(t testing.TB, end func() error) {
 	})
 }
 
-// NewShared makes a database for all tests of a package, which check with Need
-// whether there can be one, and returns what removes it.
+// NewShared makes a database for all tests of a package, and returns a function
+// that removes it. The tests call Need first.
 func NewShared(kind string) (made Database, remove func() error, err error) {
 	folder, err := os.MkdirTemp("", "signalbox-test")
 	if err != nil {
@@ -99,9 +99,9 @@ func NewShared(kind string) (made Database, remove func() error, err error) {
 	return made, func() error { return errors.Join(made.drop(), os.RemoveAll(folder)) }, err
 }
 
-// Options returns what the database is opened with. Tests do not wait for the
-// disk, and their transactions wait for each other: PostgreSQL does not end
-// those that are idle.
+// Options returns the options that open the database. Tests do not wait for the
+// disk. Their transactions may wait for each other, so PostgreSQL ends only
+// transactions that are idle for a minute.
 func (d Database) Options() store.Options {
 	return store.Options{Database: d.URL, File: d.file(), Log: slog.New(slog.DiscardHandler), Unsynced: true,
 		Limits: store.Limits{Idle: time.Minute}}
@@ -109,7 +109,7 @@ func (d Database) Options() store.Options {
 
 func (d Database) file() string { return filepath.Join(d.Dir, "signalbox.db") }
 
-// Open opens the database until the end of the test. change may alter how.
+// Open opens the database until the end of the test. change may alter the options.
 func (d Database) Open(t testing.TB, change ...func(*store.Options)) *store.DB {
 	t.Helper()
 	options := d.Options()
@@ -123,8 +123,8 @@ func (d Database) Open(t testing.TB, change ...func(*store.Options)) *store.DB {
 	return db
 }
 
-// Raw opens the database beside the store, to look at or damage what the store
-// never shows, until the end of the test.
+// Raw opens the database beside the store until the end of the test, to read or
+// damage rows that the store does not show.
 func (d Database) Raw(t testing.TB) *sql.DB {
 	t.Helper()
 	driver, source := "pgx", d.URL
@@ -173,7 +173,7 @@ func (d Database) create(like string) (Database, error) {
 
 func (d Database) drop() error {
 	if d.Kind == "sqlite" {
-		return nil // its folder goes
+		return nil // the file is removed with its folder
 	}
 	parsed, err := url.Parse(d.URL)
 	if err != nil {
@@ -182,14 +182,14 @@ func (d Database) drop() error {
 	return whenUnused(context.Background(), os.Getenv(ServerVariable), "DROP DATABASE "+parsed.Path[1:]+" WITH (FORCE)")
 }
 
-// template is a migrated database that others are copied from.
+// template is a migrated database, from which others are copied.
 type template struct {
 	name  string // on the PostgreSQL server
 	bytes []byte // of SQLite's file
 }
 
-// templates holds those of this test process, made when first needed.
-var templates = map[string]func() (template, error){ //nolint:gochecknoglobals // tests of a package share them
+// templates holds the templates of this test process, made when first needed.
+var templates = map[string]func() (template, error){ //nolint:gochecknoglobals // tests of a package share templates
 	"sqlite": sync.OnceValues(sqliteTemplate), "postgres": sync.OnceValues(postgresTemplate),
 }
 
@@ -224,9 +224,9 @@ func migrate(options store.Options) error {
 	return errors.Join(db.Migrate(ctx), db.Close())
 }
 
-// whenUnused runs a statement that needs a database for itself. The server waits
-// some seconds until connections that were closed are gone, which a busy machine
-// may need several times.
+// whenUnused runs a statement that needs exclusive use of a database. The server
+// waits some seconds until closed connections are gone. On a busy machine that is
+// not enough, so the statement is repeated.
 func whenUnused(ctx context.Context, server, statement string) error {
 	const inUse, attempts = "55006", 12
 	var err error

@@ -74,7 +74,7 @@ func knownSources(t *testing.T, db *store.DB) {
 	same(t, len(known(account, newSource(account, "f", oddText, oddText), newSource(account, "f", "S0", "e"), newSource(account, "%", "s0", "e"),
 		newSource(account, "", "", ""), newSource(account, `f","s0","e`, "s0", "e"))), 1)
 	same(t, len(known(other, many[:2]...)), 1)
-	// What is declared comes back as it is stored, whatever is reported.
+	// The stored declaration comes back, whatever is reported.
 	other1, other2, same1 := many[0], many[1], many[2]
 	other1.DeclaredType, other2.DeclaredDefault = flageval.String, json.RawMessage(`"a\u0000\\\"\ud800ü"`)
 	for key, found := range known(account, other1, other2, same1) {
@@ -95,7 +95,7 @@ func lastSeen(t *testing.T, db *store.DB) {
 	saveFlagSources(t, db, first, second, third)
 	flag.LastSeen = new(at(500))
 	same(t, find(t, db, (*store.ReadTx).Flag, account, "f"), flag)
-	saveFlag(t, db, flag) // what is observed is not written
+	saveFlag(t, db, flag) // does not write when the flag was last seen
 	do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
 		return tx.Refresh(ctx, account, []observations.Refresh{{What: observations.FlagSourceSeen, Key: second.ID, At: at(600)}})
 	})

@@ -15,10 +15,10 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// oddValue is oddJSON without spaces, as values inside of documents are kept.
+// oddValue is oddJSON without spaces, the stored form of values inside documents.
 const oddValue = `{"b":1.0,"a":1e5,"b":-0.0,"ü":"\u00e9\/","n":null,"big":12345678901234567890.123,"e":{}}`
 
-// newFlag is a flag with everything that a flag can have.
+// newFlag returns a flag with everything that a flag can have.
 func newFlag(account, key string) flags.Flag {
 	return flags.Flag{
 		Account: account, Key: key, Name: oddText, Description: new(oddText), Type: flageval.JSON, Default: json.RawMessage(oddJSON),
@@ -34,7 +34,7 @@ func newFlag(account, key string) flags.Flag {
 	}
 }
 
-// bareFlag is a flag as discovery makes it: everything that may be missing is.
+// bareFlag returns a flag as discovery makes it, without any optional field.
 func bareFlag(account, key string) flags.Flag {
 	return flags.Flag{Account: account, Key: key, Name: key, Type: flageval.String, Default: json.RawMessage(`""`),
 		Environments: map[string]flags.Environment{}, CreatedAt: at(6), UpdatedAt: at(7)}
@@ -142,7 +142,7 @@ func flagReplacement(t *testing.T, db *store.DB) {
 	for _, after := range []flags.Flag{bareFlag(account, "f"), newFlag(account, "f"), bareFlag(account, "f")} {
 		after.CreatedAt, after.UpdatedAt = at(100), at(200)
 		saveFlag(t, db, after)
-		after.LastEvaluated = first.LastEvaluated // noted beside the writers, who leave it alone
+		after.LastEvaluated = first.LastEvaluated // saving does not change it
 		same(t, find(t, db, (*store.ReadTx).Flag, account, "f"), after)
 	}
 	same(t, find(t, db, (*store.ReadTx).Flag, account, "kept"), kept)
@@ -174,7 +174,7 @@ func flagDeletion(t *testing.T, db *store.DB) {
 		"saved":    func(flag flags.Flag) { saveFlag(t, db, flag) },
 		"inserted": func(flag flags.Flag) { insertFlags(t, db, flag) },
 	} {
-		t.Run("and nothing of it comes back when it is "+name+" again", func(t *testing.T) {
+		t.Run("all its fields are new when it is "+name+" again", func(t *testing.T) {
 			flag := bareFlag(account, "f")
 			again(flag)
 			same(t, find(t, db, (*store.ReadTx).Flag, account, "f"), flag)
@@ -377,7 +377,7 @@ func flagReferences(t *testing.T, db *store.DB) {
 	account := newAccount(t, db).ID
 	whole, alice := flags.Reference{ContextType: "user"}, flags.Reference{ContextType: "user", ContextKey: "alice"}
 	odd := flags.Reference{ContextType: oddText, ContextKey: oddText}
-	saveFlag(t, db, newFlag(account, "both"), whole, alice, alice) // one twice
+	saveFlag(t, db, newFlag(account, "both"), whole, alice, alice) // alice twice
 	saveFlag(t, db, newFlag(account, "odd"), odd)
 	saveFlag(t, db, newFlag(account, "whole"), whole)
 	saveFlag(t, db, newFlag(newAccount(t, db).ID, "foreign"), whole, alice)
@@ -391,13 +391,13 @@ func flagReferences(t *testing.T, db *store.DB) {
 	for _, each := range [][2]string{{"User", ""}, {"user", "Alice"}, {"use", ""}, {"%", ""}, {"user", "%"}, {oddText, ""}} {
 		same(t, find(each[0], each[1]), nil)
 	}
-	saveFlag(t, db, newFlag(account, "both"), odd) // what it referred to is replaced
+	saveFlag(t, db, newFlag(account, "both"), odd) // replaces its references
 	same(t, find("user", ""), []string{"whole"})
 	same(t, find("user", "alice"), nil)
 	same(t, find(oddText, oddText), []string{"both", "odd"})
 	saveFlag(t, db, newFlag(account, "both"))
 	same(t, find(oddText, oddText), []string{"odd"})
-	t.Run("replace those of several flags", func(t *testing.T) {
+	t.Run("replace the references of several flags", func(t *testing.T) {
 		set := func(references map[string][]flags.Reference) {
 			t.Helper()
 			do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.SetFlagReferences(ctx, account, references) })
@@ -409,7 +409,7 @@ func flagReferences(t *testing.T, db *store.DB) {
 		same(t, find(oddText, oddText), nil)
 		set(map[string][]flags.Reference{"both": nil})
 		same(t, find("user", "alice"), nil)
-		insertFlags(t, db, newFlag(account, "whole")) // leaves them
+		insertFlags(t, db, newFlag(account, "whole")) // keeps the references
 	})
 	t.Run("rollback", func(t *testing.T) {
 		err := db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {

@@ -19,7 +19,7 @@ func boundedTo(t *testing.T, database Database, bytes int64) *store.DB {
 	return database.Open(t, func(o *store.Options) { o.HistoryBytes = bytes })
 }
 
-// sized is a change whose documents have so many bytes together.
+// sized returns a change whose documents have the given size together.
 func sized(bytes int) changes.Change {
 	document := []byte(`"` + strings.Repeat("x", bytes/2-2) + `"`)
 	return changes.Change{Kind: "logger", Key: "k", Action: changes.Updated, Before: document, After: document}
@@ -61,7 +61,7 @@ func boundedHistory(t *testing.T, shared *store.DB) {
 		same(t, historyBytes(t, db, other), 60*kib)
 		checkTotals(t, db)
 	})
-	t.Run("small ones make room for large ones", func(t *testing.T) {
+	t.Run("small documents make way for large ones", func(t *testing.T) {
 		db := boundedTo(t, New(t, shared.Name()), 512*kib)
 		account := newAccount(t, db).ID
 		for range 6 {
@@ -93,12 +93,12 @@ func boundedHistory(t *testing.T, shared *store.DB) {
 		same(t, trimmed, 2)
 	})
 	t.Run("a lower limit", func(t *testing.T) { lowerLimit(t, New(t, shared.Name())) })
-	t.Run("what is undone does not count", func(t *testing.T) { undoneHistory(t, New(t, shared.Name())) })
+	t.Run("a rolled back change does not count", func(t *testing.T) { undoneHistory(t, New(t, shared.Name())) })
 	t.Run("racing writers and retention", func(t *testing.T) { racingHistory(t, New(t, shared.Name())) })
 	t.Run("older nodes", func(t *testing.T) { uncountedHistory(t, New(t, shared.Name())) })
 }
 
-// undoneHistory rolls a change back that would have trimmed the history.
+// undoneHistory rolls back a change that would have trimmed the history.
 func undoneHistory(t *testing.T, database Database) {
 	const kib = 1 << 10
 	db := boundedTo(t, database, 64*kib)
@@ -112,7 +112,7 @@ func undoneHistory(t *testing.T, database Database) {
 	}
 }
 
-// lowerLimit opens a database again with a lower limit: what is too much goes although nobody writes.
+// lowerLimit opens a database again with a lower limit: the history is trimmed without a write.
 func lowerLimit(t *testing.T, database Database) {
 	const kib = 1 << 10
 	large := boundedTo(t, database, 0)
@@ -138,7 +138,7 @@ func lowerLimit(t *testing.T, database Database) {
 	must(t, err)
 	same(t, total >= largest && largest == historyBytes(t, small, account), true)
 	checkTotals(t, small)
-	// A stream that resumes in the trimmed part misses numbers, and so loads everything.
+	// A stream that resumes in the trimmed part misses numbers, so the client loads everything.
 	found, err := small.EventsAfter(t.Context(), account, 30, 100)
 	must(t, err)
 	same(t, found[0].Seq, int64(trimmed+1))
@@ -187,7 +187,7 @@ func racingHistory(t *testing.T, database Database) {
 	same(t, historyBytes(t, nodes[0], account), 0)
 }
 
-// uncountedHistory counts what the migration finds, and what nodes of an older version write.
+// uncountedHistory checks the count after the migration, and after writes by nodes of an older version.
 func uncountedHistory(t *testing.T, database Database) {
 	db := boundedTo(t, database, 0)
 	account := newAccount(t, db).ID
@@ -208,10 +208,10 @@ func uncountedHistory(t *testing.T, database Database) {
 	execute(t, database, `UPDATE accounts SET history_bytes = 7 WHERE id = '`+account+`'`)
 	_, err = db.RemoveChanges(t.Context(), time.Now().Add(time.Hour), nil)
 	must(t, err)
-	same(t, historyBytes(t, db, account), 0) // and not less
+	same(t, historyBytes(t, db, account), 0) // and not negative
 }
 
-// checkHistoryBytes checks that what is counted of every history is what its documents add up to.
+// checkHistoryBytes checks that the counted bytes of every history are the sum of its documents.
 func checkHistoryBytes(t *testing.T, db *store.DB) {
 	t.Helper()
 	wrong, err := db.CorrectHistoryBytes(context.Background()) //nolint:usetesting // t.Context has ended when a cleanup runs

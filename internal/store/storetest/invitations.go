@@ -26,21 +26,21 @@ func invitations(t *testing.T, db *store.DB) {
 	invitation := newInvitation(t, db, account, oddText, nil)
 	same(t, find(t, db, (*store.ReadTx).Invitation, account, invitation.ID), invitation)
 	lacks(t, db, (*store.ReadTx).Invitation, other, invitation.ID)
-	t.Run("one for each address of an account", func(t *testing.T) {
+	t.Run("one invitation for each address of an account", func(t *testing.T) {
 		again := accounts.Invitation{ID: newID(), Account: account, Address: oddText}
 		refused(t, db.Write(ctx, account, func(ctx context.Context, tx *store.Tx) error { return tx.InsertInvitation(ctx, again) }), fault.AlreadyExists)
 		newInvitation(t, db, other, oddText, nil)
 		same(t, of(t, db, (*store.ReadTx).CountInvitations, account), 1)
 		same(t, matches(t, db, (*store.ReadTx).Invitations, account, accounts.InvitationFilter{Address: oddText}), []accounts.Invitation{invitation})
 	})
-	t.Run("those of an address in all accounts, oldest first", func(t *testing.T) {
+	t.Run("of an address in all accounts, oldest first", func(t *testing.T) {
 		address := newID() + "@example.com"
 		younger := newInvitation(t, db, account, address, func(each *accounts.Invitation) { each.CreatedAt = at(3) })
 		older := newInvitation(t, db, other, address, nil)
 		same(t, of(t, db, (*store.ReadTx).InvitationsTo, address), []accounts.Invitation{older, younger})
 		same(t, len(of(t, db, (*store.ReadTx).InvitationsTo, "nobody@example.com")), 0)
 	})
-	t.Run("a deletion removes one of its account", func(t *testing.T) {
+	t.Run("a deletion removes an invitation of its own account only", func(t *testing.T) {
 		do(t, db, other, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteInvitation(ctx, other, invitation.ID) })
 		same(t, find(t, db, (*store.ReadTx).Invitation, account, invitation.ID), invitation)
 		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteInvitation(ctx, account, invitation.ID) })
@@ -83,7 +83,7 @@ func links(t *testing.T, db *store.DB) {
 		return tx.LinkAbout(ctx, accounts.JoinLink, subject)
 	})
 	second := save(accounts.ResetLink, subject, new(at(2)))
-	missing(t, db, readLink(ctx, first.Hash)) // one of each kind and subject
+	missing(t, db, readLink(ctx, first.Hash)) // there is one link for each kind and subject
 	same(t, of(t, db, (*store.ReadTx).LinkByHash, second.Hash), second)
 	kept := save(accounts.ResetLink, newID(), new(at(3)))
 	do(t, db, other, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteLinks(ctx, other, subject) })
@@ -99,7 +99,7 @@ func links(t *testing.T, db *store.DB) {
 	}
 	missing(t, db, readLink(ctx, past.Hash))
 	same(t, of(t, db, (*store.ReadTx).LinkByHash, never.Hash), never)
-	same(t, of(t, db, (*store.ReadTx).LinkByHash, kept.Hash), kept) // it expires at that very instant
+	same(t, of(t, db, (*store.ReadTx).LinkByHash, kept.Hash), kept) // the link expires at that very instant
 }
 
 func resetLinks(t *testing.T, db *store.DB) {

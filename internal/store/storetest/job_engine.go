@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// write runs a transaction and returns what it found.
+// write runs a transaction and returns its result.
 func write[T any](t *testing.T, db *store.DB, fn func(context.Context, *store.Tx) (T, error)) (found T) {
 	t.Helper()
 	do(t, db, "", func(ctx context.Context, tx *store.Tx) (err error) {
@@ -61,7 +61,7 @@ func puttingBack(t *testing.T, db *store.DB) {
 	putBack := func(lease string) bool {
 		return write(t, db, func(ctx context.Context, tx *store.Tx) (bool, error) { return tx.PutBack(ctx, run, lease) })
 	}
-	same(t, putBack("boot"), false) // nobody owns it yet
+	same(t, putBack("boot"), false) // no worker owns the run yet
 	same(t, claim(t, db, job.Lane(), "boot", 1), []string{run})
 	same(t, putBack("another"), false)
 	same(t, putBack("boot"), true)
@@ -175,7 +175,7 @@ func claiming(t *testing.T, db *store.DB) {
 	read := of(t, db, (*store.ReadTx).Configurations, []string{job.RequestID, newID()})
 	same(t, len(read), 1)
 	same(t, read[job.RequestID].Plain(), job.Configuration.Plain())
-	db.SealWith(newRing(t)) // one that cannot open it
+	db.SealWith(newRing(t)) // a ring that cannot open the configuration
 	same(t, len(of(t, db, (*store.ReadTx).Configurations, []string{job.RequestID})), 0)
 }
 

@@ -33,7 +33,7 @@ func lastRuns(t *testing.T, db *store.DB) {
 		slices.Sort(keys)
 		return keys
 	}
-	same(t, listed(""), []string{"again", "busy", "idle"}) // runs of a deleted job with the key are not this one's
+	same(t, listed(""), []string{"again", "busy", "idle"}) // runs of a deleted job with the same key do not count
 	same(t, listed(jobs.Failed), []string{"busy"})
 	same(t, listed(jobs.Running), nil)
 	same(t, listed(jobs.Canceled), nil)
@@ -99,7 +99,7 @@ func pendingLimits(t *testing.T, db *store.DB) {
 			return tx.ExpireRuns(ctx, account, before, oddText, limit)
 		})
 	}
-	same(t, expire(at(3), 100), 0) // they were queued at that instant
+	same(t, expire(at(3), 100), 0) // the runs were queued at that instant, not before
 	same(t, expire(at(4), 3), 3)
 	same(t, expire(at(4), 3), 1)
 	same(t, pending(100), 0)

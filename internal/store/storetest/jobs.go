@@ -15,8 +15,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// OpenSealed opens a database as a node does: with the key ring of all its
-// nodes.
+// OpenSealed opens a database as a node does: with the key ring that its nodes
+// share.
 func OpenSealed(t testing.TB, database Database, change ...func(*store.Options)) *store.DB {
 	t.Helper()
 	db := database.Open(t, change...)
@@ -38,8 +38,8 @@ func ReadRuns(t testing.TB, db *store.DB, account string) []jobs.Run {
 	return list(t, db, (*store.ReadTx).Runs, account, jobs.RunFilter{}, page.Cursor{Size: 10_000}).Items
 }
 
-// NewJob is an enabled job that fires every minute, but not before its
-// NextRunAt is set.
+// NewJob returns an enabled job with a schedule of every minute. It does not fire
+// before its NextRunAt is set.
 func NewJob(account, key, url string) jobs.Job {
 	return jobs.Job{Account: account, UID: newID(), Key: key, RequestID: newID(), Name: key, Enabled: true, Type: jobs.HTTP, Schedule: "* * * * *",
 		Concurrency: jobs.Allow, CreatedAt: at(1), UpdatedAt: at(2), Version: 1,
@@ -62,7 +62,7 @@ func AddJobs(t testing.TB, db *store.DB, added ...jobs.Job) {
 	})
 }
 
-// NewRun is a pending run of a job that somebody asked for.
+// NewRun returns a pending run of a job, started by hand.
 func NewRun(job jobs.Job) jobs.Run {
 	return jobs.Run{ID: newID(), Account: job.Account, JobUID: job.UID, JobKey: job.Key, Lane: job.Lane(), Trigger: jobs.Manual, Status: jobs.Pending, CreatedAt: at(3)}
 }
@@ -79,7 +79,7 @@ func Queue(t testing.TB, db *store.DB, job jobs.Job, count int) []string {
 	return ids
 }
 
-// oddJob has everything a job can have.
+// oddJob returns a job with everything that a job can have.
 func oddJob(account, key string) jobs.Job {
 	job := NewJob(account, key, "https://user:secret@example.com/a?b=c")
 	description, next, body, cert := oddText, at(9), oddText, oddText
@@ -95,7 +95,7 @@ func readJob(t *testing.T, db *store.DB, account, key string) jobs.Job {
 }
 
 func jobConcept(t *testing.T, shared *store.DB) {
-	db := OpenSealed(t, New(t, shared.Name())) // what is sealed here needs a ring of its own
+	db := OpenSealed(t, New(t, shared.Name())) // sealed values need a ring of their own
 	ctx, account, other := t.Context(), newAccount(t, db).ID, newAccount(t, db).ID
 	t.Run("round trip", func(t *testing.T) {
 		job := oddJob(account, "odd")
@@ -146,7 +146,7 @@ func storedJobs(t *testing.T, db *store.DB) {
 	same(t, stored(), jobs.Stored{Jobs: 2, ConfigurationBytes: 2 * size})
 	first.RequestID = newID()
 	plain := first.Configuration.Plain()
-	plain.URL = "http://a/\n" // as JSON, it is two bytes longer
+	plain.URL = "http://a/\n" // two bytes longer as JSON
 	first.Configuration = jobs.NewConfiguration(plain)
 	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.InsertJobRequest(ctx, first) })
 	same(t, stored(), jobs.Stored{Jobs: 2, ConfigurationBytes: 2*size + 2})
@@ -256,14 +256,14 @@ func jobLists(t *testing.T, db *store.DB) {
 	}.check(t, db, account, written)
 }
 
-// jobSeals rotates the key that configurations are sealed with.
+// jobSeals rotates the key with which configurations are sealed.
 func jobSeals(t *testing.T, database Database) {
 	ctx, db := t.Context(), database.Open(t)
 	ring, file := newRingFile(t)
 	db.SealWith(ring)
 	account := newAccount(t, db).ID
 	var written []jobs.Job
-	for i := range 250 { // more than are sealed again at once
+	for i := range 250 { // more than one batch
 		written = append(written, NewJob(account, fmt.Sprint("j", i), "http://canary-secret/"))
 	}
 	AddJobs(t, db, written...)

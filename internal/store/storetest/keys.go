@@ -19,7 +19,7 @@ func newKey(t *testing.T, db *store.DB, account string, change func(*accounts.Ke
 	return key
 }
 
-// fullKey has a value everywhere.
+// fullKey sets every field of a key.
 func fullKey(key *accounts.Key) {
 	key.ExpiresAt, key.LastUsedAt = new(at(7)), new(at(8))
 	key.Scopes.Environments = []string{"production", oddText}
@@ -49,7 +49,7 @@ func accessVersion(t *testing.T, db *store.DB) {
 		same(t, alone, want)
 		same(t, of(t, db, (*store.ReadTx).AccessVersion, key.Account), want.Access)
 		do(t, db, key.Account, func(ctx context.Context, tx *store.Tx) error {
-			for range 2 { // the lock has read it, or the first call
+			for range 2 { // the second call returns the version that the lock or the first call read
 				inside, err := tx.AccessVersion(ctx, key.Account)
 				must(t, err)
 				same(t, inside, want.Access)
@@ -87,8 +87,8 @@ func keys(t *testing.T, db *store.DB) {
 			}
 		}
 	})
-	t.Run("an update changes what may change, of a key of its account", func(t *testing.T) { keyUpdate(t, db, account, other) })
-	t.Run("a deletion removes a key of its account", func(t *testing.T) {
+	t.Run("an update changes the allowed fields, of a key of its own account only", func(t *testing.T) { keyUpdate(t, db, account, other) })
+	t.Run("a deletion removes a key of its own account only", func(t *testing.T) {
 		key, kept := newKey(t, db, account, nil), newKey(t, db, account, nil)
 		do(t, db, other, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteKey(ctx, other, key.ID) })
 		same(t, find(t, db, (*store.ReadTx).Key, account, key.ID), key)

@@ -20,19 +20,19 @@ func oddNames() []string {
 	return []string{"b", "B", "a", "Z", "_", "~", "a-b", "ab", "a b", "ä", "a\u0308", "é", "z", "Ω", "日本", "\U0001F6A6", "10", "9", " "}
 }
 
-// listing is one of the store's lists with what it promises.
+// listing is one of the store's lists with its promised orders.
 type listing[T, F any] struct {
 	read func(tx *store.ReadTx, ctx context.Context, account string, filter F, request page.Request) (page.List[T], error)
 	// id breaks ties.
 	id func(T) string
-	// fields are what callers may sort by: the fields of T with these names.
+	// fields are the sort fields. T has fields with these names.
 	fields    []string
 	byDefault string
-	// newestFirst makes the order without a wish a descending one.
+	// newestFirst makes the default order descending.
 	newestFirst bool
 }
 
-// unasked is the order when none is asked for.
+// unasked returns the default order.
 func (l listing[T, F]) unasked() page.Order {
 	return page.Order{Field: l.byDefault, Descending: l.newestFirst}
 }
@@ -113,14 +113,14 @@ func (l listing[T, F]) sorted(items []T, orders ...page.Order) []T {
 	})
 }
 
-// field returns the field of an item that a sort field is named after, such as CreatedAt for created_at.
+// field returns the field of an item for a sort field, such as CreatedAt for created_at.
 func field(item any, name string) reflect.Value {
 	name = strings.ReplaceAll(name, "_", "")
 	found, _ := reflect.TypeOf(item).FieldByNameFunc(func(field string) bool { return strings.EqualFold(field, name) })
 	return reflect.ValueOf(item).FieldByIndex(found.Index)
 }
 
-// compare compares texts or instants. What is missing is last, in both directions.
+// compare compares texts or instants. A missing value is last, in both directions.
 func compare(a, b reflect.Value, descending bool) (decided int) {
 	a, b = reflect.Indirect(a), reflect.Indirect(b)
 	switch {
@@ -141,7 +141,7 @@ func compare(a, b reflect.Value, descending bool) (decided int) {
 	return decided
 }
 
-// matches returns everything that a filter selects, and checks that it is counted.
+// matches returns all items that a filter selects, and checks their count.
 func matches[T, F any](t *testing.T, db *store.DB, read func(*store.ReadTx, context.Context, string, F, page.Request) (page.List[T], error),
 	account string, filter F) []T {
 	t.Helper()
@@ -150,7 +150,7 @@ func matches[T, F any](t *testing.T, db *store.DB, read func(*store.ReadTx, cont
 	return found.Items
 }
 
-// searches is a table of searches in names, and of what each finds.
+// searches is a table of searches in names, and of the names that each finds.
 func searches() (names []string, table map[string][]string) {
 	names = []string{"Äpfel & Birnen", "50% off", "500 off", `back\slash`, "under_score", "underscore", "ПРОДАКШН", "İstanbul", "plain"}
 	table = map[string][]string{
@@ -171,7 +171,7 @@ func searches() (names []string, table map[string][]string) {
 	return names, table
 }
 
-// checkSearch runs the table on a list whose items are named by their names.
+// checkSearch runs the table on a list. search returns the names that it finds.
 func checkSearch(t *testing.T, search func(t *testing.T, text string) []string) {
 	t.Helper()
 	_, table := searches()

@@ -51,7 +51,7 @@ func logGroups(t *testing.T, db *store.DB) {
 	t.Run("delete", func(t *testing.T) {
 		deleteGroup(t, db, account, "Bare")
 		deleteGroup(t, db, account, "nothing")
-		deleteGroup(t, db, account, "logger") // which is none
+		deleteGroup(t, db, account, "logger") // it is no group
 		lacks(t, db, (*store.ReadTx).LogGroup, account, "Bare")
 		same(t, of(t, db, (*store.ReadTx).CountLogGroups, account), 2)
 		same(t, find(t, db, (*store.ReadTx).Logger, account, "logger"), bareLogger(account, "logger"))

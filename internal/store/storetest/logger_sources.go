@@ -19,7 +19,7 @@ func seenBy(account, logger, service, environment string) logging.Source {
 		Level: loglevel.Debug, ResolvedLevel: loglevel.Info, FirstObserved: at(60), LastSeen: at(61), CreatedAt: at(62), UpdatedAt: at(63)}
 }
 
-// at2 is a source that was last seen at another instant.
+// at2 returns a source that was last seen at another instant.
 func at2(source logging.Source, micros int) logging.Source {
 	source.LastSeen = at(micros)
 	return source
@@ -30,7 +30,7 @@ func saveSources(t *testing.T, db *store.DB, sources ...logging.Source) {
 	do(t, db, sources[0].Account, func(ctx context.Context, tx *store.Tx) error { return tx.SaveLoggerSources(ctx, sources) })
 }
 
-// known returns the stored ones of some sources of one logger, as they are stored.
+// known returns the stored rows of some sources of one logger.
 func known(t *testing.T, db *store.DB, account string, sources ...logging.Source) []logging.Source {
 	t.Helper()
 	rows := map[string]logging.Source{}

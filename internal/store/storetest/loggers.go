@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// newLevels have everything that levels can have.
+// newLevels returns levels with everything that they can have.
 func newLevels() logging.Levels {
 	return logging.Levels{Level: loglevel.Warn, LevelExpiresAt: new(at(101)), Environments: map[string]logging.Override{
 		"production": {Level: loglevel.Trace, ExpiresAt: new(at(100))}, "staging": {Level: loglevel.Silent},
@@ -24,12 +24,12 @@ func newLevels() logging.Levels {
 
 func noLevels() logging.Levels { return logging.Levels{Environments: map[string]logging.Override{}} }
 
-// newLogger is a logger with everything that a logger can have.
+// newLogger returns a logger with everything that a logger can have.
 func newLogger(account, key string) logging.Logger {
 	return logging.Logger{Account: account, Key: key, Name: oddText, Levels: newLevels(), Group: "group", Managed: true, CreatedAt: at(40), UpdatedAt: at(41)}
 }
 
-// bareLogger is a logger as discovery makes it.
+// bareLogger returns a logger as discovery makes it.
 func bareLogger(account, key string) logging.Logger {
 	return logging.Logger{Account: account, Key: key, Name: key, Levels: noLevels(), CreatedAt: at(42), UpdatedAt: at(43)}
 }
@@ -237,7 +237,7 @@ func promotions(t *testing.T, db *store.DB) {
 	same(t, []bool{cascaded(account, "a"), cascaded(account, "b"), cascaded(account, "c"), cascaded(other, "a")}, []bool{true, false, false, false})
 	deleteLogger(t, db, account, "a")
 	same(t, cascaded(account, "a"), true)
-	saveGroup(t, db, newGroup(account, "a")) // a group may have the key in between
+	saveGroup(t, db, newGroup(account, "a")) // meanwhile a group may have the key
 	deleteGroup(t, db, account, "a")
 	saveLoggers(t, db, bareLogger(account, "a"))
 	same(t, cascaded(account, "a"), true)
@@ -245,7 +245,7 @@ func promotions(t *testing.T, db *store.DB) {
 
 func expiries(t *testing.T, db *store.DB) {
 	account := newAccount(t, db).ID
-	at := func(years int) *time.Time { return new(time.Date(1900+years, 1, 1, 0, 0, 0, 0, time.UTC)) } // before what other tests write
+	at := func(years int) *time.Time { return new(time.Date(1900+years, 1, 1, 0, 0, 0, 0, time.UTC)) } // before the times of other tests
 	expiring := func(key string, base, override *time.Time) logging.Logger {
 		logger := bareLogger(account, key)
 		logger.LevelExpiresAt, logger.Environments = base, map[string]logging.Override{"e": {Level: loglevel.Info, ExpiresAt: override}}

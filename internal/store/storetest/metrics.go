@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// MetricSums returns what is stored of an account's metrics.
+// MetricSums returns the stored metrics of an account.
 func MetricSums(t testing.TB, db *store.DB, account string, by observations.Resolution, filter observations.MetricFilter) (sums []observations.MetricSum) {
 	t.Helper()
 	must(t, db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) error {
@@ -118,7 +118,7 @@ func (m metricSums) remove(t *testing.T) {
 	m.add(t, other, written[:2]...)
 	removed, err := m.db.RemoveMetrics(t.Context(), m.by, written[1099].At, nil)
 	same(t, err, nil)
-	if removed < 1099+2 { // and those of other tests
+	if removed < 1099+2 { // rows of other tests may be removed too
 		t.Errorf("%d were removed", removed)
 	}
 	same(t, m.stored(t, account, observations.MetricFilter{}), written[1099:])

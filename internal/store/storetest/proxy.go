@@ -49,7 +49,7 @@ func (d Database) at(t testing.TB, address string) Database {
 	return d
 }
 
-// Cut drops every connection; new ones are let through.
+// Cut drops every connection. New connections work.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,14 +58,14 @@ func (p *Proxy) Cut() {
 	}
 }
 
-// Down drops every connection and refuses new ones until Up, as a server does
-// that is restarted.
+// Down drops every connection and refuses new ones until Up, like a server that is
+// restarted.
 func (p *Proxy) Down() {
 	p.setDown(true)
 	p.Cut()
 }
 
-// Up lets new connections through again, and drops those that are silent.
+// Up lets new connections through again, and drops silent connections.
 func (p *Proxy) Up() {
 	p.setDown(false)
 	p.mu.Lock()
@@ -84,9 +84,9 @@ func (p *Proxy) setDown(down bool) {
 	p.down = down
 }
 
-// Stall makes every connection that exists go silent without closing it, as a
-// machine does that lost its power. New connections work, as if another server
-// had taken over.
+// Stall makes every existing connection go silent without closing it, as if the
+// server had lost its power. New connections work, as if another server had taken
+// over.
 func (p *Proxy) Stall() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +96,7 @@ func (p *Proxy) Stall() {
 }
 
 // Silence is Stall for new connections too, until Up: the network takes every byte
-// and brings nothing.
+// and delivers none.
 func (p *Proxy) Silence() {
 	p.mu.Lock()
 	p.silent = true
@@ -183,7 +183,7 @@ func (l *link) pump(to io.Writer, from io.Reader) {
 	}
 }
 
-// pass waits for the end while the link is held; false when it has ended.
+// pass reports whether a byte may pass. If the link is held, it waits until the link has ended.
 func (l *link) pass() bool {
 	if l.held.Load() {
 		<-l.done

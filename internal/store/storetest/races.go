@@ -10,8 +10,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// Nodes returns services that share a database: the given one and, where several
-// processes may write, another.
+// Nodes returns services that share a database: the given one and, if several
+// processes may write, another one.
 func Nodes[Node any](t testing.TB, database Database, first Node, another func(*store.DB) Node) []Node {
 	t.Helper()
 	if database.Kind == "sqlite" {
@@ -20,7 +20,7 @@ func Nodes[Node any](t testing.TB, database Database, first Node, another func(*
 	return []Node{first, another(database.Open(t))}
 }
 
-// Race starts racers at once, spread over nodes, and returns the error of each.
+// Race starts racers at the same time, spread over nodes, and returns the error of each.
 func Race[Node any](nodes []Node, racers int, run func(node Node, racer int) error) []error {
 	start, errs := make(chan struct{}), make([]error, racers)
 	var running sync.WaitGroup
@@ -35,7 +35,7 @@ func Race[Node any](nodes []Node, racers int, run func(node Node, racer int) err
 	return errs
 }
 
-// Won counts the racers who won and checks how the others lost.
+// Won counts the racers without an error, and checks the error code of the others.
 func Won(t testing.TB, errs []error, code fault.Code) (won int) {
 	t.Helper()
 	for _, err := range errs {

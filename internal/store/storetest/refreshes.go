@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// refreshes checks that instants move forward only, of one account only.
+// refreshes checks that instants only move forward, and only in one account.
 func refreshes(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
@@ -37,7 +37,7 @@ func refreshes(t *testing.T, db *store.DB) {
 	}
 	for _, each := range []struct{ sent, want int }{{100, 100}, {99, 100}, {100, 100}, {101, 101}} {
 		write(account, all(each.sent)...)
-		write(other, all(500)...) // not its own
+		write(other, all(500)...) // rows of another account
 		seenFlag.LastSeen, seenLogger.LastSeen = at(each.want), at(each.want)
 		flag.LastEvaluated, flag.LastSeen, key.LastUsedAt = new(at(each.want)), new(at(each.want)), new(at(each.want))
 		session.LastUsedAt = at(each.want)

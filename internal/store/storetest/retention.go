@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// idAt is the id of a run that was made at an instant.
+// idAt returns the id of a run that was made at an instant.
 func idAt(at time.Time) string {
 	id := uuid.Must(uuid.NewV7())
 	millis := at.UnixMilli()
@@ -61,7 +61,7 @@ func retention(t *testing.T, shared *store.DB) {
 	t.Run("history", func(t *testing.T) { removeHistory(t, db) })
 	t.Run("deleted flags and loggers", func(t *testing.T) { deletedTexts(t, db, raw) })
 	if database.Kind == "postgres" { // SQLite has one writer
-		t.Run("a logger that is made again meanwhile", func(t *testing.T) { madeAgain(t, db, raw) })
+		t.Run("a logger that is created again meanwhile", func(t *testing.T) { madeAgain(t, db, raw) })
 	}
 }
 
@@ -93,11 +93,11 @@ func removeHistory(t *testing.T, db *store.DB) {
 		removed, err := db.RemoveChanges(t.Context(), test.until, nil)
 		must(t, err)
 		same(t, removed >= int(before), test.all)
-		same(t, head(), before) // numbers are not given again
+		same(t, head(), before) // numbers are not reused
 	}
 }
 
-// deletedTexts checks that nothing stays of what was deleted, but for the keys of loggers that were promoted.
+// deletedTexts checks that nothing of deleted flags and loggers stays, except the keys of promoted loggers.
 func deletedTexts(t *testing.T, db *store.DB, raw *sql.DB) {
 	ctx, account, other := t.Context(), newAccount(t, db).ID, newAccount(t, db).ID
 	saveFlag(t, db, newFlag(account, "f"))
@@ -121,7 +121,7 @@ func deletedTexts(t *testing.T, db *store.DB, raw *sql.DB) {
 	same(t, rows(`SELECT count(*) FROM flags WHERE true`), 0)
 	same(t, rows(`SELECT count(*) FROM loggers WHERE true`), 3)
 	same(t, rows(`SELECT count(*) FROM loggers WHERE name = '' AND search = '' AND environments = '{}' AND level IS NULL`), 3)
-	for _, want := range []int{2, 0} { // the last that was deleted stays
+	for _, want := range []int{2, 0} { // the logger that was deleted last stays
 		removed, err := db.ForgetLoggers(ctx, 1)
 		must(t, err)
 		same(t, removed, want)
@@ -131,7 +131,7 @@ func deletedTexts(t *testing.T, db *store.DB, raw *sql.DB) {
 	same(t, loggerKeys(loggersByKey(t, db, other, keys...)), keys)
 }
 
-// madeAgain makes a deleted logger again while ForgetLoggers waits for its row.
+// madeAgain creates a deleted logger again while ForgetLoggers waits for its row.
 func madeAgain(t *testing.T, db *store.DB, raw *sql.DB) {
 	ctx, account := t.Context(), newAccount(t, db).ID
 	logger := newLogger(account, "again")
@@ -139,7 +139,7 @@ func madeAgain(t *testing.T, db *store.DB, raw *sql.DB) {
 	do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
 		return errors.Join(tx.MarkLoggerCascaded(ctx, account, logger.Key), tx.DeleteLogger(ctx, account, logger.Key, at(1)))
 	})
-	making, err := raw.BeginTx(ctx, nil) // not one of ours, which may be idle for a moment only
+	making, err := raw.BeginTx(ctx, nil) // not a transaction of the store, which may be idle for a moment only
 	must(t, err)
 	_, err = making.ExecContext(ctx, `UPDATE loggers SET deleted_at = NULL WHERE account_id = $1 AND key = $2`, account, logger.Key)
 	must(t, err)

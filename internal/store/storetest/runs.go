@@ -88,7 +88,7 @@ func runResults(t *testing.T, db *store.DB, job jobs.Job) {
 // response bodies.
 func runBudget(t *testing.T, db *store.DB) {
 	account := newAccount(t, db).ID
-	odd := strings.Repeat("\x01", 60_000) // six times as long when it is written
+	odd := strings.Repeat("\x01", 60_000) // six times as long as JSON
 	body := strings.Repeat("b", 900_000)
 	for key, plain := range map[string]jobs.Plain{"small": {URL: "http://a/"}, "large": {URL: "http://b/", Body: &body}} {
 		t.Run(key, func(t *testing.T) {

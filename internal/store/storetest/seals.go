@@ -30,7 +30,7 @@ func newRingFile(t testing.TB) (ring *sealed.Ring, file string) {
 	return ring, file
 }
 
-// removeOldKeys leaves the primary key in a ring's file and nothing else.
+// removeOldKeys removes all keys but the primary from a ring's file.
 func removeOldKeys(t testing.TB, ring *sealed.Ring, file string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -39,7 +39,7 @@ func removeOldKeys(t testing.TB, ring *sealed.Ring, file string) {
 	must(t, errors.Join(os.WriteFile(file, []byte(ring.Primary()+" "+key), 0o600), ring.Reload()))
 }
 
-// seals needs a database that nothing was sealed in before.
+// seals needs a database without sealed values.
 func seals(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	ring, file := newRingFile(t)
@@ -56,7 +56,7 @@ func seals(t *testing.T, db *store.DB) {
 		sealedWith(t, db, ring)
 	}
 	same(t, hasSeal(), false)
-	for range 2 { // the first ring seals, and opens what it sealed
+	for range 2 { // the ring seals the check value, and then opens it
 		must(t, db.CheckSeal(ctx, ring))
 		same(t, hasSeal(), true)
 	}
@@ -76,7 +76,7 @@ func seals(t *testing.T, db *store.DB) {
 	reseal(0)
 	removeOldKeys(t, ring, file)
 	if err := db.CheckSeal(ctx, ring); err != nil {
-		t.Errorf("what was sealed again needs the old key: %v", err)
+		t.Errorf("a resealed value needs the old key: %v", err)
 	}
 	same(t, resealed(t, db, wrong), store.Resealed{Unopened: 1, First: sealed.Place{Table: "seal_checks", Column: "sealed", Row: "ring"}})
 	if err := db.CheckSeal(ctx, ring); err != nil {
@@ -84,7 +84,7 @@ func seals(t *testing.T, db *store.DB) {
 	}
 }
 
-// damagedSeals has one value that no key opens: all others are sealed again.
+// damagedSeals checks that a value that no key opens does not keep others from being resealed.
 func damagedSeals(t *testing.T, database Database) {
 	db, ring := database.Open(t), newRing(t)
 	db.SealWith(ring)
@@ -103,11 +103,11 @@ func damagedSeals(t *testing.T, database Database) {
 	}
 }
 
-// contestedSeals has a value that another writer changes between the read and
-// the write of Reseal, which must not be undone.
+// contestedSeals checks that Reseal does not undo a write that comes between its
+// own read and write of a value.
 func contestedSeals(t *testing.T, database Database) {
 	raw, ring, theirs := database.Raw(t), newRing(t), []byte("theirs")
-	var changed string // the row that is written by somebody else as soon as a transaction begins to write
+	var changed string // the row that another writer overwrites as soon as a write transaction begins
 	db := database.Open(t, func(options *store.Options) {
 		options.Trace = func(ctx context.Context, name string) (context.Context, func(error)) {
 			if name == "store write" && changed != "" {
@@ -129,7 +129,7 @@ func contestedSeals(t *testing.T, database Database) {
 	same(t, string(kept), string(theirs))
 }
 
-// largeSeals are more than one transaction may write, though they are few.
+// largeSeals reseals a few values that are together too large for one transaction.
 func largeSeals(t *testing.T, database Database) {
 	ring, writes := newRing(t), 0
 	db := database.Open(t, func(options *store.Options) {
@@ -169,7 +169,7 @@ func overwrite(t testing.TB, raw *sql.DB, id string, value []byte) {
 	}
 }
 
-// sealedWith checks that the primary key has sealed everything, and the older ones nothing.
+// sealedWith checks that the primary key has sealed all values, and older keys none.
 func sealedWith(t testing.TB, db *store.DB, ring *sealed.Ring) {
 	t.Helper()
 	for _, id := range ring.IDs() {

@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// lately is a little before now: lists of sessions leave out what has expired.
+// lately is a little before now: lists leave out expired sessions.
 func lately(micros int) time.Time {
 	return time.Now().UTC().Truncate(time.Hour).Add(time.Duration(micros) * time.Microsecond)
 }
@@ -56,7 +56,7 @@ func sessions(t *testing.T, db *store.DB) {
 			same(t, find(t, db, (*store.ReadTx).Session, account, orphan.ID).Role, "")
 		}
 	})
-	t.Run("deletion of several of an account", func(t *testing.T) {
+	t.Run("deletion of several sessions of an account", func(t *testing.T) {
 		first, second, kept := newSession(t, db, account, user.ID, nil), newSession(t, db, account, user.ID, nil), newSession(t, db, account, user.ID, nil)
 		do(t, db, other, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteSessions(ctx, other, first.ID) })
 		find(t, db, (*store.ReadTx).Session, account, first.ID)
@@ -69,7 +69,7 @@ func sessions(t *testing.T, db *store.DB) {
 		find(t, db, (*store.ReadTx).Session, account, kept.ID)
 	})
 	t.Run("the list", func(t *testing.T) { sessionList(t, db) })
-	t.Run("removal of what has expired", func(t *testing.T) { sessionRemoval(t, db) })
+	t.Run("removal of expired sessions", func(t *testing.T) { sessionRemoval(t, db) })
 }
 
 func sessionList(t *testing.T, db *store.DB) {

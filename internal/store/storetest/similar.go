@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// similarKeys: ids that people take for one another are found, whatever their kind.
+// similarKeys checks that SimilarKey finds keys of any kind that people confuse.
 func similarKeys(t *testing.T, db *store.DB) {
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	for _, key := range []string{"Check-Out.v2", "plain"} {

@@ -14,7 +14,7 @@ import (
 )
 
 // Run checks that a database does what the rest of Signalbox expects of the store.
-// Every concept has a file here; a new one adds its line.
+// Every concept has a file here; a new concept adds its line.
 func Run(t *testing.T, database Database) {
 	t.Helper()
 	db := database.Open(t)
@@ -69,14 +69,14 @@ const oddText = "Żółw  \"quoted\" 'single' \\ % _ ; -- \U0001F6A6 \t日本語
 // members, the spelling of numbers and of characters.
 const oddJSON = `{ "b":1.0,"a" : 1e5, "b":-0.0, "ü":"\u00e9\/", "n":null,"big":12345678901234567890.123, "e":{} }`
 
-// at is an instant that a coarser clock than the store's would damage.
+// at returns an instant that loses digits if it is stored less precisely than in microseconds.
 func at(micros int) time.Time {
 	return time.Date(2031, 2, 3, 4, 5, 6, 789_012_000, time.UTC).Add(time.Duration(micros) * time.Microsecond)
 }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// changed returns what a test makes after the test's own change of it, if there is one.
+// changed applies the test's change, if there is one, and returns the result.
 func changed[T any](made T, change func(*T)) T {
 	if change != nil {
 		change(&made)

@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// Tenant is an account as a first start makes it.
+// Tenant is an account as the first start creates it.
 type Tenant struct {
 	Account accounts.Account
 	Key     accounts.Key
@@ -21,7 +21,7 @@ type Tenant struct {
 	Owner accounts.Caller
 }
 
-// NewTenant makes an account with its owner, its first key and its
+// NewTenant creates an account with its owner, its first key and its
 // environments. Accounts share nothing, so tests may share a database.
 func NewTenant(t testing.TB, db *store.DB, plan string) Tenant {
 	t.Helper()
@@ -39,8 +39,8 @@ func NewTenant(t testing.TB, db *store.DB, plan string) Tenant {
 	return tenant
 }
 
-// Environments is the store as package environments asks for it, of a server
-// whose products hold nothing.
+// Environments returns the store of package environments, for a server whose
+// products have no values.
 func Environments(db *store.DB) environments.Store {
 	return store.NewTransactions(db,
 		func(tx *store.ReadTx) environments.ReadTx { return valuesOfNone{tx} },
@@ -64,8 +64,8 @@ func (tx strippedOfNone) CountValues(ctx context.Context, account, environment s
 
 func (strippedOfNone) StripValues(context.Context, accounts.Caller, string) error { return nil }
 
-// Wait waits until a condition holds. It fails the test when a check that begins
-// too late finds that it does not, so a machine that pauses does not fail it.
+// Wait waits until a condition holds. The test fails if a check that begins after the
+// time limit finds that it does not hold. So a pause of the machine fails no test.
 func Wait(t testing.TB, atMost time.Duration, what string, holds func() bool) {
 	t.Helper()
 	again := time.NewTicker(2 * time.Millisecond)

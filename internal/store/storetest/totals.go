@@ -20,7 +20,7 @@ import (
 	"github.com/signalbox/signalbox/internal/suite"
 )
 
-// checkTotals checks that every total is what its rows add up to. Enabled jobs are counted by the domain.
+// checkTotals checks that every total is the sum of its rows. It skips enabled jobs, which the domain counts.
 func checkTotals(t *testing.T, db *store.DB) {
 	t.Helper()
 	checkHistoryBytes(t, db)
@@ -69,7 +69,7 @@ func totals(t *testing.T, shared *store.DB) {
 		same(t, of(t, shared, (*store.ReadTx).CountContexts, account), 3)
 		same(t, of(t, shared, (*store.ReadTx).CountServices, account), 1)
 	})
-	t.Run("what was not counted is corrected", func(t *testing.T) {
+	t.Run("wrong totals are corrected", func(t *testing.T) {
 		database := New(t, shared.Name())
 		db := database.Open(t)
 		account, other := newAccount(t, db).ID, newAccount(t, db).ID
@@ -86,7 +86,7 @@ func totals(t *testing.T, shared *store.DB) {
 	})
 }
 
-// migratedTotals checks that the migration that began to count fills the totals from rows.
+// migratedTotals checks that the migration that added totals fills them from the rows.
 func migratedTotals(t *testing.T, database Database, db *store.DB) {
 	t.Helper()
 	text, err := os.ReadFile("migrations/" + database.Kind + "/0009_totals.sql")
@@ -97,7 +97,7 @@ func migratedTotals(t *testing.T, database Database, db *store.DB) {
 	checkTotals(t, db)
 }
 
-// randomWrite makes one or two random writes in one transaction, which is given up now and then.
+// randomWrite makes one or two random writes in one transaction, which is sometimes rolled back.
 func randomWrite(t *testing.T, db *store.DB, account string, random *rand.Rand) {
 	t.Helper()
 	writes := randomWrites(t.Context(), account, random)
@@ -119,7 +119,7 @@ func randomWrite(t *testing.T, db *store.DB, account string, random *rand.Rand) 
 	}
 }
 
-// randomWrites are writes of every kind of row that counts, of few keys.
+// randomWrites returns writes of few keys, of every kind of row that has a total.
 func randomWrites(ctx context.Context, account string, random *rand.Rand) []func(context.Context, *store.Tx) error {
 	key := func() string { return "k" + strconv.Itoa(random.IntN(6)) }
 	wide := strings.Repeat("w", random.IntN(2)*9_000)

@@ -42,9 +42,9 @@ func transactions(t *testing.T, db *store.DB) {
 			return tx.LockSchema(ctx)
 		})
 	})
-	t.Run("an error takes everything back and comes back itself", func(t *testing.T) { takenBack(t, db) })
+	t.Run("an error rolls everything back and is returned", func(t *testing.T) { takenBack(t, db) })
 	t.Run("a context that ends inside refuses the next statement", func(t *testing.T) { endedContext(t, db) })
-	t.Run("what follows a commit follows nothing else", func(t *testing.T) { afterCommit(t, db) })
+	t.Run("AfterCommit only after a commit", func(t *testing.T) { afterCommit(t, db) })
 	t.Run("a transaction sees its own writes, and readers only what is committed", func(t *testing.T) {
 		account := newAccount(t, db).ID
 		do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
@@ -57,7 +57,7 @@ func transactions(t *testing.T, db *store.DB) {
 		})
 		find(t, db, (*store.ReadTx).Environment, account, "e")
 	})
-	t.Run("what references no account is refused", func(t *testing.T) {
+	t.Run("a reference to a missing account is refused", func(t *testing.T) {
 		err := db.Write(ctx, "", func(ctx context.Context, tx *store.Tx) error {
 			return tx.InsertUser(ctx, accounts.User{ID: newID(), Account: "nobody"})
 		})
@@ -101,7 +101,7 @@ func takenBack(t *testing.T, db *store.DB) {
 	same(t, record(t, db, account, changes.Change{}).Seq, int64(1))
 }
 
-// endedContext ends a context inside a transaction: its next statement is refused.
+// endedContext ends a context inside a transaction: the next statement is refused.
 func endedContext(t *testing.T, db *store.DB) {
 	t.Helper()
 	account := newAccount(t, db).ID
@@ -125,7 +125,7 @@ func endedContext(t *testing.T, db *store.DB) {
 	}
 }
 
-// afterCommit calls what follows a commit, and only then.
+// afterCommit checks that functions given to AfterCommit are called after a commit only.
 func afterCommit(t *testing.T, db *store.DB) {
 	t.Helper()
 	for _, test := range []struct {

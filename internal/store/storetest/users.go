@@ -18,7 +18,7 @@ func newUser(t *testing.T, db *store.DB, account, email string, change func(*acc
 	return user
 }
 
-// signingIn has an address and a password.
+// signingIn gives a user an address and a password.
 func signingIn(user *accounts.User) {
 	user.Address, user.PasswordHash, user.CanSignIn = strings.ToLower(user.Email), oddText, true
 }
@@ -72,7 +72,7 @@ func users(t *testing.T, db *store.DB) {
 		taken := user
 		taken.Address = signs.Address
 		refused(t, db.Write(ctx, account, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateUser(ctx, taken) }), fault.AlreadyExists)
-		newUser(t, db, other, user.Email, nil) // no address: it cannot be confused
+		newUser(t, db, other, user.Email, nil) // without addresses, users of two accounts may share an e-mail
 	})
 	t.Run("owners, oldest first", func(t *testing.T) {
 		account := newAccount(t, db).ID
@@ -83,7 +83,7 @@ func users(t *testing.T, db *store.DB) {
 		same(t, of(t, db, (*store.ReadTx).Owners, account), []accounts.User{oldest, asOld, young})
 		same(t, of(t, db, (*store.ReadTx).CountUsers, account), 4)
 	})
-	t.Run("an update and a deletion reach a user of their account", func(t *testing.T) { userWrites(t, db, account, other) })
+	t.Run("an update and a deletion reach a user of their own account only", func(t *testing.T) { userWrites(t, db, account, other) })
 	t.Run("the list", func(t *testing.T) { userList(t, db) })
 }
 
