@@ -53,7 +53,7 @@ func into[T any](field func(*Settings) *T, parse func(string) (T, error)) func(*
 	}
 }
 
-// configSetting names the file. It is read before all others, because the file is a source of theirs.
+// configSetting names the settings file. It is read first, because the file is a source of all other settings.
 //
 //nolint:gochecknoglobals // nothing changes it
 var configSetting = setting{name: configName, value: "FILE", note: "none", store: true,
