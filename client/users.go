@@ -33,7 +33,7 @@ type UsersAPI struct{ users collection[User, *User] }
 func (u User) Draft() UserDraft { return UserDraft{Name: u.Name, Email: u.Email, Role: u.Role} }
 
 // Get returns a user. [IsNotFound] reports that the account has no user with this id. It needs the role ADMIN;
-// [UserAPI.Get] returns the caller and needs no role.
+// [UserAPI.Get] returns the caller, for any role.
 func (a UsersAPI) Get(ctx context.Context, id string) (User, error) { return a.users.get(ctx, id) }
 
 // List returns one page of users, by default in the order of their names. [Paging.Sort] takes name, email, role,
