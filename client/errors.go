@@ -94,7 +94,7 @@ type Limit struct {
 	Plan, Product string
 }
 
-// Error returns the request, the status and what the server said.
+// Error returns the request, the status and the server's sentences.
 func (e *APIError) Error() string {
 	text := fmt.Sprintf("%s: %d", e.call, e.StatusCode)
 	switch {
@@ -196,7 +196,7 @@ func IsConfigProtected(err error) bool { return has(err, CodeConfigProtected) }
 // IsChangedSince reports whether a change cannot be reverted because its resource was changed afterwards.
 func IsChangedSince(err error) bool { return has(err, CodeChangedSince) }
 
-// IsNotRevertible reports whether a change is one that cannot be reverted.
+// IsNotRevertible reports whether a change is of a kind that cannot be reverted.
 func IsNotRevertible(err error) bool { return has(err, CodeNotRevertible) }
 
 // IsRunFinished reports whether a run cannot be canceled because it has ended.
