@@ -1,4 +1,4 @@
-# Signalbox. `make` alone lists what there is.
+# Signalbox. `make` alone lists the commands.
 
 VERSION      ?= $(or $(shell git describe --tags --match 'v[0-9]*' --always --dirty 2>/dev/null),dev)
 FUZZTIME     ?= 60s
@@ -6,19 +6,19 @@ TEST_TIMEOUT ?= 25m
 TESTFLAGS    ?=
 BENCHFLAGS   ?=
 
-# Every go.mod is a module of its own, and ./... stops at its border. The benchmarks have no tests to
-# run, and so many libraries of peers that a new machine compiles them for minutes.
+# Every go.mod is its own module, and ./... does not enter other modules. The benchmarks are left out:
+# they have no tests, and a new machine compiles their many libraries of peers for minutes.
 MODULES       := $(sort $(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path '*/node_modules/*' -not -path '*/testdata/*')))
 TEST_MODULES  := $(filter-out ./bench ./bench/%,$(MODULES))
 BENCH_MODULES := $(filter ./bench ./bench/%,$(MODULES))
 
-# The name carries the versions of the linter and of Go: a new one of either builds the linter anew,
-# because it cannot read code for a newer Go than its own.
+# The name has the versions of the linter and of Go, so that a new version of either builds the linter
+# again: it cannot read code for a newer Go than its own.
 GOLANGCI_VERSION := v2.14.0
 GOLANGCI         := bin/tools/golangci-lint-$(GOLANGCI_VERSION)-$(shell go env GOVERSION)
 
-# How everything is built that is not built for the race detector, linters included. One way for all:
-# on a new machine the standard library and what we use are compiled once.
+# The build flags of everything without the race detector, linters included. The same flags for all
+# mean that a new machine compiles the standard library and the dependencies only once.
 PLAIN := CGO_ENABLED=0 GOFLAGS=-trimpath
 
 .DEFAULT_GOAL := help
@@ -30,8 +30,8 @@ help: ## list the commands
 run: build ## build, then serve on 127.0.0.1:8080 with ./data (SIGNALBOX_LISTEN, SIGNALBOX_DATA)
 	SIGNALBOX_LISTEN="$${SIGNALBOX_LISTEN:-127.0.0.1:8080}" SIGNALBOX_DATA="$${SIGNALBOX_DATA:-./data}" bin/signalbox serve
 
-# The version is given, so Go asks version control nothing: the build works from a tarball and in a
-# checkout that belongs to another user.
+# The version is passed in, so Go does not ask version control: the build works from a tarball and in
+# a checkout that belongs to another user.
 build: ## build bin/signalbox, one static file; with Node.js, the console too
 	scripts/build-console
 	$(PLAIN) go build -buildvcs=false -ldflags "-s -w -X github.com/signalbox/signalbox/internal/app.version=$(VERSION)" -o bin/signalbox ./cmd/signalbox
@@ -45,22 +45,22 @@ screenshots: build ## take a picture of every screen of the console from the dem
 	$(PLAIN) go build -o bin/demo ./cmd/demo
 	scripts/with-node node web/build/screenshots.mjs bin/demo docs/screenshots
 
-# The race detector does not look into SQLite, which is C translated to Go, nor into the hashing of
-# passwords: their races are not ours to find, and they would run many times slower. This is safe for
-# packages without generic code of others alone: the linker keeps one copy of that, and one that is not
-# watched would hide locks from the detector.
+# The race detector skips SQLite, which is C translated to Go, and the hashing of passwords: with it
+# they would run many times slower, and their races are not ours to find. A package may only be
+# skipped if it uses no generic code of other packages: the linker keeps one copy of such code, and an
+# uninstrumented copy would hide locks from the detector.
 RACE := -race $(patsubst %,-gcflags=%=-race=false,modernc.org/sqlite modernc.org/sqlite/lib modernc.org/libc modernc.org/memory golang.org/x/crypto/argon2 golang.org/x/crypto/blake2b)
 
-# What tests need besides Go comes from wrappers named scripts/with-…, which nest: one thing each.
-# Some tests wait for others to compute, hence a package more at once than there are processors, and
-# four tests of each.
+# Wrappers named scripts/with-… provide what tests need besides Go, one thing each; they can be nested.
+# Some tests mostly wait, hence one package more at once than there are processors, and four tests of
+# each package.
 ATONCE := -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) -parallel 4
 
-# Programs of tests are linked without information for debuggers, which takes a third of the time. Stack traces need none.
+# Test programs are linked without debug information, which takes a third of the time. Stack traces do not need it.
 LINK := -ldflags=-w
 
-# Nothing may be skipped, which SIGNALBOX_TEST_ALL says; make lint vets. By default the race detector waits for a second
-# after each package in case goroutines still run; most packages check that none do.
+# SIGNALBOX_TEST_ALL fails tests instead of skipping them. make lint runs go vet. The race detector would wait for a second
+# after each package in case goroutines still run; most packages check for that themselves.
 TEST = env CGO_ENABLED=1 SIGNALBOX_TEST_ALL=1 GORACE=atexit_sleep_ms=50 scripts/with-postgres --in-memory scripts/with-node scripts/each-module $(TEST_MODULES) -- \
 	go test $(RACE) $(LINK) -vet=off $(ATONCE) -timeout $(TEST_TIMEOUT)
 
@@ -83,13 +83,13 @@ FAST := -- sh -c 'env -u SIGNALBOX_TEST_POSTGRES -u SIGNALBOX_TEST_ALL go test $
 test-fast: ## run what needs no PostgreSQL, no Node and no built program, without the race detector (TESTFLAGS)
 	@$(MAKE) --no-print-directory -j2 test-fast-server test-fast-clients
 
-# At once: the clients' tests wait more than they compute.
+# The clients' tests run at once because they wait more than they compute.
 test-fast-server:
 	scripts/each-module . $(FAST)
 test-fast-clients:
 	scripts/each-module $(filter-out .,$(TEST_MODULES)) $(FAST)
 
-# The long forms hold goals of time, so no package is tested beside another.
+# The long forms check goals of time, so packages are tested one after the other.
 soak: ATONCE = -p 1 -parallel 4
 soak: TEST_TIMEOUT = 60m
 soak: ## the same as make test with the long forms of kills, reconnects, sockets and searches (TESTFLAGS)
@@ -97,7 +97,7 @@ soak: ## the same as make test with the long forms of kills, reconnects, sockets
 	scripts/ensure-node
 	SIGNALBOX_SOAK=1 $(TEST) $(TESTFLAGS) ./...
 
-# The linters read every library too: a larger heap spares them a seventh of their time.
+# The linters read every library too: a larger heap saves a seventh of their time.
 LINT := $(PLAIN) GOGC=400 scripts/each-module
 
 lint: $(GOLANGCI) ## check format, imports, linters, types on Windows and macOS, go.mod, and the console's code
@@ -112,11 +112,11 @@ lint: $(GOLANGCI) ## check format, imports, linters, types on Windows and macOS,
 lint-bench: $(GOLANGCI) ## check the code of the benchmarks as make lint checks the rest
 	$(LINT) $(BENCH_MODULES) -- "$(CURDIR)/$(GOLANGCI)" run ./...
 
-check-platforms: ## vet for Windows and build for macOS (minutes: each compiles the libraries anew; make lint checks types)
+check-platforms: ## vet for Windows and build for macOS (minutes: each compiles the libraries again; make lint checks types)
 	scripts/each-module $(TEST_MODULES) -- env GOOS=windows go vet ./...
 	scripts/each-module $(TEST_MODULES) -- env GOOS=darwin go build ./...
 
-check-deploy: ## check deploy/ and a release by the tools that read them, which are built once (many minutes)
+check-deploy: ## check deploy/ and a release with the tools that read them, which are built once (many minutes)
 	scripts/check-deploy
 
 check-guides: ## run the programs of docs/openfeature.md in Python, JavaScript, Java and .NET against a server

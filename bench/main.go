@@ -1,6 +1,6 @@
-// Command bench measures Signalbox beside its peers: every comparison is made
-// in one run, on one machine, and prints the ratio. It needs bin/signalbox,
-// which make bench builds first.
+// Command bench compares Signalbox with its peers. Every comparison is made in one
+// run, on one machine, and prints the ratio. It needs bin/signalbox, which make
+// bench builds first.
 package main
 
 import (

@@ -21,15 +21,15 @@ type Account struct {
 	Name string `json:"name"`
 	// Plans has the plan of every product: jobs, flags, logging and config.
 	Plans map[string]string `json:"plans"`
-	// Limits has what the plans allow, by the key of the limit, such as jobs.active_jobs; -1 is no limit.
+	// Limits maps the key of each limit, such as jobs.active_jobs, to the number that the plans allow; -1 is no limit.
 	Limits map[string]int `json:"limits"`
 	Timestamps
 }
 
-// AccountDraft is what to change of an account. Only the operator changes plans.
+// AccountDraft changes the name and the key of an account. Only the operator changes plans.
 type AccountDraft struct {
 	Name string `json:"name"`
-	// Key is not changed when it is empty.
+	// Key stays as it is when it is empty.
 	Key string `json:"key,omitempty"`
 }
 
@@ -58,8 +58,8 @@ type Settings struct {
 
 // SettingsDraft replaces settings. Members that it does not have are removed.
 type SettingsDraft struct {
-	// EnvironmentOrder lists the environments to show, in order; the server drops those that do not exist. nil means the
-	// account's order for a user, and none for an account.
+	// EnvironmentOrder lists the environments to show, in order; the server drops unknown environments. With nil, a user
+	// has the account's order and an account has none.
 	EnvironmentOrder []string
 	// Other has all other members.
 	Other map[string]json.RawMessage
@@ -146,7 +146,7 @@ func (a UserAPI) ReplaceSettings(ctx context.Context, draft SettingsDraft, optio
 	return fetch[Settings](ctx, a.transport, put(body, "users", current, "settings").with(options))
 }
 
-// ChangePassword changes the password of the person who signed in and ends their other sessions. API keys may not.
+// ChangePassword changes the password of the signed-in person and ends their other sessions. An API key may not call it.
 func (a UserAPI) ChangePassword(ctx context.Context, old, password string, options ...WriteOption) (User, error) {
 	body := document("password", "", map[string]string{"current_password": old, "password": password})
 	return fetch[User](ctx, a.transport, put(body, "users", current, "password").with(options))

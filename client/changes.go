@@ -18,18 +18,18 @@ type Change struct {
 	// Action is what was done: created, updated, deleted, revoked and so on.
 	Action string `json:"action"`
 	Actor  Actor  `json:"actor"`
-	// Before and After are the resource's attributes without secrets; null when it did not exist, when they are no
-	// longer kept, and when the change is private.
+	// Before and After are the resource's attributes without secrets. They are null when the resource did not exist,
+	// when they are no longer kept, and when the change is private.
 	Before json.RawMessage `json:"before"`
 	After  json.RawMessage `json:"after"`
-	// Private says that Before and After are not for the reader: the settings of another user.
+	// Private reports whether Before and After were withheld because they are the settings of another user.
 	Private bool `json:"private,omitempty"`
 	// Diff is a JSON Patch (RFC 6902) from Before to After; nil in lists.
 	Diff []PatchOperation `json:"diff"`
 	// Reverts is the number of the change that this one reverted, or nil.
 	Reverts   *int64    `json:"reverts"`
 	CreatedAt time.Time `json:"created_at"`
-	// DocumentsRemoved says that Before and After are no longer kept, because the account's history became too
+	// DocumentsRemoved reports whether the server dropped Before and After because the account's history became too
 	// large. Such a change cannot be reverted.
 	DocumentsRemoved bool `json:"documents_removed"`
 }
@@ -55,9 +55,9 @@ type Actor struct {
 type ChangeParams struct {
 	// Resource is kind:key of the changed resource, such as "environment:staging"; empty lists all.
 	Resource string
-	// Actor is the id of who made them; empty lists all.
+	// Actor is the id of the actor of the changes; empty lists all.
 	Actor string
-	// From (inclusive) and To (exclusive) limit when they happened; the zero time is an open end.
+	// From (inclusive) and To (exclusive) limit the time of the changes; the zero time is an open end.
 	From, To time.Time
 	// Size is the number of changes per page, up to 1000; 0 is the server's default.
 	Size int
@@ -72,8 +72,8 @@ func (p ChangeParams) query() url.Values {
 	return filtered(cursorQuery(p.Size, p.After), "resource", p.Resource, "actor", p.Actor, "created_at", rangeFilter(p.From, p.To))
 }
 
-// Get returns the change with a number, and its diff. [IsNotFound] reports that there is none, or that it is no longer
-// kept. Any role may read.
+// Get returns the change with this number, and its diff. [IsNotFound] reports that the change does not exist or is no
+// longer kept. Any role may read.
 func (a ChangesAPI) Get(ctx context.Context, number int64) (Change, error) {
 	return a.changes.get(ctx, strconv.FormatInt(number, 10))
 }
@@ -84,20 +84,20 @@ func (a ChangesAPI) List(ctx context.Context, params ChangeParams) (CursorPage[C
 	return a.changes.listAfter(ctx, params)
 }
 
-// All iterates over every change that params select, the newest first, from their page on. It ends after the first
+// All iterates over every change that params select, the newest first, starting at their page. It ends after the first
 // error.
 func (a ChangesAPI) All(ctx context.Context, params ChangeParams) iter.Seq2[Change, error] {
 	return a.changes.allAfter(ctx, params)
 }
 
-// Revert makes a resource what it was before a change: it is created again, replaced or deleted. It returns the change
-// that did so. If the resource was changed afterwards nothing happens, see [IsChangedSince]; some changes cannot be
+// Revert restores a resource to its state before a change: it creates the resource again, replaces it or deletes it. It
+// returns the new change. It fails if the resource was changed afterwards, see [IsChangedSince]; some changes cannot be
 // reverted, see [IsNotRevertible]. It needs the role that the write itself needs.
 func (a ChangesAPI) Revert(ctx context.Context, number int64, options ...WriteOption) (Change, error) {
 	return fetch[Change](ctx, a.changes.transport, post(nil, a.changes.path, strconv.FormatInt(number, 10), "actions", "revert").with(options))
 }
 
-// ForceRevert is Revert also if the resource was changed afterwards; those changes are lost.
+// ForceRevert reverts a change even if the resource was changed afterwards. The later changes are lost.
 func (a ChangesAPI) ForceRevert(ctx context.Context, number int64, options ...WriteOption) (Change, error) {
 	force := func(r *request) { r.query = url.Values{"force": {"true"}} }
 	return a.Revert(ctx, number, append([]WriteOption{force}, options...)...)

@@ -33,12 +33,12 @@ type Client struct {
 	Configs      ConfigsAPI      // configuration of services
 	Jobs         JobsAPI         // scheduled HTTP requests
 	Runs         RunsAPI         // executions of jobs
-	Usage        UsageAPI        // what jobs have used of the plan
+	Usage        UsageAPI        // usage of the plan by jobs
 	Changes      ChangesAPI      // history of the account
 	Events       EventsAPI       // changes as they happen
 	Metrics      MetricsAPI      // measurements of running services
 	Snapshots    SnapshotsAPI    // everything that a service needs, in one piece
-	Connections  ConnectionsAPI  // who follows the events
+	Connections  ConnectionsAPI  // clients that follow the events
 	Documents    DocumentsAPI    // resources of any kind, as JSON
 }
 
@@ -46,7 +46,7 @@ type Client struct {
 type Option func(*transport)
 
 // WithHTTPClient sets the HTTP client, for a proxy, certificates or instrumentation of your own. Redirects are not
-// followed unless it has a CheckRedirect function: Signalbox sends none.
+// followed unless the client has a CheckRedirect function: Signalbox sends no redirects.
 func WithHTTPClient(client *http.Client) Option {
 	return func(t *transport) { t.http = client }
 }
@@ -57,7 +57,7 @@ func WithTimeout(timeout time.Duration) Option {
 	return func(t *transport) { t.timeout = timeout }
 }
 
-// WithUserAgent puts the name of the calling program, such as "billing/1.4", in front of this package's.
+// WithUserAgent puts the name of the calling program, such as "billing/1.4", before this package's in the User-Agent.
 func WithUserAgent(product string) Option {
 	return func(t *transport) { t.userAgent = product + " " + userAgent() }
 }
@@ -65,8 +65,8 @@ func WithUserAgent(product string) Option {
 // userAgent names this package with its version.
 func userAgent() string { return "signalbox-go/" + module.Version() }
 
-// WithLenientServer lets the server ignore what it does not know of a request, as an older server does with what is new in
-// this package. [Notes] then has what was ignored. By default the server rejects it, so that nothing is lost in silence.
+// WithLenientServer lets the server ignore unknown members and parameters of a request: an older server does not know the
+// newest ones of this package. [Notes] then lists them. By default the server rejects such a request.
 func WithLenientServer() Option {
 	return func(t *transport) { t.lenient = true }
 }
@@ -144,7 +144,7 @@ func parseBase(text string) (string, error) {
 	return strings.TrimRight(base.String(), "/"), nil
 }
 
-// checkSecret rejects what a header cannot carry. Its errors do not contain the secret.
+// checkSecret rejects a secret that a header cannot carry. Its errors do not contain the secret.
 func checkSecret(name, secret string) error {
 	if secret == "" {
 		return fmt.Errorf("signalbox: the %s is empty", name)
@@ -155,7 +155,7 @@ func checkSecret(name, secret string) error {
 	return nil
 }
 
-// withoutRedirects returns a copy of client that does not follow redirects, unless it has a rule for them.
+// withoutRedirects returns a copy of client that does not follow redirects, unless client has a CheckRedirect function.
 func withoutRedirects(client *http.Client) *http.Client {
 	if client == nil {
 		client = &http.Client{Transport: newRoundTripper()}

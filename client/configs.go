@@ -24,7 +24,7 @@ const (
 // ConfigItem is one value of a config.
 type ConfigItem struct {
 	Value json.RawMessage `json:"value"`
-	// Type is the type of Value; an empty one is taken from the value.
+	// Type is the type of Value; the server derives an empty type from the value.
 	Type        ConfigType `json:"type,omitempty"`
 	Description *string    `json:"description"`
 	// Schema is a JSON Schema for the values of a JSON item, here and in all configs below. On a replace, nil keeps the
@@ -32,19 +32,19 @@ type ConfigItem struct {
 	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
-// ConfigOverrides are the values that items have in one environment instead.
+// ConfigOverrides maps items to the values that replace theirs in one environment.
 type ConfigOverrides map[string]json.RawMessage
 
-// Config is a named set of items that inherits from another.
+// Config is a named set of items that can inherit from another config.
 type Config struct {
 	Resource
 	Name        string  `json:"name"`
 	Description *string `json:"description"`
-	// Parent is the id of the config that it inherits from; nil for none.
+	// Parent is the id of the config to inherit from; nil for none.
 	Parent *string `json:"parent"`
-	// Items are its own items, without inherited ones.
+	// Items are the config's own items, without inherited ones.
 	Items map[string]ConfigItem `json:"items"`
-	// Environments are its own overrides by environment.
+	// Environments are the config's own overrides by environment.
 	Environments map[string]ConfigOverrides `json:"environments"`
 	Timestamps
 }
@@ -57,9 +57,9 @@ type ConfigDraft struct {
 	// Parent is the id of the config to inherit from. nil is [CommonConfig] for a new config and the stored parent on a
 	// replace, unless Standalone is set.
 	Parent *string
-	// Standalone makes it inherit from none.
+	// Standalone makes the config inherit from no other.
 	Standalone bool
-	// Items and Environments replace all that it has.
+	// Items and Environments replace all stored items and overrides.
 	Items        map[string]ConfigItem
 	Environments map[string]ConfigOverrides
 }
@@ -76,7 +76,7 @@ type ConfigParams struct {
 // ResolvedConfig has the values of a config and everything it inherits.
 type ResolvedConfig struct {
 	Resource
-	// Environment is the requested one; nil for none.
+	// Environment is the requested environment; nil for none.
 	Environment *string `json:"environment"`
 	// Values are the values of all items of the chain.
 	Values map[string]json.RawMessage `json:"values"`
@@ -101,7 +101,7 @@ func (c Config) Draft() ConfigDraft {
 		Items: c.Items, Environments: c.Environments}
 }
 
-// MarshalJSON leaves the parent out when the server is to decide about it.
+// MarshalJSON leaves the parent out when the server chooses it.
 func (d ConfigDraft) MarshalJSON() ([]byte, error) {
 	attributes := map[string]any{"description": d.Description, "items": d.Items, "environments": d.Environments}
 	if d.Name != "" {
@@ -132,12 +132,12 @@ func (a ConfigsAPI) List(ctx context.Context, params ConfigParams) (Page[Config]
 	return a.configs.list(ctx, params)
 }
 
-// All iterates over every config that params select, from their page on. It ends after the first error.
+// All iterates over every config that params select, starting at their page. It ends after the first error.
 func (a ConfigsAPI) All(ctx context.Context, params ConfigParams) iter.Seq2[Config, error] {
 	return a.configs.all(ctx, params)
 }
 
-// Resolve returns the values of a config in an environment; an empty one ignores overrides.
+// Resolve returns the values of a config in an environment; an empty environment ignores overrides.
 func (a ConfigsAPI) Resolve(ctx context.Context, id, environment string) (ResolvedConfig, error) {
 	r := get(a.configs.path, id, "resolved")
 	if environment != "" {
@@ -161,7 +161,7 @@ func (a ConfigsAPI) Apply(ctx context.Context, id string, draft ConfigDraft, opt
 	return a.configs.apply(ctx, id, draft, options)
 }
 
-// Delete deletes a config that no other inherits from: see [IsConfigInUse]. It needs the role MEMBER.
+// Delete deletes a config. It fails while another config inherits from it, see [IsConfigInUse]. It needs the role MEMBER.
 func (a ConfigsAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
 	return a.configs.delete(ctx, id, options)
 }

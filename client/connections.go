@@ -10,15 +10,15 @@ import (
 // Connection is an event socket that is open now, on any node of the server.
 type Connection struct {
 	Resource
-	// Service and Environment are what it said when it connected, nil if nothing; see [EventParams].
+	// Service and Environment are the names that the client gave when it connected, or nil; see [EventParams].
 	Service     *string `json:"service"`
 	Environment *string `json:"environment"`
-	// Client is the beginning of its User-Agent.
+	// Client is the beginning of the client's User-Agent.
 	Client      string    `json:"client"`
 	ConnectedAt time.Time `json:"connected_at"`
-	// Node is the one that it is connected to.
+	// Node is the node of the server that holds the connection.
 	Node string `json:"node"`
-	// Seq is the number of the last change that it was sent, up to 20 seconds late.
+	// Seq is the number of the last change that was sent on the connection. It is up to 20 seconds old.
 	Seq int64 `json:"seq"`
 }
 
@@ -30,21 +30,20 @@ type ConnectionParams struct {
 	After string
 }
 
-// ConnectionsAPI lists who follows the events of the account.
+// ConnectionsAPI lists the clients that follow the events of the account.
 type ConnectionsAPI struct {
 	connections collection[Connection, *Connection]
 }
 
 func (p ConnectionParams) query() url.Values { return cursorQuery(p.Size, p.After) }
 
-// List returns one page of the connections that are open now, the newest first, up to 2 seconds late. Any role may
-// read.
+// List returns one page of the open connections, the newest first. The list is up to 2 seconds old. Any role may read.
 func (a ConnectionsAPI) List(ctx context.Context, params ConnectionParams) (CursorPage[Connection], error) {
 	return a.connections.listAfter(ctx, params)
 }
 
-// All iterates over every connection that is open now, the newest first, from the page of params on. It ends after the
-// first error.
+// All iterates over every open connection, the newest first, starting at the page of params. It ends after the first
+// error.
 func (a ConnectionsAPI) All(ctx context.Context, params ConnectionParams) iter.Seq2[Connection, error] {
 	return a.connections.allAfter(ctx, params)
 }

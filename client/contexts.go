@@ -20,7 +20,7 @@ type ContextType struct {
 type ContextTypeDraft struct {
 	// Name is the id when it is empty.
 	Name string `json:"name,omitempty"`
-	// Attributes are all it is to have; nil removes them until contexts with them are reported again.
+	// Attributes replace all attributes of the type; nil removes them until contexts with them are reported again.
 	Attributes map[string]json.RawMessage `json:"attributes,omitempty"`
 }
 
@@ -30,11 +30,11 @@ type ContextTypeParams = SearchParams
 // Context is one thing that rules read, such as the user "alice".
 type Context struct {
 	Resource
-	// Type is the id of its context type, and Key identifies it in that type.
+	// Type is the id of the context type, and Key identifies the context in that type.
 	Type string `json:"context_type"`
 	Key  string `json:"key"`
 	Name string `json:"name"`
-	// Attributes are what was last reported.
+	// Attributes are the last reported attributes.
 	Attributes map[string]json.RawMessage `json:"attributes"`
 	Timestamps
 }
@@ -54,12 +54,12 @@ type ContextParams struct {
 	Search string
 }
 
-// ReportedContext is something that a running service has seen. The types "environment" and "service" report those.
+// ReportedContext is a context that a running service has seen. It may also report an environment or a service, by type.
 type ReportedContext struct {
 	// Type is the id of the context type, and Key identifies the context in it.
 	Type string `json:"type"`
 	Key  string `json:"key"`
-	// Attributes replace what was reported before; nil keeps it.
+	// Attributes replace the attributes that were reported before; nil keeps them.
 	Attributes map[string]any `json:"attributes,omitempty"`
 }
 
@@ -97,7 +97,7 @@ func (a ContextTypesAPI) List(ctx context.Context, params ContextTypeParams) (Pa
 	return a.types.list(ctx, params)
 }
 
-// All iterates over every context type that params select, from their page on. It ends after the first error.
+// All iterates over every context type that params select, starting at their page. It ends after the first error.
 func (a ContextTypesAPI) All(ctx context.Context, params ContextTypeParams) iter.Seq2[ContextType, error] {
 	return a.types.all(ctx, params)
 }
@@ -134,7 +134,7 @@ func (a ContextsAPI) List(ctx context.Context, params ContextParams) (Page[Conte
 	return a.contexts.list(ctx, params)
 }
 
-// All iterates over every context that params select, from their page on. It ends after the first error.
+// All iterates over every context that params select, starting at their page. It ends after the first error.
 func (a ContextsAPI) All(ctx context.Context, params ContextParams) iter.Seq2[Context, error] {
 	return a.contexts.all(ctx, params)
 }

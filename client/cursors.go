@@ -14,7 +14,7 @@ type CursorPage[T any] struct {
 	Items []T
 	// Size is the page size that the server used.
 	Size int
-	// Next is the After parameter of the next page; empty on the last.
+	// Next is the After parameter of the next page; empty on the last page.
 	Next string
 }
 
@@ -25,7 +25,7 @@ func (c collection[T, P]) listAfter(ctx context.Context, params cursorParams) (C
 	return c.readAfter(ctx, params.query())
 }
 
-// allAfter iterates over all items from the page of params on. A page without a link to the next is the last.
+// allAfter iterates over all items, starting at the page of params. A page without a link to the next is the last.
 func (c collection[T, P]) allAfter(ctx context.Context, params cursorParams) iter.Seq2[T, error] {
 	return walk("", func(after string) ([]T, string, bool, error) {
 		query := params.query()
@@ -73,7 +73,7 @@ func (c collection[T, P]) readAfter(ctx context.Context, query url.Values) (Curs
 }
 
 // cursor returns the cursor in the link to the next page. The link itself is not followed: it has the server's public
-// address, which may not be the one that this client uses, and the key must not be sent elsewhere.
+// address, which may differ from this client's base URL, and the key must not be sent to another host.
 func cursor(next *string) (string, error) {
 	if next == nil {
 		return "", nil

@@ -12,12 +12,12 @@
 //	}
 //
 // A [Client] has one member per kind of resource, and their methods have the same names: List returns one page, All
-// iterates over every item, Get, Create, Replace, Apply (create or replace) and Delete work on one resource. Report sends what a running service
-// has observed and returns what the server rejected.
+// iterates over every item, Get, Create, Replace, Apply (create or replace) and Delete work on one resource. Report
+// sends observations of a running service and returns the items that the server rejected.
 //
 // # Replacing
 //
-// Replace sends a draft that overwrites everything a draft holds; a nil pointer is sent as null and clears the value.
+// Replace overwrites every attribute that a draft has; a nil pointer is sent as null and clears the value.
 // The Draft method of a resource returns a draft of its current state:
 //
 //	environment, err := client.Environments.Get(ctx, "staging")
@@ -30,8 +30,8 @@
 //
 // # Flags
 //
-// [FlagsAPI.Evaluate] asks the server which value a context gets, and why. A service evaluates flags itself:
-// package flageval compiles what [Flag.Definition] returns.
+// [FlagsAPI.Evaluate] asks the server which value a context gets, and why. A service evaluates flags itself: it compiles
+// [Flag.Definition] with package flageval.
 //
 // # Jobs
 //

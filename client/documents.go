@@ -17,14 +17,14 @@ type Document struct {
 	Attributes json.RawMessage
 }
 
-// DocumentKinds returns the kinds that [DocumentsAPI] knows, by the type that their documents have. What others need comes
-// first: an environment before the values for it, a group before its loggers.
+// DocumentKinds returns the kinds that [DocumentsAPI] supports. A kind comes after the kinds that it refers to: environments
+// come before the values for them, and groups before their loggers.
 func DocumentKinds() []string {
 	return []string{"environment", "service", "context_type", "log_group", "logger", "config", "flag", "job"}
 }
 
-// DocumentsAPI reads and writes resources as JSON, for programs that carry them from files or between servers. Others use
-// the API of each kind, which has types.
+// DocumentsAPI reads and writes resources as JSON, for programs that carry them from files or between servers. Other
+// programs use the typed API of each kind.
 type DocumentsAPI struct{ transport *transport }
 
 // UnmarshalJSON keeps the attributes as they are.

@@ -9,7 +9,7 @@ import (
 // Classification decides who sees an environment by default.
 type Classification string
 
-// The classifications. Everybody sees a standard environment; an ad-hoc one is seen by those who asked for it.
+// The classifications. Everybody sees a standard environment; only users who asked for an ad-hoc environment see it.
 const (
 	ClassificationStandard Classification = "STANDARD"
 	ClassificationAdHoc    Classification = "AD_HOC"
@@ -22,7 +22,7 @@ type Environment struct {
 	// Color is a hex color such as "#0a7", or nil.
 	Color          *string        `json:"color"`
 	Classification Classification `json:"classification"`
-	// Managed reports whether values for it may be written. Managed environments count against the plan.
+	// Managed reports whether values for the environment may be written. Managed environments count against the plan.
 	Managed bool `json:"managed"`
 	Timestamps
 }
@@ -55,7 +55,7 @@ type EnvironmentParams struct {
 	Search string
 	// Classification to list; empty lists both.
 	Classification Classification
-	// Managed lists managed or unmanaged ones; nil lists both.
+	// Managed lists only managed or only unmanaged environments; nil lists both.
 	Managed *bool
 }
 
@@ -84,7 +84,7 @@ func (a EnvironmentsAPI) List(ctx context.Context, params EnvironmentParams) (Pa
 	return a.environments.list(ctx, params)
 }
 
-// All iterates over every environment that params select, from their page on. It ends after the first error.
+// All iterates over every environment that params select, starting at their page. It ends after the first error.
 func (a EnvironmentsAPI) All(ctx context.Context, params EnvironmentParams) iter.Seq2[Environment, error] {
 	return a.environments.all(ctx, params)
 }

@@ -90,11 +90,11 @@ type Limit struct {
 	Key string
 	// Current is how many are in use, Maximum how many the plan allows.
 	Current, Maximum int
-	// Plan is the plan that sets the limit, and Product its product where several could.
+	// Plan is the plan that sets the limit. Product is set if plans of several products have this limit.
 	Plan, Product string
 }
 
-// Error returns the request, the status and what the server said.
+// Error returns the request, the status and the server's sentences.
 func (e *APIError) Error() string {
 	text := fmt.Sprintf("%s: %d", e.call, e.StatusCode)
 	switch {
@@ -130,7 +130,7 @@ func (e *APIError) Limit() (Limit, bool) {
 	return Limit{}, false
 }
 
-// limit reads the limit from Meta; what is missing stays zero.
+// limit reads the limit from Meta; missing members stay zero.
 func (e ErrorEntry) limit() Limit {
 	var limit Limit
 	limit.Key, _ = e.Meta["limit_key"].(string)
@@ -151,13 +151,13 @@ func IsAlreadyExists(err error) bool { return has(err, CodeAlreadyExists) }
 // IsVersionMismatch reports whether a write with [IfMatch] was rejected because the resource has changed.
 func IsVersionMismatch(err error) bool { return has(err, CodeVersionMismatch) }
 
-// IsLimitReached reports whether the plan allows no more; [APIError.Limit] says of what.
+// IsLimitReached reports whether a limit of the plan is reached; [APIError.Limit] returns that limit.
 func IsLimitReached(err error) bool { return has(err, CodeLimitReached) }
 
 // IsLastOwner reports that the account would have no OWNER left who can sign in.
 func IsLastOwner(err error) bool { return has(err, CodeLastOwner) }
 
-// IsRowLimitReached reports whether the account has as many resources as any account may have, whatever its plan.
+// IsRowLimitReached reports whether the account has reached the server's row limit, which no plan raises.
 func IsRowLimitReached(err error) bool { return has(err, CodeRowLimitReached) }
 
 // IsValidation reports whether the request's body is invalid.
@@ -181,22 +181,22 @@ func IsEnvironmentUnmanaged(err error) bool { return has(err, CodeEnvironmentUnm
 // IsEnvironmentProtected reports whether the environment cannot be deleted or become unmanaged.
 func IsEnvironmentProtected(err error) bool { return has(err, CodeEnvironmentProtected) }
 
-// IsFlagUnmanaged reports whether an unmanaged flag was to be configured for an environment.
+// IsFlagUnmanaged reports whether a write tried to configure an unmanaged flag for an environment.
 func IsFlagUnmanaged(err error) bool { return has(err, CodeFlagUnmanaged) }
 
-// IsFlagDemotion reports whether a managed flag was to become unmanaged.
+// IsFlagDemotion reports whether a write tried to make a managed flag unmanaged.
 func IsFlagDemotion(err error) bool { return has(err, CodeFlagDemotion) }
 
 // IsConfigInUse reports whether a config cannot be deleted because others inherit from it.
 func IsConfigInUse(err error) bool { return has(err, CodeConfigInUse) }
 
-// IsConfigProtected reports whether [CommonConfig] was to be deleted.
+// IsConfigProtected reports whether a call tried to delete [CommonConfig].
 func IsConfigProtected(err error) bool { return has(err, CodeConfigProtected) }
 
 // IsChangedSince reports whether a change cannot be reverted because its resource was changed afterwards.
 func IsChangedSince(err error) bool { return has(err, CodeChangedSince) }
 
-// IsNotRevertible reports whether a change is one that cannot be reverted.
+// IsNotRevertible reports whether a change is of a kind that cannot be reverted.
 func IsNotRevertible(err error) bool { return has(err, CodeNotRevertible) }
 
 // IsRunFinished reports whether a run cannot be canceled because it has ended.

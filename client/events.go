@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
-// The names of events. Those in the plural mean that many resources may have changed.
+// The names of events. A plural name means that many resources may have changed.
 const (
 	// EventConnected is not a change: the stream begins, or continues after an interruption.
 	EventConnected = "connected"
@@ -49,7 +49,7 @@ const (
 	maxSilence = 75 * time.Second
 	// stableAfter is how long a connection must last to reset the backoff.
 	stableAfter = 10 * time.Second
-	// maxEventBytes is more than any event has.
+	// maxEventBytes is larger than any event.
 	maxEventBytes = 64 << 10
 )
 
@@ -63,7 +63,7 @@ type Event struct {
 	Level loglevel.Level `json:"level,omitzero"`
 	// Seq is the number of the change in the account; see [EventParams.Since].
 	Seq int64 `json:"seq"`
-	// Resumed is set on [EventConnected] when no event was missed. If it is not set, reload what you have read before.
+	// Resumed is set on [EventConnected] when no event was missed. If it is not set, read your resources again.
 	Resumed bool `json:"resumed,omitempty"`
 }
 
@@ -71,7 +71,7 @@ type Event struct {
 type EventParams struct {
 	// Since resumes after the change with this number; nil starts with new changes.
 	Since *int64
-	// Service and Environment say who follows, for the list of connections; both may be empty.
+	// Service and Environment name the follower in the list of connections; both may be empty.
 	Service, Environment string
 	// AllTopics adds the events of jobs, environments, keys and users, which running services do not need.
 	AllTopics bool
@@ -181,8 +181,8 @@ func (f *follower) receive(conn *websocket.Conn) error {
 	return nil
 }
 
-// decode returns the event in a frame and records its number to resume after. An event without a number has that of the
-// event before, and an unknown level is None.
+// decode returns the event in a frame and records its number to resume after. An event without a number gets the number
+// of the previous event. An unknown level becomes None.
 func (f *follower) decode(text []byte) (Event, error) {
 	var frame struct {
 		Event
@@ -214,7 +214,7 @@ func streamRequest() request {
 	return request{method: http.MethodGet, root: "/api/ws/v1", segments: []string{"events"}}
 }
 
-// query returns the parameters of the stream but since, which changes.
+// query returns the parameters of the stream, except since, which changes with every event.
 func (p EventParams) query() url.Values {
 	query := url.Values{}
 	for name, value := range map[string]string{"service": p.Service, "environment": p.Environment} {
@@ -228,7 +228,7 @@ func (p EventParams) query() url.Values {
 	return query
 }
 
-// openStream opens a connection that resumes after since, unless that is nil.
+// openStream opens a connection. A nil since starts with new changes; any other resumes after that change.
 func (t *transport) openStream(ctx context.Context, query url.Values, since *int64) (*websocket.Conn, error) {
 	dialer := t.dialer()
 	r := streamRequest()

@@ -20,13 +20,13 @@ type Flag struct {
 	Type        flageval.Type `json:"type"`
 	// Default is served when no environment's configuration decides.
 	Default json.RawMessage `json:"default"`
-	// Values are all values that it may serve; nil allows every value of its type. A BOOLEAN flag always has two.
+	// Values are all values that the flag may serve; nil allows every value of its type. A BOOLEAN flag always has two.
 	Values []FlagChoice `json:"values"`
-	// Managed reports whether people control it. It is false for a flag that services declared and nobody configured yet.
+	// Managed reports whether people control the flag. A flag that only services have declared is not managed.
 	Managed bool `json:"managed"`
-	// Environments are its configuration by environment.
+	// Environments are the flag's configuration by environment.
 	Environments map[string]flageval.Environment `json:"environments"`
-	// LastSeen is when a service last declared it, LastEvaluated when one last reported using it; nil is never.
+	// LastSeen is when a service last declared the flag, LastEvaluated when a service last reported using it; nil is never.
 	LastSeen      *time.Time `json:"last_seen"`
 	LastEvaluated *time.Time `json:"last_evaluated"`
 	Timestamps
@@ -40,18 +40,18 @@ type FlagChoice struct {
 
 // FlagDraft creates or replaces a flag.
 type FlagDraft struct {
-	// Name is made from the id of a new flag when it is empty, and not changed on a replace.
+	// Name may be empty: a new flag then gets a name made from its id, and a replace keeps the stored name.
 	Name        string        `json:"name,omitempty"`
 	Description *string       `json:"description"`
 	Type        flageval.Type `json:"type"`
 	// Default is served when no environment's configuration decides. nil is a JSON null, which only a JSON flag may have.
 	Default json.RawMessage `json:"default"`
-	// Values are all values that it may serve; nil allows every value of its type.
+	// Values are all values that the flag may serve; nil allows every value of its type.
 	Values []FlagChoice `json:"values"`
-	// Managed is not changed when nil; a new flag is managed. An unmanaged flag must become managed to be configured for
-	// environments, and no flag becomes unmanaged again.
+	// Managed stays as it is when nil; a new flag is managed. An unmanaged flag must become managed to be configured for
+	// environments. A managed flag cannot become unmanaged.
 	Managed *bool `json:"managed,omitempty"`
-	// Environments are its configuration by environment. One that is not Enabled serves its default and ignores its rules.
+	// Environments are the configuration by environment. Without Enabled, an environment ignores its rules.
 	Environments map[string]flageval.Environment `json:"environments"`
 }
 
@@ -62,24 +62,24 @@ type FlagParams struct {
 	Search string
 	// Type to list; empty lists all.
 	Type flageval.Type
-	// Managed lists managed or unmanaged ones; nil lists both.
+	// Managed lists only managed or only unmanaged flags; nil lists both.
 	Managed *bool
-	// ReferencesContext is a context's id, see [ContextID]: flags with a rule that compares its key are listed.
+	// ReferencesContext is a context's id, see [ContextID]. It lists flags with a rule that compares the context's key.
 	ReferencesContext string
-	// ReferencesContextType is a context type's id: flags with a rule that reads such contexts are listed.
+	// ReferencesContextType is a context type's id. It lists flags with a rule that reads contexts of this type.
 	ReferencesContextType string
 }
 
-// FlagSource is one service that declares a flag in one environment. UpdatedAt is when what it reports last changed.
+// FlagSource is one service that declares a flag in one environment. UpdatedAt is when the declaration last changed.
 type FlagSource struct {
 	Resource
 	Flag        string `json:"flag"`
 	Service     string `json:"service"`
 	Environment string `json:"environment"`
-	// DeclaredType and DeclaredDefault are what the code says. The flag's own come from the first declaration.
+	// DeclaredType and DeclaredDefault are this service's declaration. The flag took its own from the first declaration.
 	DeclaredType    flageval.Type   `json:"declared_type"`
 	DeclaredDefault json.RawMessage `json:"declared_default"`
-	// FirstObserved and LastSeen are when it was first and last reported.
+	// FirstObserved and LastSeen are when the service first and last reported the flag.
 	FirstObserved time.Time `json:"first_observed"`
 	LastSeen      time.Time `json:"last_seen"`
 	Timestamps
@@ -89,9 +89,9 @@ type FlagSource struct {
 type ReportedFlag struct {
 	ID   string        `json:"id"`
 	Type flageval.Type `json:"type"`
-	// Default is what the code falls back to. nil is a JSON null, which only a JSON flag may have.
+	// Default is the fallback in the code. nil is a JSON null, which only a JSON flag may have.
 	Default json.RawMessage `json:"default"`
-	// Service and Environment are where it is; empty for unknown.
+	// Service and Environment are where the flag is declared; empty for unknown.
 	Service     string `json:"service,omitempty"`
 	Environment string `json:"environment,omitempty"`
 }
@@ -117,7 +117,7 @@ func (f Flag) Draft() FlagDraft {
 		Managed: &f.Managed, Environments: f.Environments}
 }
 
-// Definition returns what package flageval evaluates.
+// Definition returns the flag for package flageval to compile.
 func (f Flag) Definition() flageval.Definition {
 	return flageval.Definition{Key: f.ID, Type: f.Type, Default: f.Default, Environments: f.Environments}
 }
@@ -137,7 +137,7 @@ func (a FlagsAPI) List(ctx context.Context, params FlagParams) (Page[Flag], erro
 	return a.flags.list(ctx, params)
 }
 
-// All iterates over every flag that params select, from their page on. It ends after the first error.
+// All iterates over every flag that params select, starting at their page. It ends after the first error.
 func (a FlagsAPI) All(ctx context.Context, params FlagParams) iter.Seq2[Flag, error] {
 	return a.flags.all(ctx, params)
 }
@@ -148,15 +148,15 @@ func (a FlagsAPI) Create(ctx context.Context, id string, draft FlagDraft, option
 	return a.flags.create(ctx, id, draft, options)
 }
 
-// Replace replaces a flag. An unmanaged one cannot be configured for environments unless the draft makes it managed: see
-// [IsFlagUnmanaged]. What is stored for unmanaged environments stays and cannot be changed: see
-// [IsEnvironmentUnmanaged]. It needs the role MEMBER.
+// Replace replaces a flag. An unmanaged flag cannot be configured for environments unless the draft makes it managed: see
+// [IsFlagUnmanaged]. Stored values for unmanaged environments stay and cannot be changed: see [IsEnvironmentUnmanaged]. It
+// needs the role MEMBER.
 func (a FlagsAPI) Replace(ctx context.Context, id string, draft FlagDraft, options ...WriteOption) (Flag, error) {
 	return a.flags.replace(ctx, id, draft, options)
 }
 
-// Apply replaces a flag, or creates it if there is none. The flag is managed afterwards, also one that only services had
-// declared. It needs the role MEMBER.
+// Apply replaces a flag, or creates it if there is none. Afterwards the flag is managed, even if only services had declared
+// it before. It needs the role MEMBER.
 func (a FlagsAPI) Apply(ctx context.Context, id string, draft FlagDraft, options ...WriteOption) (Flag, error) {
 	if draft.Managed == nil {
 		draft.Managed = new(true)
@@ -169,26 +169,26 @@ func (a FlagsAPI) Delete(ctx context.Context, id string, options ...WriteOption)
 	return a.flags.delete(ctx, id, options)
 }
 
-// Sources returns one page of where a flag, or without an id every flag, is declared.
+// Sources returns one page of the sources of a flag; an empty id selects the sources of every flag.
 func (a FlagsAPI) Sources(ctx context.Context, id string, params SourceParams) (Page[FlagSource], error) {
 	return listPage[FlagSource](ctx, a.flags.transport, params.query(), sourcesPath(flagSourcesPath, a.flags.path, id)...)
 }
 
-// AllSources iterates over every source from the page of params on. It ends after the first error.
+// AllSources iterates over every source, starting at the page of params. It ends after the first error.
 func (a FlagsAPI) AllSources(ctx context.Context, id string, params SourceParams) iter.Seq2[FlagSource, error] {
 	return allPages[FlagSource](ctx, a.flags.transport, params, sourcesPath(flagSourcesPath, a.flags.path, id)...)
 }
 
-// Report sends the flags that a service declares. New ones become unmanaged flags. Any role may report.
+// Report sends the flags that a service declares. A new flag becomes an unmanaged flag. Any role may report.
 func (a FlagsAPI) Report(ctx context.Context, flags []ReportedFlag) (Reported, error) {
 	return report(ctx, a.flags.transport, a.flags.path, flags)
 }
 
 // Evaluate asks the server which value a context gets in an environment, and why. The context has a member for each type
-// of context, such as {"user": {"key": "alice", "plan": "gold"}}; nil is an empty one. To serve flags, evaluate them
+// of context, such as {"user": {"key": "alice", "plan": "gold"}}; nil is an empty context. To serve flags, evaluate them
 // with package flageval instead. Any role may evaluate.
 func (a FlagsAPI) Evaluate(ctx context.Context, id, environment string, evaluated map[string]any) (FlagEvaluation, error) {
 	r := post(map[string]any{"environment": environment, "context": evaluated}, a.flags.path, id, "actions", "evaluate")
-	r.repeatable = true // it changes nothing
+	r.repeatable = true // an evaluation changes nothing
 	return fetch[FlagEvaluation](ctx, a.flags.transport, r)
 }

@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// Ready asks the server at a base URL whether it can serve requests: its database answers and has the schema it needs. It
-// needs no key. nil is yes.
+// Ready returns nil if the server at a base URL can serve requests: its database answers and has the right schema. It
+// needs no key.
 func Ready(ctx context.Context, baseURL string, options ...Option) error {
 	t, err := newTransport(baseURL, options)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Invitation lets somebody become a user of the account. It is gone once it is accepted.
+// Invitation lets somebody become a user of the account. Accepting an invitation removes it.
 type Invitation struct {
 	Resource
 	Email     string    `json:"email"`
@@ -14,7 +14,7 @@ type Invitation struct {
 	CreatedBy string    `json:"created_by"` // the id of a user
 	CreatedAt time.Time `json:"created_at"`
 	ExpiresAt time.Time `json:"expires_at"`
-	// Link is what to give to the person. Only the response to Create has it.
+	// Link is for the invited person. Only the response to Create has it.
 	Link string `json:"link"`
 }
 
@@ -39,23 +39,23 @@ func (a InvitationsAPI) Get(ctx context.Context, id string) (Invitation, error) 
 	return a.invitations.get(ctx, id)
 }
 
-// List returns one page of the invitations that nobody has accepted, expired ones included, by default in the order of
-// their e-mail addresses. [Paging.Sort] takes email, role, created_at and expires_at. It needs the role ADMIN.
+// List returns one page of the open and the expired invitations, by default in the order of their e-mail addresses.
+// [Paging.Sort] takes email, role, created_at and expires_at. It needs the role ADMIN.
 func (a InvitationsAPI) List(ctx context.Context, params InvitationParams) (Page[Invitation], error) {
 	return a.invitations.list(ctx, params)
 }
 
-// All iterates over every invitation that params select, from their page on. It ends after the first error.
+// All iterates over every invitation that params select, starting at their page. It ends after the first error.
 func (a InvitationsAPI) All(ctx context.Context, params InvitationParams) iter.Seq2[Invitation, error] {
 	return a.invitations.all(ctx, params)
 }
 
-// Create invites somebody and returns the link, once. It works for 7 days.
+// Create invites somebody. Only its response has the link, which works for 7 days.
 func (a InvitationsAPI) Create(ctx context.Context, draft InvitationDraft, options ...WriteOption) (Invitation, error) {
 	return a.invitations.create(ctx, "", draft, options)
 }
 
-// Delete takes an invitation back.
+// Delete deletes an invitation; its link stops working.
 func (a InvitationsAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
 	return a.invitations.delete(ctx, id, options)
 }

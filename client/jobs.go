@@ -10,22 +10,22 @@ import (
 // ScheduleNow is the schedule of a job that runs once, as soon as possible.
 const ScheduleNow = "now"
 
-// Job is an HTTP request and when to send it.
+// Job is an HTTP request with a schedule.
 type Job struct {
 	Resource
 	Name        string  `json:"name"`
 	Description *string `json:"description"`
-	// Enabled reports whether it fires. A one-off job disables itself afterwards.
+	// Enabled reports whether the job fires. A one-off job is disabled after it fired.
 	Enabled bool `json:"enabled"`
 	// Schedule is a date and time, five cron fields in UTC, or [ScheduleNow].
 	Schedule string `json:"schedule"`
 	// Configuration is the request. Values of headers are "<redacted>" for keys that cannot replace the job.
 	Configuration JobConfiguration `json:"configuration"`
-	// NextRunAt is when it fires next; nil when it does not.
+	// NextRunAt is when the job fires next; nil for never.
 	NextRunAt *time.Time `json:"next_run_at"`
-	// LastRun is the newest run, also one that has not ended; nil when there is none.
+	// LastRun is the newest run, which may not have ended yet; nil when there is none.
 	LastRun *LastRun `json:"last_run"`
-	// SkippedAt is the last instant it did not fire for, because the account had too many pending runs; nil for none.
+	// SkippedAt is the last due time that was skipped because the account had too many pending runs; nil for none.
 	SkippedAt *time.Time `json:"skipped_at"`
 	Timestamps
 	// Version starts at 1 and grows with every Replace.
@@ -46,7 +46,7 @@ type JobConfiguration struct {
 	TLSVerify *bool `json:"tls_verify,omitempty"`
 	// CACert has PEM certificates that are trusted in addition to the system's.
 	CACert *string `json:"ca_cert"`
-	// Body is sent as it is; nil sends none.
+	// Body is sent as it is; nil sends no body.
 	Body *string `json:"body"`
 	// Timeout is in seconds; 0 is 30. The plan has a maximum.
 	Timeout int `json:"timeout,omitempty"`
@@ -58,13 +58,13 @@ type JobHeader struct {
 	Value string `json:"value"`
 }
 
-// LastRun is what a job shows of its newest run.
+// LastRun is a summary of a job's newest run.
 type LastRun struct {
 	ID            string         `json:"id"`
 	Status        RunStatus      `json:"status"`
 	FailureReason *FailureReason `json:"failure_reason"`
 	Trigger       RunTrigger     `json:"trigger"`
-	// StartedAt and FinishedAt are nil until then, RunMillis until the run has ended.
+	// StartedAt is nil until the run has started. FinishedAt and RunMillis are nil until it has ended.
 	StartedAt  *time.Time `json:"started_at"`
 	FinishedAt *time.Time `json:"finished_at"`
 	RunMillis  *int64     `json:"run_duration_ms"`
@@ -74,7 +74,7 @@ type LastRun struct {
 type JobDraft struct {
 	Name        string  `json:"name"`
 	Description *string `json:"description"`
-	// Enabled says whether it fires; nil is true.
+	// Enabled says whether the job fires; nil is true.
 	Enabled *bool `json:"enabled,omitempty"`
 	// Schedule is a date and time, five cron fields in UTC, or [ScheduleNow].
 	Schedule      string           `json:"schedule"`
@@ -86,7 +86,7 @@ type JobParams struct {
 	Paging
 	// Search is a part of the id or the name, ignoring case.
 	Search string
-	// Enabled lists enabled or disabled ones; nil lists both.
+	// Enabled lists only enabled or only disabled jobs; nil lists both.
 	Enabled *bool
 	// LastStatus is the status of the newest run; empty lists all.
 	LastStatus RunStatus
@@ -114,7 +114,7 @@ func (a JobsAPI) List(ctx context.Context, params JobParams) (Page[Job], error) 
 	return a.jobs.list(ctx, params)
 }
 
-// All iterates over every job that params select, from their page on. It ends after the first error.
+// All iterates over every job that params select, starting at their page. It ends after the first error.
 func (a JobsAPI) All(ctx context.Context, params JobParams) iter.Seq2[Job, error] {
 	return a.jobs.all(ctx, params)
 }
@@ -136,13 +136,13 @@ func (a JobsAPI) Apply(ctx context.Context, id string, draft JobDraft, options .
 	return a.jobs.apply(ctx, id, draft, options)
 }
 
-// Delete deletes a job. Pending runs are canceled, running ones finish, and all stay in the list of runs. It needs the
-// role MEMBER.
+// Delete deletes a job. Pending runs are canceled and running ones finish. All runs stay in the list of runs. It needs
+// the role MEMBER.
 func (a JobsAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
 	return a.jobs.delete(ctx, id, options)
 }
 
-// Run queues a run, also of a disabled job, and does not wait for it: see [RunsAPI.Wait]. The request is not retried,
+// Run queues a run, even of a disabled job, and does not wait for it: see [RunsAPI.Wait]. The request is not retried,
 // because the job could run twice. It needs the role MEMBER.
 func (a JobsAPI) Run(ctx context.Context, id string) (Run, error) {
 	return fetch[Run](ctx, a.jobs.transport, post(nil, a.jobs.path, id, "actions", "run"))

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Role is what a key may do. Each role may do what the ones after it may.
+// Role is what a key may do. A role includes every weaker role.
 type Role string
 
 // The roles, strongest first.
@@ -45,36 +45,36 @@ type Key struct {
 	Status KeyStatus `json:"status"`
 	Access KeyAccess `json:"access"`
 	Scopes KeyScopes `json:"scopes"`
-	// ExpiresAt is when it stops working; nil is never.
+	// ExpiresAt is when the key stops working; nil is never.
 	ExpiresAt *time.Time `json:"expires_at"`
-	// LastUsedAt is approximately when it was last used; nil is never.
+	// LastUsedAt is approximately when the key was last used; nil is never.
 	LastUsedAt *time.Time `json:"last_used_at"`
-	// CreatedBy is the id of the user who created it.
+	// CreatedBy is the id of the user who created the key.
 	CreatedBy string `json:"created_by"`
 	Timestamps
-	// Secret is what a caller authenticates with. Only the response to Create has it.
+	// Secret authenticates a caller. Only the response to Create has it.
 	Secret string `json:"key"`
 }
 
 // KeyScopes restrict a key.
 type KeyScopes struct {
-	// Environments are those whose values the key may write, and nothing else; nil does not restrict.
+	// Environments limits the key to writing the values of these environments; nil does not restrict.
 	Environments []string `json:"environments,omitempty"`
-	// Origins are those of the web pages that may use a key that evaluates, such as https://shop.example; nil is any.
+	// Origins limits a key that evaluates to web pages of these origins, such as https://shop.example; nil is any.
 	Origins []string `json:"origins,omitempty"`
 }
 
-// KeyDraft creates or changes a key. Unlike other drafts it leaves out what is not to change: renaming a key must not
-// make it more powerful.
+// KeyDraft creates or changes a key. Unlike in other drafts, an empty or nil member keeps the stored value: renaming a key
+// must not make it more powerful.
 type KeyDraft struct {
 	Name string
-	// Role is not changed when it is empty; a new key is a MEMBER.
+	// Role stays as it is when it is empty; a new key is a MEMBER.
 	Role Role
-	// Access is not changed when it is empty; a new key has full access. AccessEvaluate needs one environment in Scopes.
+	// Access stays as it is when it is empty; a new key has full access. AccessEvaluate needs one environment in Scopes.
 	Access KeyAccess
-	// Scopes are not changed when nil; a new key is unrestricted. A pointer to the zero value removes the restriction.
+	// Scopes stay as they are when nil; a new key is unrestricted. A pointer to the zero value removes the restriction.
 	Scopes *KeyScopes
-	// ExpiresAt is not changed when nil; a new key never expires. A pointer to the zero time removes the expiry.
+	// ExpiresAt stays as it is when nil; a new key never expires. A pointer to the zero time removes the expiry.
 	ExpiresAt *time.Time
 }
 
@@ -89,7 +89,7 @@ func (k Key) Draft() KeyDraft {
 	return KeyDraft{Name: k.Name, Role: k.Role, Access: k.Access, Scopes: &k.Scopes, ExpiresAt: k.ExpiresAt}
 }
 
-// MarshalJSON leaves out what is not to change, and writes null for an expiry at the zero time.
+// MarshalJSON leaves out empty and nil members, and writes null for an expiry at the zero time.
 func (d KeyDraft) MarshalJSON() ([]byte, error) {
 	members := map[string]any{"name": d.Name}
 	if d.Role != "" {
@@ -120,13 +120,13 @@ func (a KeysAPI) List(ctx context.Context, params KeyParams) (Page[Key], error) 
 	return a.keys.list(ctx, params)
 }
 
-// All iterates over every key from the page of params on. It ends after the first error.
+// All iterates over every key, starting at the page of params. It ends after the first error.
 func (a KeysAPI) All(ctx context.Context, params KeyParams) iter.Seq2[Key, error] {
 	return a.keys.all(ctx, params)
 }
 
-// Create creates a key and returns its secret, once. It needs the role ADMIN, and the new key's role cannot be stronger
-// than the caller's.
+// Create creates a key. Only its response has the secret. It needs the role ADMIN, and the new key's role cannot be
+// stronger than the caller's.
 func (a KeysAPI) Create(ctx context.Context, draft KeyDraft, options ...WriteOption) (Key, error) {
 	return a.keys.create(ctx, "", draft, options)
 }

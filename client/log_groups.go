@@ -25,7 +25,7 @@ type LogGroup struct {
 	Timestamps
 }
 
-// LogGroupDraft creates or replaces a log group. What is left out is cleared.
+// LogGroupDraft creates or replaces a log group. A replace clears every level that the draft does not have.
 type LogGroupDraft struct {
 	// Name is the id when it is empty.
 	Name string
@@ -64,7 +64,7 @@ func (a LogGroupsAPI) List(ctx context.Context, params LogGroupParams) (Page[Log
 	return a.groups.list(ctx, params)
 }
 
-// All iterates over every log group that params select, from their page on. It ends after the first error.
+// All iterates over every log group that params select, starting at their page. It ends after the first error.
 func (a LogGroupsAPI) All(ctx context.Context, params LogGroupParams) iter.Seq2[LogGroup, error] {
 	return a.groups.all(ctx, params)
 }

@@ -21,18 +21,18 @@ type Logger struct {
 	Level loglevel.Level `json:"level"`
 	// LevelExpiresAt is when the base level is removed; nil is never.
 	LevelExpiresAt *time.Time `json:"level_expires_at"`
-	// Group is the id of its log group, or nil.
+	// Group is the id of the logger's log group, or nil.
 	Group *string `json:"group"`
-	// Managed reports whether people control it. Managed loggers count against the plan.
+	// Managed reports whether people control the logger. Managed loggers count against the plan.
 	Managed bool `json:"managed"`
 	// Environments are the overrides by environment.
 	Environments map[string]LevelOverride `json:"environments"`
 	// Resolved has the effective level of every environment. Lists leave out unmanaged environments without an override
 	// that matters, and have nil where a page would become too large.
 	Resolved map[string]ResolvedLevel `json:"resolved"`
-	// Sources are where it was seen last, newest first; [LoggersAPI.Sources] has all.
+	// Sources are the newest sources of the logger, newest first; [LoggersAPI.Sources] returns all.
 	Sources []LoggerSourceSummary `json:"sources"`
-	// EffectiveLevels are the levels that services report to use, by environment, most verbose first.
+	// EffectiveLevels are the levels in use according to the services, by environment, most verbose first.
 	EffectiveLevels map[string][]loglevel.Level `json:"effective_levels"`
 	Timestamps
 }
@@ -40,16 +40,16 @@ type Logger struct {
 // LevelOverride is a level for one environment.
 type LevelOverride struct {
 	Level loglevel.Level `json:"level"`
-	// ExpiresAt is when it is removed; nil is never.
+	// ExpiresAt is when the level is removed; nil is never.
 	ExpiresAt *time.Time `json:"expires_at"`
 }
 
 // ResolvedLevel is an effective level and where it comes from.
 type ResolvedLevel struct {
 	Level loglevel.Level `json:"level"`
-	// Origin is the step of resolution that found it.
+	// Origin is the step of resolution that found the level.
 	Origin loglevel.Origin `json:"origin"`
-	// Of is the id of the logger or log group that has it; nil for the default.
+	// Of is the id of the logger or log group that has the level; nil for the default.
 	Of *string `json:"of"`
 }
 
@@ -57,13 +57,13 @@ type ResolvedLevel struct {
 type LoggerSourceSummary struct {
 	Service     string `json:"service"`
 	Environment string `json:"environment"`
-	// Level is what the logging framework was configured with, and ResolvedLevel what it uses.
+	// Level is the level in the logging framework's configuration, and ResolvedLevel the level in use.
 	Level         loglevel.Level `json:"level"`
 	ResolvedLevel loglevel.Level `json:"resolved_level"`
 	LastSeen      time.Time      `json:"last_seen"`
 }
 
-// LoggerSource is one service that has a logger in one environment. UpdatedAt is when what it reports last changed.
+// LoggerSource is one service that has a logger in one environment. UpdatedAt is when its report last changed.
 type LoggerSource struct {
 	Resource
 	Logger string `json:"logger"`
@@ -72,14 +72,14 @@ type LoggerSource struct {
 	Timestamps
 }
 
-// LevelSetting sets a level. One that repeats the stored level and names no expiry keeps the stored expiry.
+// LevelSetting sets a level. A setting with the stored level and no expiry keeps the stored expiry.
 type LevelSetting struct {
 	// Level is the level; None removes the setting.
 	Level loglevel.Level
 	// ExpiresAt is when the level is removed.
 	ExpiresAt *time.Time
-	// TTL removes the level after a duration, rounded up to whole seconds; it wins over ExpiresAt. The server rejects a
-	// negative one.
+	// TTL removes the level after a duration, rounded up to whole seconds. It wins over ExpiresAt. The server rejects a
+	// negative TTL.
 	TTL time.Duration
 	// Permanent removes the stored expiry.
 	Permanent bool
@@ -90,7 +90,7 @@ func (s LevelSetting) members(level, expiry, ttl string) map[string]any {
 	members := map[string]any{level: s.Level}
 	switch {
 	case s.Level == loglevel.None: // nothing to expire
-	case s.TTL != 0: // also a negative one: without it the level would be permanent
+	case s.TTL != 0: // a negative TTL is sent too: without it the level would be permanent
 		members[ttl] = int64(math.Ceil(s.TTL.Seconds()))
 	case s.ExpiresAt != nil:
 		members[expiry] = s.ExpiresAt
@@ -105,12 +105,12 @@ func (s LevelSetting) MarshalJSON() ([]byte, error) {
 	return json.Marshal(s.members("level", "expires_at", "ttl_seconds"))
 }
 
-// LoggerDraft creates or replaces a logger. What is left out is cleared.
+// LoggerDraft creates or replaces a logger. A replace clears every setting that the draft does not have.
 type LoggerDraft struct {
 	// Name is the id when it is empty.
 	Name string
 	Base LevelSetting
-	// Group is the id of its log group; empty for none.
+	// Group is the id of the logger's log group; empty for none.
 	Group string
 	// Environments are the overrides by environment.
 	Environments map[string]LevelSetting
@@ -141,25 +141,25 @@ type LoggerParams struct {
 	Paging
 	// Search is a part of the id or the name, ignoring case.
 	Search string
-	// Managed lists managed or unmanaged ones; nil lists both.
+	// Managed lists only managed or only unmanaged loggers; nil lists both.
 	Managed *bool
 	// Group is a log group whose members are listed.
 	Group string
-	// Service is a service that reports them.
+	// Service is a service that reports the loggers.
 	Service string
-	// SeenSince lists those that were reported since then.
+	// SeenSince lists loggers that were reported since this time.
 	SeenSince time.Time
 }
 
 // ReportedLogger is a logger of a running service.
 type ReportedLogger struct {
-	// Name is its name in any spelling.
+	// Name is the logger's name in any spelling.
 	Name string `json:"id"`
-	// Level is what the logging framework is configured with; None when it inherits.
+	// Level is the level in the logging framework's configuration; None when it inherits.
 	Level loglevel.Level `json:"level"`
-	// ResolvedLevel is the level that it uses; None means Level.
+	// ResolvedLevel is the level in use; None means Level.
 	ResolvedLevel loglevel.Level `json:"resolved_level"`
-	// Service and Environment are where it is; empty for unknown.
+	// Service and Environment are where the logger is; empty for unknown.
 	Service     string `json:"service,omitempty"`
 	Environment string `json:"environment,omitempty"`
 }
@@ -167,8 +167,8 @@ type ReportedLogger struct {
 // LoggersAPI manages the loggers of the account. Get finds a logger by its name in any spelling.
 type LoggersAPI struct{ loggers collection[Logger, *Logger] }
 
-// Draft returns a draft of the logger's current state. Stored expiries are kept. Replacing an unmanaged logger that was
-// reported with a level by its draft makes it managed, because the draft sets that level.
+// Draft returns a draft of the logger's current state. Stored expiries are kept. The draft of an unmanaged logger that was
+// reported with a level sets that level, so that replacing the logger by its draft makes it managed.
 func (l Logger) Draft() LoggerDraft {
 	draft := LoggerDraft{Name: l.Name, Base: LevelSetting{Level: l.Level}, Environments: levelSettings(l.Environments)}
 	if l.Group != nil {
@@ -190,8 +190,8 @@ func (p LoggerParams) query() url.Values {
 		"managed", boolFilter(p.Managed), "last_seen", rangeFilter(p.SeenSince, time.Time{}))
 }
 
-// Get returns the logger with a name, which may have any spelling. [IsNotFound] reports that nobody has set a level for
-// it and no service has reported it. Any role may read.
+// Get returns the logger with a name, in any spelling. [IsNotFound] reports that nobody has set a level for the logger and
+// no service has reported it. Any role may read.
 func (a LoggersAPI) Get(ctx context.Context, name string) (Logger, error) {
 	return a.loggers.get(ctx, name)
 }
@@ -202,7 +202,7 @@ func (a LoggersAPI) List(ctx context.Context, params LoggerParams) (Page[Logger]
 	return a.loggers.list(ctx, params)
 }
 
-// All iterates over every logger that params select, from their page on. It ends after the first error.
+// All iterates over every logger that params select, starting at their page. It ends after the first error.
 func (a LoggersAPI) All(ctx context.Context, params LoggerParams) iter.Seq2[Logger, error] {
 	return a.loggers.all(ctx, params)
 }
@@ -213,7 +213,7 @@ func (a LoggersAPI) Replace(ctx context.Context, name string, draft LoggerDraft,
 	return a.loggers.replace(ctx, name, draft, options)
 }
 
-// Apply is Replace, which creates a logger if there is none, under the name that other resources have for it.
+// Apply is Replace, which also creates loggers. It exists because other resources have a method of this name.
 func (a LoggersAPI) Apply(ctx context.Context, name string, draft LoggerDraft, options ...WriteOption) (Logger, error) {
 	return a.Replace(ctx, name, draft, options...)
 }
@@ -223,12 +223,12 @@ func (a LoggersAPI) Delete(ctx context.Context, name string, options ...WriteOpt
 	return a.loggers.delete(ctx, name, options)
 }
 
-// Sources returns one page of where a logger, or without a name every logger, was seen.
+// Sources returns one page of the sources of a logger; an empty name selects the sources of every logger.
 func (a LoggersAPI) Sources(ctx context.Context, name string, params SourceParams) (Page[LoggerSource], error) {
 	return listPage[LoggerSource](ctx, a.loggers.transport, params.query(), sourcesPath(loggerSourcesPath, a.loggers.path, name)...)
 }
 
-// AllSources iterates over every source from the page of params on. It ends after the first error.
+// AllSources iterates over every source, starting at the page of params. It ends after the first error.
 func (a LoggersAPI) AllSources(ctx context.Context, name string, params SourceParams) iter.Seq2[LoggerSource, error] {
 	return allPages[LoggerSource](ctx, a.loggers.transport, params, sourcesPath(loggerSourcesPath, a.loggers.path, name)...)
 }

@@ -19,7 +19,7 @@ type Metric struct {
 	Period time.Duration
 	// Dimensions distinguish measurements of one name, such as {"flag": "x"}.
 	Dimensions map[string]string
-	// RecordedAt is when it was measured; the zero time is now.
+	// RecordedAt is the time of the measurement; the zero time is now.
 	RecordedAt time.Time
 }
 
@@ -33,11 +33,11 @@ type metricAttributes struct {
 	RecordedAt    time.Time         `json:"recorded_at,omitzero"`
 }
 
-// MetricsAPI sends measurements of running services, and reads what all of them sent.
+// MetricsAPI sends measurements of running services, and reads their sums.
 type MetricsAPI struct{ transport *transport }
 
-// Report adds measurements to those of their minute. The server skips what it cannot use without an error. A report is
-// not retried, because one that arrived twice would count twice. Any role may report.
+// Report adds measurements to the sums of their minutes. The server skips invalid measurements without an error. A report
+// is not retried, because a report that arrives twice counts twice. Any role may report.
 func (a MetricsAPI) Report(ctx context.Context, metrics []Metric) error {
 	if len(metrics) == 0 {
 		return nil
@@ -59,35 +59,35 @@ type MetricSeries struct {
 	// From and To are whole steps.
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
-	// StepSeconds is how long a step is.
+	// StepSeconds is the length of a step.
 	StepSeconds int `json:"step"`
-	// By are the dimensions that are told apart.
+	// By has the dimensions that split the sums.
 	By []string `json:"by"`
-	// Units are those of what was added up.
+	// Units are the units of the measurements.
 	Units []string `json:"units"`
-	// Points are in the order of time. Steps in which nothing was reported have none.
+	// Points are in the order of time. A step without measurements has no point.
 	Points []MetricPoint `json:"points"`
 }
 
-// MetricPoint is the sum of what was reported for one step.
+// MetricPoint is the sum of the measurements of one step.
 type MetricPoint struct {
 	At time.Time `json:"at"`
-	// Dimensions are those of By that the measurements have.
+	// Dimensions are the measurements' values of the dimensions in By.
 	Dimensions map[string]any `json:"dimensions"`
 	Sum        float64        `json:"sum"`
 	// Count is how many measurements were reported.
 	Count int `json:"count"`
 }
 
-// MetricSeriesParams say which sums of a metric are wanted.
+// MetricSeriesParams select sums of a metric.
 type MetricSeriesParams struct {
 	// From (inclusive) and To (exclusive) are widened to whole steps. The zero To is now, the zero From a day earlier.
 	From, To time.Time
 	// Step is a minute, an hour or a day; 0 is an hour. Minutes are kept for a week, hours for 90 days.
 	Step time.Duration
-	// By names the dimensions that are told apart.
+	// By names the dimensions that split the sums.
 	By []string
-	// Where has the values that dimensions must have.
+	// Where selects measurements by the values of their dimensions.
 	Where map[string]string
 }
 

@@ -17,14 +17,14 @@ type Reported struct {
 type Rejection struct {
 	// Index is the item's index in the report.
 	Index int `json:"index"`
-	// Detail says what was wrong with it.
+	// Detail says why the item was skipped.
 	Detail string `json:"detail"`
 }
 
 // SourceParams filter the sources that services have reported.
 type SourceParams struct {
 	Paging
-	// Service and Environment are what reported them; empty lists all.
+	// Service and Environment are where the sources are; empty lists all.
 	Service, Environment string
 }
 

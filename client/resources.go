@@ -12,29 +12,29 @@ import (
 	"time"
 )
 
-// Resource is what everything read from the server has.
+// Resource is the common part of everything read from the server.
 type Resource struct {
 	// ID identifies the resource in its account.
 	ID string `json:"-"`
 	// ETag changes with the resource; see [IfMatch]. It is empty on the items of a list.
 	ETag string `json:"-"`
-	// Notes is what the server noticed about the write that this is the result of; nil is nothing.
+	// Notes has the server's notes about the write that returned this resource; nil for none.
 	Notes *Notes `json:"-"`
 }
 
-// Notes is what a server noticed about a write that it accepted.
+// Notes has a server's notes about a write that it accepted.
 type Notes struct {
-	// Ignored are JSON pointers to what the server does not know of the request; see [WithLenientServer].
+	// Ignored are JSON pointers to the unknown members of the request; see [WithLenientServer].
 	Ignored []string `json:"ignored"`
-	// Warnings are about what is probably not meant, such as a rule that can never be reached.
+	// Warnings are about probable mistakes, such as a rule that can never be reached.
 	Warnings []Warning `json:"warnings"`
 	// DryRun reports that nothing was changed; see [DryRun].
 	DryRun bool `json:"dry_run"`
 }
 
-// Warning is something in a write that is probably not meant.
+// Warning is a probable mistake in a write.
 type Warning struct {
-	// Pointer is a JSON pointer to it in the request.
+	// Pointer is a JSON pointer to the mistake in the request.
 	Pointer string `json:"pointer"`
 	// Detail is a sentence for people.
 	Detail string `json:"detail"`
@@ -59,8 +59,8 @@ type identified[T any] interface {
 // collection is one kind of resource on the server. The exported methods of the …API types call its methods.
 type collection[T any, P identified[T]] struct {
 	transport *transport
-	kind      string // the type of its documents
-	path      string // its segment below /api/v1
+	kind      string // the type of the documents
+	path      string // the segment below /api/v1
 }
 
 func resources[T any, P identified[T]](t *transport, kind, path string) collection[T, P] {
@@ -79,8 +79,8 @@ func (c collection[T, P]) replace(ctx context.Context, id string, draft any, opt
 	return fetch[T, P](ctx, c.transport, put(document(c.kind, id, draft), c.path, id).with(options))
 }
 
-// apply replaces a resource, or creates it if there is none. Somebody else may create it in between; if nobody did, the id is
-// taken by another kind of resource, which the error of creating says.
+// apply replaces a resource, or creates it if there is none. If creating finds the id in use, somebody else may have created
+// the resource in between, so apply replaces it. If that finds none, another kind of resource has the id.
 func (c collection[T, P]) apply(ctx context.Context, id string, draft any, options []WriteOption) (T, error) {
 	applied, err := c.replace(ctx, id, draft, options)
 	if !IsNotFound(err) {
@@ -116,7 +116,7 @@ type Paging struct {
 	Number int
 	// Size is the number of items per page, up to 1000; 0 is the server's default.
 	Size int
-	// Sort names the fields to sort by, with "-" in front for descending; the List methods say which there are.
+	// Sort names the fields to sort by, with "-" in front for descending. The List methods name their fields.
 	Sort []string
 	// Total also requests the count of all items, which costs a little.
 	Total bool
@@ -133,13 +133,13 @@ type SearchParams struct {
 type Page[T any] struct {
 	// Items are the resources; there may be none.
 	Items []T
-	// Number and Size are what the server used.
+	// Number and Size are the page and the page size that the server used.
 	Number, Size int
 	// Total and TotalPages count all items; nil unless requested.
 	Total, TotalPages *int
 }
 
-// pageParams are the parameters of a list; those of every resource embed Paging.
+// pageParams are the parameters of a list. The parameters of every resource embed Paging.
 type pageParams interface {
 	query() url.Values
 	firstPage() int
@@ -184,7 +184,7 @@ func boolFilter(value *bool) string {
 	return strconv.FormatBool(*value)
 }
 
-// rangeFilter selects the times from one on and before another; the zero time is an open end.
+// rangeFilter selects times from from (inclusive) to to (exclusive); the zero time is an open end.
 func rangeFilter(from, to time.Time) string {
 	if from.IsZero() && to.IsZero() {
 		return ""
@@ -206,7 +206,7 @@ type item[T any] struct {
 	Attributes T      `json:"attributes"`
 }
 
-// errNoResource is a success that does not hold what was asked for.
+// errNoResource is the error for a success without the requested resource.
 var errNoResource = errors.New("the response has no resource in it")
 
 // fetch sends a request whose response is a single resource.
@@ -257,7 +257,7 @@ func itemsOf[T any, P identified[T]](received []item[T]) []T {
 	return items
 }
 
-// allPages iterates over all items from the page of params on. A page that is not full is the last.
+// allPages iterates over all items, starting at the page of params. A page that is not full is the last.
 func allPages[T any, P identified[T]](ctx context.Context, t *transport, params pageParams, segments ...string) iter.Seq2[T, error] {
 	return walk(params.firstPage(), func(number int) ([]T, int, bool, error) {
 		query := params.query()
@@ -268,7 +268,7 @@ func allPages[T any, P identified[T]](ctx context.Context, t *transport, params 
 	})
 }
 
-// walk iterates over the items of one page after the other. read returns those of a page, and the next page if there is one.
+// walk iterates over the items of all pages. read returns the items of a page, and the next page if there is one.
 func walk[T, Page any](first Page, read func(Page) (items []T, next Page, more bool, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for page, more := first, true; more; {

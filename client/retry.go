@@ -17,7 +17,7 @@ type RetryPolicy struct {
 	// MinWait is the first pause, which doubles with every attempt. Each pause is shortened at random by up to half, so that
 	// many clients do not retry at the same moment.
 	MinWait time.Duration
-	// MaxWait limits a pause. If the server asks for a longer one (Retry-After), the request is not retried.
+	// MaxWait limits a pause. If the server asks for a longer pause (Retry-After), the request is not retried.
 	MaxWait time.Duration
 }
 
@@ -26,7 +26,7 @@ func DefaultRetry() RetryPolicy {
 	return RetryPolicy{Attempts: 4, MinWait: 250 * time.Millisecond, MaxWait: 10 * time.Second}
 }
 
-// next returns whether to retry a request that failed with err, and the pause before. random is in [0, 1).
+// next returns whether to retry a request that failed with err, and the pause before the retry. random is in [0, 1).
 func (p RetryPolicy) next(attempt int, r request, err error, random float64) (pause time.Duration, again bool) {
 	if attempt >= p.Attempts || !r.mayRepeat() {
 		return 0, false
@@ -62,7 +62,7 @@ func (r request) mayRepeat() bool {
 	return r.repeatable || slices.Contains([]string{http.MethodGet, http.MethodPut, http.MethodDelete}, r.method)
 }
 
-// endsWithin reports whether ctx ends before a pause does, so that waiting is useless.
+// endsWithin reports whether ctx ends before a pause is over, so that waiting is useless.
 func endsWithin(ctx context.Context, pause time.Duration) bool {
 	deadline, limited := ctx.Deadline()
 	return limited && time.Until(deadline) < pause

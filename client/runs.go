@@ -58,21 +58,21 @@ type Run struct {
 	// ScheduledFor is when a scheduled run was due.
 	ScheduledFor *time.Time `json:"scheduled_for"`
 	Status       RunStatus  `json:"status"`
-	// StartedAt and FinishedAt are nil until then.
+	// StartedAt is nil until the run has started, FinishedAt until it has ended.
 	StartedAt  *time.Time `json:"started_at"`
 	FinishedAt *time.Time `json:"finished_at"`
-	// PendingMillis, RunMillis and TotalMillis are how long it waited, ran, and both, in milliseconds; nil if not known yet.
+	// PendingMillis is how long the run waited, RunMillis how long it ran, and TotalMillis their sum; nil if not known yet.
 	PendingMillis *int64 `json:"pending_duration_ms"`
 	RunMillis     *int64 `json:"run_duration_ms"`
 	TotalMillis   *int64 `json:"total_duration_ms"`
 	// FailureReason and Error are why a run failed; nil when it did not.
 	FailureReason *FailureReason `json:"failure_reason"`
 	Error         *string        `json:"error"`
-	// Request is what was sent, without secrets; nil before the run starts.
+	// Request is the sent request without secrets; nil before the run starts.
 	Request *RunRequest `json:"request"`
 	// Result is the response; nil when there was none.
 	Result *RunResult `json:"result"`
-	// CreatedAt is when it was queued.
+	// CreatedAt is when the run was queued.
 	CreatedAt time.Time `json:"created_at"`
 }
 
@@ -89,7 +89,7 @@ type RunResult struct {
 	Status int `json:"status"`
 	// Headers have names in lower case.
 	Headers map[string]string `json:"headers"`
-	// Body is at most the first 64 KiB; BodyTruncated reports whether there was more, BodyBytes how much there was.
+	// Body is at most the first 64 KiB; BodyTruncated reports whether the body was longer. BodyBytes is its full length.
 	Body          string      `json:"body"`
 	BodyTruncated bool        `json:"body_truncated"`
 	BodyBytes     int64       `json:"body_bytes"`
@@ -107,12 +107,12 @@ type RunTimings struct {
 
 // RunParams filter runs. The newest come first.
 type RunParams struct {
-	// Job is the id of the job, and of deleted ones that had it; empty lists all.
+	// Job is the id of a job, including deleted jobs with the same id; empty lists all.
 	Job string
 	// Status and Trigger to list; empty lists all.
 	Status  RunStatus
 	Trigger RunTrigger
-	// From (inclusive) and To (exclusive) limit when they were queued; the zero time is an open end.
+	// From (inclusive) and To (exclusive) limit when the runs were queued; the zero time is an open end.
 	From, To time.Time
 	// Size is the number of runs per page, up to 1000; 0 is the server's default.
 	Size int
@@ -128,17 +128,17 @@ func (p RunParams) query() url.Values {
 		"created_at", rangeFilter(p.From, p.To))
 }
 
-// Get returns a run with its request and response. [IsNotFound] reports that there is none with this id, or that it is no
-// longer kept. Any role may read.
+// Get returns a run with its request and response. [IsNotFound] reports that the run does not exist or is no longer kept.
+// Any role may read.
 func (a RunsAPI) Get(ctx context.Context, id string) (Run, error) { return a.runs.get(ctx, id) }
 
-// List returns one page of runs, the newest first. It may have fewer than [RunParams.Size] when the recorded responses
-// are large: [CursorPage.Next] tells whether more follow. Any role may read.
+// List returns one page of runs, the newest first. A page may have fewer than [RunParams.Size] runs when the recorded
+// responses are large: [CursorPage.Next] is set if more follow. Any role may read.
 func (a RunsAPI) List(ctx context.Context, params RunParams) (CursorPage[Run], error) {
 	return a.runs.listAfter(ctx, params)
 }
 
-// All iterates over every run that params select, the newest first, from their page on. It ends after the first error.
+// All iterates over every run that params select, the newest first, starting at their page. It ends after the first error.
 func (a RunsAPI) All(ctx context.Context, params RunParams) iter.Seq2[Run, error] {
 	return a.runs.allAfter(ctx, params)
 }
@@ -157,7 +157,7 @@ func (a RunsAPI) Wait(ctx context.Context, id string) (Run, error) {
 	}
 }
 
-// Cancel ends a run: a pending one never starts, and the request of a running one is aborted. One that has ended cannot
+// Cancel ends a run: a pending run never starts, and the request of a running run is aborted. A run that has ended cannot
 // be canceled: see [IsRunFinished]. It needs the role MEMBER.
 func (a RunsAPI) Cancel(ctx context.Context, id string) (Run, error) { return a.act(ctx, id, "cancel") }
 

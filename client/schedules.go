@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ScheduleKind is what a schedule is.
+// ScheduleKind is the kind of a schedule.
 type ScheduleKind string
 
 // The kinds of schedules.
@@ -17,16 +17,16 @@ const (
 	ScheduleKindNow      ScheduleKind = "now"
 )
 
-// SchedulePreview is when a schedule fires. Its id is the schedule.
+// SchedulePreview lists when a schedule fires. Its id is the schedule.
 type SchedulePreview struct {
 	Resource
 	Kind ScheduleKind `json:"kind"`
-	// Next are the next instants in UTC, the earliest first; a one-off has one.
+	// Next are the next times in UTC, the earliest first; a one-off schedule has one.
 	Next []time.Time `json:"next"`
 }
 
-// PreviewSchedule returns the next instants that an enabled job with a schedule would fire for: up to count, which is 1 to
-// 100, and 5 when it is 0. What a job may not have as its schedule is refused: see [IsInvalidParameter].
+// PreviewSchedule returns the next count times at which an enabled job with this schedule would fire. count is 1 to 100; 0
+// means 5. An invalid schedule is refused: see [IsInvalidParameter].
 func (a JobsAPI) PreviewSchedule(ctx context.Context, schedule string, count int) (SchedulePreview, error) {
 	r := get("schedules", "preview")
 	r.query = url.Values{"schedule": {schedule}}

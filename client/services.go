@@ -27,8 +27,7 @@ type ServicesAPI struct{ services collection[Service, *Service] }
 // Draft returns a draft of the service's current state.
 func (s Service) Draft() ServiceDraft { return ServiceDraft{Name: s.Name} }
 
-// Get returns a service. [IsNotFound] reports that nobody has created it and it has not reported itself. Any role may
-// read.
+// Get returns a service. [IsNotFound] reports that the service was neither created nor reported. Any role may read.
 func (a ServicesAPI) Get(ctx context.Context, id string) (Service, error) {
 	return a.services.get(ctx, id)
 }
@@ -39,7 +38,7 @@ func (a ServicesAPI) List(ctx context.Context, params ServiceParams) (Page[Servi
 	return a.services.list(ctx, params)
 }
 
-// All iterates over every service that params select, from their page on. It ends after the first error.
+// All iterates over every service that params select, starting at their page. It ends after the first error.
 func (a ServicesAPI) All(ctx context.Context, params ServiceParams) iter.Seq2[Service, error] {
 	return a.services.all(ctx, params)
 }

@@ -9,28 +9,28 @@ import (
 	"time"
 )
 
-// Session is somebody who is signed in.
+// Session is the session of a signed-in person or API key.
 type Session struct {
 	Resource
-	// User is the id of the person, or of the user who created the key.
+	// User is the id of the signed-in person, or of the user who created the key.
 	User string `json:"user"`
-	// Key is the id of the API key that the session was opened with; nil is a password, OpenID Connect or a code.
+	// Key is the id of the API key that opened the session; nil after a password, OpenID Connect or a code.
 	Key        *string   `json:"api_key"`
 	Role       Role      `json:"role"`
 	Scopes     KeyScopes `json:"scopes"`
 	Client     string    `json:"client"` // the User-Agent
 	CreatedAt  time.Time `json:"created_at"`
 	LastUsedAt time.Time `json:"last_used_at"`
-	// ExpiresAt is when it ends; without a request it ends 12 hours after the last one.
+	// ExpiresAt is when the session ends. It also ends 12 hours after its last request.
 	ExpiresAt time.Time `json:"expires_at"`
-	// Token is the secret that [Resume] takes. Only signing in returns it.
+	// Token is the secret to pass to [Resume]. Only signing in returns it.
 	Token string `json:"-"`
 }
 
 // SessionParams select sessions and a page of them.
 type SessionParams struct {
 	Paging
-	// User is whose sessions are listed, by id; one's own when it is empty. Anybody else's need the role ADMIN.
+	// User is the id of the user whose sessions are listed; empty is the caller. Other users need the role ADMIN.
 	User string
 }
 
@@ -44,7 +44,7 @@ func SignIn(ctx context.Context, baseURL, email, password string, options ...Opt
 	return signIn(ctx, baseURL, options, document("session", "", map[string]string{"email": email, "password": password}), "sessions")
 }
 
-// SignInWithKey opens a session that is never more than an API key, and returns a client with it.
+// SignInWithKey opens a session that is limited to an API key's role and scopes, and returns a client for it.
 func SignInWithKey(ctx context.Context, baseURL, key string, options ...Option) (*Client, Session, error) {
 	return signIn(ctx, baseURL, options, document("session", "", map[string]string{"api_key": key}), "sessions")
 }
@@ -53,10 +53,10 @@ func SignInWithKey(ctx context.Context, baseURL, key string, options ...Option) 
 const (
 	MethodPassword = "password"
 	MethodKey      = "api_key"
-	MethodOpenID   = "oidc" // with a browser, which begins at /auth/oidc/start
+	MethodOpenID   = "oidc" // in a browser, at /auth/oidc/start
 )
 
-// SignInMethods returns how people can sign in to a server. It needs no credential.
+// SignInMethods returns the ways to sign in to a server. It needs no credential.
 func SignInMethods(ctx context.Context, baseURL string, options ...Option) ([]string, error) {
 	t, err := newTransport(baseURL, options)
 	if err != nil {
@@ -71,16 +71,16 @@ func SignInMethods(ctx context.Context, baseURL string, options ...Option) ([]st
 	return received.Meta.Methods, err
 }
 
-// Redemption uses a link of an invitation, a reset or the first start.
+// Redemption uses the link of an invitation, of a password reset or of the server's first start.
 type Redemption struct {
-	Token    string `json:"token"` // of the link
+	Token    string `json:"token"` // the link's token
 	Email    string `json:"email,omitempty"`
 	Name     string `json:"name,omitempty"`
 	Password string `json:"password"`
 }
 
-// Redeem uses a link, which sets a password, and returns a client that acts as the person. Only a set-up link needs an
-// e-mail address. [IsNotFound] reports a link that was used, has expired or never existed.
+// Redeem sets a password with a link and returns a client that acts as the person. Only the link of the first start needs
+// an e-mail address. [IsNotFound] reports a link that was used, has expired or never existed.
 func Redeem(ctx context.Context, baseURL string, redemption Redemption, options ...Option) (*Client, Session, error) {
 	return signIn(ctx, baseURL, options, document("link", "", redemption), "links", "redeem")
 }
@@ -101,14 +101,13 @@ func signIn(ctx context.Context, baseURL string, options []Option, body writeDoc
 	return newClient(t), session, nil
 }
 
-// List returns one page of the sessions that have not expired, by default the newest first. They are the caller's own,
-// or with [SessionParams.User] anybody's, which needs the role ADMIN. [Paging.Sort] takes created_at, last_used_at and
-// expires_at.
+// List returns one page of the caller's open sessions, by default the newest first. [SessionParams.User] selects another
+// user, which needs the role ADMIN. [Paging.Sort] takes created_at, last_used_at and expires_at.
 func (a SessionsAPI) List(ctx context.Context, params SessionParams) (Page[Session], error) {
 	return a.sessions.list(ctx, params)
 }
 
-// All iterates over every session that params select, from their page on. It ends after the first error.
+// All iterates over every session that params select, starting at their page. It ends after the first error.
 func (a SessionsAPI) All(ctx context.Context, params SessionParams) iter.Seq2[Session, error] {
 	return a.sessions.all(ctx, params)
 }
@@ -118,10 +117,10 @@ func (a SessionsAPI) Current(ctx context.Context) (Session, error) {
 	return a.sessions.get(ctx, current)
 }
 
-// SignOut ends the session of a client that signed in; it can do nothing more.
+// SignOut ends the session of a client that signed in. The client's later calls fail.
 func (a SessionsAPI) SignOut(ctx context.Context) error { return a.sessions.delete(ctx, current, nil) }
 
-// Delete ends a session: one's own, or with the role ADMIN that of anybody who is not above.
+// Delete ends a session of the caller. The role ADMIN may also end sessions of users whose role is not above the caller's.
 func (a SessionsAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
 	return a.sessions.delete(ctx, id, options)
 }

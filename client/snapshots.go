@@ -21,38 +21,38 @@ const (
 	SnapshotConfigs SnapshotPart = "configs"
 )
 
-// ErrNotModified means that the caller has the current snapshot already.
+// ErrNotModified means that the caller already has the current snapshot.
 var ErrNotModified = errors.New("signalbox: not modified")
 
-// Snapshot is everything that a service needs in an environment, all of one state. Definitions have what they have for
-// this environment only, and nothing that is observed.
+// Snapshot has everything that a service needs in an environment, read at one moment. Flags and levels have only the
+// configuration of this environment, and no observations.
 type Snapshot struct {
 	Resource // the id is the environment
-	// Seq is the number of the account's last change that is in it, to follow events after; see [EventParams.Since].
+	// Seq is the number of the last change in the snapshot. Follow events after it; see [EventParams.Since].
 	Seq       int64
 	Flags     []Flag
 	Loggers   []Logger
 	LogGroups []LogGroup
-	// Configs are the values of every config, with what it inherits, by its key and theirs.
+	// Configs are the values of every config, inherited ones included, by the config's key and the item's key.
 	Configs map[string]map[string]json.RawMessage
-	// StaleSince is since when the server cannot tell whether this is current, because it cannot reach its database; nil
-	// while it can.
+	// StaleSince is when the server lost its database; the snapshot may be outdated since then. It is nil while the server
+	// has its database.
 	StaleSince *time.Time
 }
 
-// SnapshotParams select what a snapshot has.
+// SnapshotParams select the parts of a snapshot.
 type SnapshotParams struct {
 	// Include are the parts to load; none loads all.
 	Include []SnapshotPart
-	// ETag is that of the snapshot that the caller has. Get returns ErrNotModified while its content is current.
+	// ETag is the ETag of the caller's snapshot. Get returns ErrNotModified while that snapshot is current.
 	ETag string
 }
 
-// SnapshotsAPI loads what a running service needs.
+// SnapshotsAPI loads snapshots for running services.
 type SnapshotsAPI struct{ transport *transport }
 
-// Get returns the snapshot of an environment, which need not exist yet, or ErrNotModified. The snapshot beside
-// ErrNotModified has nothing but its ETag, Seq, which may have moved on, and StaleSince.
+// Get returns the snapshot of an environment, which need not exist yet, or ErrNotModified. With ErrNotModified, the
+// snapshot has only ETag, StaleSince and Seq, which may be larger than before.
 func (a SnapshotsAPI) Get(ctx context.Context, environment string, params SnapshotParams) (Snapshot, error) {
 	r := get("snapshots", environment)
 	if len(params.Include) > 0 {
@@ -74,7 +74,8 @@ func (a SnapshotsAPI) Get(ctx context.Context, environment string, params Snapsh
 	return received.snapshot(etag), nil
 }
 
-// unmodified returns what a response without a body says of a snapshot. Servers before Signalbox-Seq say nothing.
+// unmodified returns a snapshot with the members in the headers of a response without a body. Old servers send no
+// Signalbox-Seq.
 func unmodified(environment string, header http.Header) Snapshot {
 	found := Snapshot{Resource: Resource{ID: environment, ETag: header.Get("ETag")}}
 	found.Seq, _ = strconv.ParseInt(header.Get("Signalbox-Seq"), 10, 64)

@@ -18,19 +18,19 @@ import (
 
 const (
 	mediaType = "application/vnd.api+json"
-	// maxErrorBody limits what is read of an error response, which any proxy may have sent.
+	// maxErrorBody limits how much of an error response is read. Any proxy may have sent it.
 	maxErrorBody = 1 << 20
 )
 
 // transport sends all requests of a client.
 type transport struct {
 	base          string // without a slash at its end
-	authorization string // with an API key
-	session       string // of a person who signed in
+	authorization string // the header of an API key
+	session       string // the token of a signed-in person
 	userAgent     string
 	http          *http.Client
 	timeout       time.Duration
-	lenient       bool // the server may ignore what it does not know
+	lenient       bool // the server may ignore unknown members and parameters
 	retry         RetryPolicy
 	wait          func(context.Context, time.Duration) error
 	random        func() float64 // in [0, 1)
@@ -39,15 +39,15 @@ type transport struct {
 // request is one call of the API.
 type request struct {
 	method string
-	root   string // what the path begins with; empty is /api/v1
-	// segments follow it, not yet percent-encoded.
+	root   string // the start of the path; empty is /api/v1
+	// segments follow root. They are not yet percent-encoded.
 	segments   []string
 	query      url.Values
 	body       any     // encoded as JSON unless nil
 	ifMatch    *string // the precondition of a write, or nil
 	repeatable bool    // a POST that is safe to repeat
 	opens      *string // receives the session that the server opens, unless nil
-	// ifNoneMatch is the ETag of what the caller has; empty for none.
+	// ifNoneMatch is the ETag of the caller's copy; empty for none.
 	ifNoneMatch string
 }
 
@@ -55,20 +55,20 @@ type request struct {
 type answer struct {
 	etag    string
 	body    []byte
-	session string // that the server opened
+	session string // the token of a session that the server opened
 }
 
 // WriteOption configures one write.
 type WriteOption func(*request)
 
-// IfMatch makes the server reject the write unless the resource still has this ETag; [IsVersionMismatch] reports that.
-// Items of a list have no ETag: Get the resource first.
+// IfMatch makes the server reject the write unless the resource still has this ETag; see [IsVersionMismatch]. Items of a
+// list have no ETag: Get the resource first.
 func IfMatch(etag string) WriteOption {
 	return func(r *request) { r.ifMatch = &etag }
 }
 
-// DryRun makes the server do everything, limits and rules included, and take it back: the result is what it would have been,
-// and nothing was changed.
+// DryRun makes the server check and run the write, limits and rules included, and then roll it back. The result is the same
+// as without DryRun, but nothing is changed.
 func DryRun() WriteOption {
 	return func(r *request) { r.ask("dry_run", "true") }
 }
@@ -114,12 +114,12 @@ func (r request) check() error {
 		return fmt.Errorf("%s: an id is empty", r.name())
 	}
 	if r.ifMatch != nil && *r.ifMatch == "" {
-		return fmt.Errorf("%s: IfMatch needs an ETag, and only a resource that was read by itself has one", r.name())
+		return fmt.Errorf("%s: IfMatch needs an ETag; items of a list have none, so Get the resource first", r.name())
 	}
 	return nil
 }
 
-// call sends a request with retries, decodes the response into result unless that is nil, and returns its ETag.
+// call sends a request with retries, decodes the response into result unless result is nil, and returns the ETag.
 func (t *transport) call(ctx context.Context, r request, result any) (etag string, err error) {
 	if err := r.check(); err != nil {
 		return "", err
@@ -143,7 +143,7 @@ func (t *transport) call(ctx context.Context, r request, result any) (etag strin
 	return got.etag, nil
 }
 
-// repeat makes attempts until one succeeds or the retry policy ends it.
+// repeat sends a request until an attempt succeeds or the retry policy allows no more.
 func (t *transport) repeat(ctx context.Context, r request, body []byte) (answer, error) {
 	for attempt := 1; ; attempt++ {
 		got, err := t.attempt(ctx, r, body)
@@ -211,14 +211,14 @@ func (t *transport) newRequest(ctx context.Context, r request, body []byte) (*ht
 	return sent, nil
 }
 
-// sessionCookie is the cookie of a session, and secureCookie where the server's callers use TLS. A server takes only its
-// own of the two, and which that is depends on its settings, so both are sent.
+// sessionCookie is the cookie of a session, and secureCookie is its name on a server behind TLS. A server reads one of the
+// two, depending on its settings, so both are sent.
 const (
 	sessionCookie = "signalbox_session"
 	secureCookie  = "__Host-" + sessionCookie
 )
 
-// authenticate sets the headers that say who calls. The server's own origin shows that no other page is behind a session.
+// authenticate sets the headers that identify the caller. With a session the server checks the origin, so its own is sent.
 func (t *transport) authenticate(header http.Header) {
 	if t.authorization != "" {
 		header.Set("Authorization", t.authorization)
@@ -236,7 +236,7 @@ func origin(base string) string {
 	return scheme + "://" + host
 }
 
-// receive reads a response; one that is not a success is an *APIError.
+// receive reads a response. It returns an *APIError unless the response is a success.
 func receive(r request, response *http.Response) (answer, error) {
 	var reader io.Reader = response.Body
 	success := response.StatusCode >= 200 && response.StatusCode < 300
@@ -269,7 +269,7 @@ func (e *connectionError) Error() string { return e.name + ": " + e.err.Error() 
 
 func (e *connectionError) Unwrap() error { return e.err }
 
-// withoutURL unwraps the standard library's error, which would name the call a second time.
+// withoutURL unwraps the standard library's error, which would repeat the method and the URL.
 func withoutURL(err error) error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		return wrapped.Err

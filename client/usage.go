@@ -8,27 +8,27 @@ import (
 // Unlimited is the value of a limit that does not exist.
 const Unlimited = -1
 
-// Usage is what the account has used of its jobs plan in a month, and what its history holds.
+// Usage is the account's usage of its jobs plan in a month, and the size of its history.
 type Usage struct {
 	Resource
 	// Period is the month, as YYYY-MM in UTC.
 	Period string `json:"period"`
-	// RunsUsed were started in the month; RunsIncluded are in the plan.
+	// RunsUsed counts the runs that started in the month; RunsIncluded is the plan's limit.
 	RunsUsed     int `json:"runs_used"`
 	RunsIncluded int `json:"runs_included"`
-	// ActiveJobs are enabled now; ActiveJobsLimit may be.
+	// ActiveJobs counts the jobs that are enabled now; ActiveJobsLimit is the plan's limit.
 	ActiveJobs      int `json:"active_jobs"`
 	ActiveJobsLimit int `json:"active_jobs_limit"`
-	// HistoryBytes are what the account's changes hold now of what was before and after; HistoryBytesLimit may be
-	// kept.
+	// HistoryBytes is the size of the documents (before and after) of the account's changes now; HistoryBytesLimit is the
+	// maximum.
 	HistoryBytes      int64 `json:"history_bytes"`
 	HistoryBytesLimit int64 `json:"history_bytes_limit"`
 }
 
-// UsageAPI reads what the account has used of its jobs plan.
+// UsageAPI reads the account's usage of its jobs plan.
 type UsageAPI struct{ transport *transport }
 
-// Get returns the usage of a month, as YYYY-MM; empty is the current one.
+// Get returns the usage of a month, as YYYY-MM; empty is the current month.
 func (a UsageAPI) Get(ctx context.Context, period string) (Usage, error) {
 	r := get("usage")
 	r.query = filtered(url.Values{}, "period", period)

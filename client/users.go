@@ -6,13 +6,13 @@ import (
 	"net/url"
 )
 
-// UserDraft changes a user. Unlike other drafts it leaves out what is not to change: renaming somebody must not give them
-// more power.
+// UserDraft changes a user. Unlike in other drafts, an empty member keeps the stored value: renaming somebody must not
+// change their role.
 type UserDraft struct {
 	Name string `json:"name"`
-	// Email is not changed when it is empty.
+	// Email stays as it is when it is empty.
 	Email string `json:"email,omitempty"`
-	// Role is not changed when it is empty.
+	// Role stays as it is when it is empty.
 	Role Role `json:"role,omitempty"`
 }
 
@@ -33,7 +33,7 @@ type UsersAPI struct{ users collection[User, *User] }
 func (u User) Draft() UserDraft { return UserDraft{Name: u.Name, Email: u.Email, Role: u.Role} }
 
 // Get returns a user. [IsNotFound] reports that the account has no user with this id. It needs the role ADMIN;
-// [UserAPI.Get] returns the caller with any.
+// [UserAPI.Get] returns the caller, for any role.
 func (a UsersAPI) Get(ctx context.Context, id string) (User, error) { return a.users.get(ctx, id) }
 
 // List returns one page of users, by default in the order of their names. [Paging.Sort] takes name, email, role,
@@ -42,7 +42,7 @@ func (a UsersAPI) List(ctx context.Context, params UserParams) (Page[User], erro
 	return a.users.list(ctx, params)
 }
 
-// All iterates over every user that params select, from their page on. It ends after the first error.
+// All iterates over every user that params select, starting at their page. It ends after the first error.
 func (a UsersAPI) All(ctx context.Context, params UserParams) iter.Seq2[User, error] {
 	return a.users.all(ctx, params)
 }
@@ -52,12 +52,12 @@ func (a UsersAPI) Replace(ctx context.Context, id string, draft UserDraft, optio
 	return a.users.replace(ctx, id, draft, options)
 }
 
-// Delete deletes a user, whose sessions end. API keys that the user created stay.
+// Delete deletes a user and ends their sessions. API keys that the user created stay.
 func (a UsersAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
 	return a.users.delete(ctx, id, options)
 }
 
-// ResetPassword returns the user with a link that sets a new password, once.
+// ResetPassword returns the user with a link that sets a new password and works once.
 func (a UsersAPI) ResetPassword(ctx context.Context, id string) (User, error) {
 	return fetch[User](ctx, a.users.transport, post(nil, a.users.path, id, "actions", "reset_password"))
 }

@@ -1,6 +1,6 @@
-// Package bulk measures a report of 10,000 flag declarations: the first, which
-// makes 10,000 flags and sources, against an identical second one, which only
-// has to note that they were seen.
+// Package bulk measures a report of 10,000 flag declarations. The first report
+// creates 10,000 flags and sources. The identical second report only records that
+// they were seen again.
 package bulk
 
 import (

@@ -1,6 +1,5 @@
-// Package caller makes the HTTP call that every contender of the jobs
-// benchmark makes: with the standard client, tuned so that connections are
-// reused.
+// Package caller makes the HTTP call of every contender of the jobs benchmark. It
+// uses the standard client, tuned so that connections are reused.
 package caller
 
 import (
@@ -12,10 +11,10 @@ import (
 	"time"
 )
 
-// IDHeader carries the id of a run or a job, which the sink checks for doubles.
+// IDHeader carries the id of a run or a job, so that the sink can find duplicates.
 const IDHeader = "X-Signalbox-Run"
 
-// Body is what every call sends.
+// Body is the body of every call.
 const Body = `{"event":"benchmark","attempt":1}`
 
 // Caller calls one URL.
@@ -24,7 +23,7 @@ type Caller struct {
 	client *http.Client
 }
 
-// New makes a caller for a number of calls at the same time.
+// New returns a caller for atOnce calls at the same time.
 func New(url string, atOnce int) *Caller {
 	return &Caller{url, &http.Client{
 		Timeout:   30 * time.Second,

@@ -1,6 +1,6 @@
-// Package compare measures functions beside each other. They take turns in short rounds, so that a busy machine slows all
-// of them alike. The figure of each is its best round, which is what the code costs when nothing else runs, and the ratio
-// compares best rounds; the median shows how busy the machine was.
+// Package compare measures functions side by side. They take turns in short rounds, so that a busy machine slows all of them
+// alike. The result of each is its best round: the cost of the code when nothing else runs. The ratio compares best rounds,
+// and the median shows how busy the machine was.
 package compare
 
 import (
@@ -24,11 +24,11 @@ type Contender struct {
 	Call func()
 }
 
-// Figure is what was measured of one contender.
+// Figure is the result of one contender.
 type Figure struct {
 	Contender
-	Allocs float64   // of a call
-	rounds []float64 // nanoseconds of a call
+	Allocs float64   // allocations per call
+	rounds []float64 // nanoseconds per call in each round
 }
 
 // Measure measures contenders.

@@ -1,6 +1,6 @@
-// Package growth compares what it costs to create a resource in an account that
-// has a hundred of them and in one that has nine thousand. Each account has a
-// server of its own; they take turns, so that both see the same noise.
+// Package growth compares the cost of creating a resource in an account with a
+// hundred of them and in an account with nine thousand. Each account has its own
+// server; they take turns, so that both see the same noise.
 package growth
 
 import (
@@ -31,11 +31,11 @@ const (
 // request is one request of a creation; %s stands for the name.
 type request struct{ method, path, body string }
 
-// resource is what is created, with one request or several.
+// resource is a kind of resource to create, with one request or several.
 type resource struct {
 	name     string
 	requests []request
-	filled   bool // by the resource before it
+	filled   bool // the previous resource has filled the accounts
 }
 
 func resources() []resource {
@@ -128,7 +128,7 @@ func newAccount(address string) *account {
 	return &account{address: address, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: connections}}}
 }
 
-// create creates so many more resources and returns how long it took.
+// create creates count more resources and returns how long it took.
 func (a *account) create(ctx context.Context, what resource, count int) (time.Duration, error) {
 	until, failures := a.created.Load()+int64(count), make([]error, connections)
 	started := time.Now()

@@ -62,8 +62,8 @@ func (b *bench) row(store, who string, made, ceiling speed) {
 	fmt.Fprintf(b.out, "%-9s %-22s %9d %9.0f %7.0f%% %11.0f\n", store, who, made.runs, made.rate(), 100*made.rate()/ceiling.rate(), made.cost())
 }
 
-// signalbox lets Signalbox work off a backlog, from the start of the process
-// to the last outcome that is stored.
+// signalbox measures how Signalbox works off a backlog, from the start of the
+// process to the last stored outcome.
 func (b *bench) signalbox(ctx context.Context, s servers.Store, runs, size int) (speed, error) {
 	box, err := b.newBox(ctx, s, size)
 	if err != nil {

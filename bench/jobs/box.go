@@ -29,7 +29,7 @@ type box struct {
 	cleanups []func()
 }
 
-// newBox makes a Signalbox whose job calls the sink. It is not running.
+// newBox returns a stopped Signalbox whose job calls the sink.
 func (b *bench) newBox(ctx context.Context, s servers.Store, size int) (*box, error) {
 	made := &box{bench: b, store: s}
 	if err := made.prepare(ctx, size); err != nil {
@@ -60,7 +60,7 @@ func (x *box) prepare(ctx context.Context, size int) (err error) {
 		driver, location = "sqlite", "file:"+x.file()+"?_pragma=busy_timeout(10000)"
 	}
 	if x.db, err = sql.Open(driver, location); err == nil {
-		x.cleanups = append(x.cleanups, func() { _ = x.db.Close() }) // nothing is left to lose
+		x.cleanups = append(x.cleanups, func() { _ = x.db.Close() }) // the database is removed anyway
 	}
 	return err
 }
@@ -72,7 +72,7 @@ func (x *box) start(ctx context.Context) (err error) {
 	return err
 }
 
-// stop gives the processor time that the server has used.
+// stop stops the server and returns the processor time that it has used.
 func (x *box) stop() (used time.Duration) {
 	if x.server != nil {
 		used = x.server.Stop()
@@ -88,7 +88,7 @@ func (x *box) close() {
 	}
 }
 
-// createTemplate makes the job that is copied. It fires on the first of January.
+// createTemplate creates the template job. It fires on the first of January.
 func (x *box) createTemplate(ctx context.Context, size int) error {
 	body, err := json.Marshal(map[string]any{"data": map[string]any{"id": "template", "type": "job", "attributes": map[string]any{
 		"name": "template", "schedule": "0 0 1 1 *", "configuration": map[string]any{
@@ -103,8 +103,8 @@ func (x *box) createTemplate(ctx context.Context, size int) error {
 	return err
 }
 
-// series gives a query of the numbers from 1 to n, and an expression for an id
-// made of a number.
+// series returns a query of the numbers from 1 to n, and an expression that makes
+// an id of a number.
 func (x *box) series(n int) (numbers, id string) {
 	const prefix = "'01900000-0000-7000-8000-'"
 	if x.database != "" {
@@ -114,7 +114,7 @@ func (x *box) series(n int) (numbers, id string) {
 		prefix + " || printf('%012x', n)"
 }
 
-// queue makes pending runs of the template.
+// queue inserts pending runs of the template.
 func (x *box) queue(ctx context.Context, runs int) error {
 	numbers, id := x.series(runs)
 	now := time.Now().UnixMicro()
@@ -122,8 +122,8 @@ func (x *box) queue(ctx context.Context, runs int) error {
 		SELECT %s, account_id, uid, key, lane, 'SCHEDULE', %d + n, 'PENDING', %d FROM jobs, %s WHERE key = 'template'`, id, now, now, numbers))
 }
 
-// copyJobs makes copies of the template that are due at an instant, and every
-// year from then on.
+// copyJobs inserts copies of the template that are due at an instant, and again
+// every year.
 func (x *box) copyJobs(ctx context.Context, jobs int, due time.Time) error {
 	numbers, id := x.series(jobs)
 	return x.execute(ctx, fmt.Sprintf(`INSERT INTO jobs (uid, account_id, key, name, enabled, schedule, request_id, lane, version, search, next_run_at, created_at, updated_at)
@@ -131,8 +131,8 @@ func (x *box) copyJobs(ctx context.Context, jobs int, due time.Time) error {
 		FROM jobs, %s WHERE key = 'template'`, id, due.Minute(), due.Hour(), due.Day(), due.Month(), due.UnixMicro(), numbers))
 }
 
-// execute changes the database. PostgreSQL counts what it has, as it does by
-// itself after a while; SQLite never does.
+// execute changes the database. PostgreSQL then updates its statistics, as
+// autovacuum would after a while; SQLite has no such step.
 func (x *box) execute(ctx context.Context, statement string) error {
 	_, err := x.db.ExecContext(ctx, statement)
 	if err == nil && x.database != "" {
@@ -146,8 +146,8 @@ func (x *box) number(ctx context.Context, query string) (n int64, err error) {
 	return n, err
 }
 
-// drained waits until the sink has received a number of requests and every run
-// is recorded as ended, and checks that all succeeded.
+// drained waits until the sink has received all requests and every run is recorded
+// as ended, and checks that all runs succeeded.
 func (x *box) drained(ctx context.Context, runs int) error {
 	if err := x.bench.sink.WaitFor(ctx, runs); err != nil {
 		return err
@@ -162,7 +162,7 @@ func (x *box) drained(ctx context.Context, runs int) error {
 	return nil
 }
 
-// allSucceeded checks that every run did, and that the sink has each once.
+// allSucceeded checks that every run succeeded, and that the sink has each once.
 func (x *box) allSucceeded(ctx context.Context, runs int) error {
 	succeeded, err := x.number(ctx, `SELECT count(*) FROM runs WHERE status = 'SUCCEEDED'`)
 	if err == nil && succeeded != int64(runs) {

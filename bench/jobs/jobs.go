@@ -1,6 +1,6 @@
-// Package jobs compares running scheduled HTTP calls with River doing the same
-// calls in its workers, and with a bare loop of the standard HTTP client,
-// which is the ceiling. All call a sink that is a process of its own.
+// Package jobs compares Signalbox running scheduled HTTP calls with River making
+// the same calls in its workers, and with a bare loop of the standard HTTP client,
+// which is the ceiling. All call a sink in another process.
 package jobs
 
 import (
@@ -24,19 +24,19 @@ type bench struct {
 	folder   string
 	sink     *servers.Sink
 	stores   []servers.Store
-	programs map[string]string // of River, by store
+	programs map[string]string // River's programs, by store
 }
 
 // Backlog measures how fast a backlog is worked off.
 func Backlog(ctx context.Context, out io.Writer) error { return run(ctx, out, (*bench).backlogs) }
 
-// Latency measures how soon a run that is asked for reaches the sink.
+// Latency measures how soon a requested run reaches the sink.
 func Latency(ctx context.Context, out io.Writer) error { return run(ctx, out, (*bench).latencies) }
 
-// Storm measures how many jobs that are due at once are fired.
+// Storm measures how fast many jobs that are due at once are fired.
 func Storm(ctx context.Context, out io.Writer) error { return run(ctx, out, (*bench).storms) }
 
-// Scan measures what looking for due jobs costs.
+// Scan measures the cost of looking for due jobs.
 func Scan(ctx context.Context, out io.Writer) error { return run(ctx, out, (*bench).scans) }
 
 // run measures on SQLite and, when a server is named, on PostgreSQL.
@@ -54,7 +54,7 @@ func run(ctx context.Context, out io.Writer, measure func(*bench, context.Contex
 	return measure(b, ctx)
 }
 
-// fresh gives an empty database of a store: a file or a URL.
+// fresh returns an empty database of a store: a file or a URL.
 func (b *bench) fresh(ctx context.Context, s servers.Store) (string, func(), error) {
 	if !s.IsFile() {
 		return s.NewDatabase(ctx)
@@ -63,7 +63,7 @@ func (b *bench) fresh(ctx context.Context, s servers.Store) (string, func(), err
 	return filepath.Join(folder, "db"), func() { os.RemoveAll(folder) }, err
 }
 
-// checked compares what the sink received with what was to be sent.
+// checked checks that the sink received every job once.
 func (b *bench) checked(ctx context.Context, jobs int) error {
 	got, err := b.sink.Count(ctx)
 	if err == nil && (got.Requests != jobs || got.Distinct != jobs) {

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// asked is how often a run is asked for.
+	// asked is the number of requested runs.
 	asked = 250
-	// rest lets everything come to rest between two.
+	// rest is the pause between two runs, so that each starts on an idle system.
 	rest = 120 * time.Millisecond
 )
 
-// latencies measures the time from asking for a run to the request at the
-// sink, when nothing else is to be done.
+// latencies measures the time from requesting a run to its call at the sink, on an
+// idle system.
 func (b *bench) latencies(ctx context.Context) error {
 	fmt.Fprintf(b.out, "\nfrom asking for a run to the request received, %d times when idle\n%-9s %-22s %9s %9s\n", asked, "store", "who", "p50", "p99")
 	for _, s := range b.stores {
@@ -50,7 +50,7 @@ func (b *bench) latencies(ctx context.Context) error {
 	return nil
 }
 
-// waits gives, sorted, how long each run took to reach the sink.
+// waits returns how long each run took to reach the sink, sorted.
 func (b *bench) waits(ctx context.Context, started map[string]int64) ([]time.Duration, error) {
 	if err := b.sink.WaitFor(ctx, len(started)); err != nil {
 		return nil, err
@@ -109,8 +109,8 @@ func runNow(ctx context.Context, address string) (string, error) {
 	return run.Data.ID, json.Unmarshal(text, &run)
 }
 
-// askRiver lets River's program insert jobs one by one; it prints the id of
-// each and when it began.
+// askRiver runs River's program, which inserts jobs one by one. It prints the id
+// of each job and when its insertion began.
 func (b *bench) askRiver(ctx context.Context, s servers.Store, tuned bool) (map[string]int64, error) {
 	output, _, err := b.riverOutput(ctx, s, "-url", b.sink.URL(small), "-jobs", strconv.Itoa(asked), "-rest", rest.String(), "-tuned="+strconv.FormatBool(tuned))
 	if err != nil {

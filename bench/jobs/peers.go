@@ -55,16 +55,16 @@ func (b *bench) ceiling(ctx context.Context, calls, size int) (speed, error) {
 	return result, errors.Join(append(failures, b.checked(ctx, calls))...)
 }
 
-// processorTime is what this process has used.
+// processorTime returns the processor time that this process has used.
 func processorTime() time.Duration {
 	var usage syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage) // it cannot fail with these arguments
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage) // cannot fail with these arguments
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// program gives the program that lets River work on a store, and builds it when
-// it is needed first. It is a module of its own for each store, because River's
-// drivers for both have no version in common.
+// program returns River's program for a store, which the first call builds. Each
+// store has its own module, because River's drivers for both have no version in
+// common.
 func (b *bench) program(ctx context.Context, s servers.Store) (string, error) {
 	if built, ok := b.programs[s.Name]; ok {
 		return built, nil
@@ -80,8 +80,8 @@ func (b *bench) program(ctx context.Context, s servers.Store) (string, error) {
 	return program, nil
 }
 
-// riverOutput runs River's program on an empty database and gives what it
-// printed and the processor time it used.
+// riverOutput runs River's program on an empty database. It returns the program's
+// output and processor time.
 func (b *bench) riverOutput(ctx context.Context, s servers.Store, args ...string) (string, time.Duration, error) {
 	program, err := b.program(ctx, s)
 	if err != nil {
@@ -101,7 +101,7 @@ func (b *bench) riverOutput(ctx context.Context, s servers.Store, args ...string
 	return output.String(), servers.Used(command), nil
 }
 
-// river lets River work off a backlog in a process of its own.
+// river measures how River works off a backlog in another process.
 func (b *bench) river(ctx context.Context, s servers.Store, jobs int, tuned bool, size int) (speed, error) {
 	if err := b.sink.Reset(ctx); err != nil {
 		return speed{}, err

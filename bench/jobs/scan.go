@@ -10,8 +10,8 @@ import (
 	engine "github.com/signalbox/signalbox/internal/store"
 )
 
-// scan gives the time that one look for due jobs takes, through the same
-// functions of the store as the scheduler uses.
+// scan returns the time of one search for due jobs, through the same functions of
+// the store that the scheduler uses.
 func (b *bench) scan(ctx context.Context, s servers.Store, jobs int) (time.Duration, error) {
 	box, err := b.newBox(ctx, s, small)
 	if err != nil {
@@ -37,7 +37,7 @@ func (b *bench) scan(ctx context.Context, s servers.Store, jobs int) (time.Durat
 	return median(times), nil
 }
 
-// look asks when a job is due next and takes those that are due.
+// look asks when the next job is due and reads the due jobs.
 func look(ctx context.Context, rooms scheduler.Store) error {
 	err := rooms.Read(ctx, func(ctx context.Context, tx scheduler.ReadTx) error {
 		_, err := tx.NextDue(ctx)

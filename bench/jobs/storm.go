@@ -53,8 +53,8 @@ func (b *bench) storm(ctx context.Context, s servers.Store) error {
 	return box.reportStorm(ctx, due)
 }
 
-// prepareStorm makes the jobs and gives the minute they are due in, which is
-// soon.
+// prepareStorm creates the jobs and returns the minute in which they are due, which
+// is soon.
 func (x *box) prepareStorm(ctx context.Context) (time.Time, error) {
 	if err := x.copyJobs(ctx, dueAtOnce, time.Now().UTC().AddDate(0, 1, 0)); err != nil {
 		return time.Time{}, err
@@ -88,7 +88,7 @@ func (x *box) reportStorm(ctx context.Context, due time.Time) error {
 	return nil
 }
 
-// scans measures what it costs to look for due jobs among few and among many
+// scans measures the cost of looking for due jobs among few and among many jobs
 // that are not due.
 func (b *bench) scans(ctx context.Context) error {
 	fmt.Fprintf(b.out, "\nlooking for due jobs, median of %d\n%-9s %14s %14s %7s\n", looks, "store", "1,000 jobs", "1,000,000 jobs", "ratio")

@@ -1,5 +1,6 @@
-// Package live measures what reading a flag and logging cost a running service: beside the bare rule and the bare handler,
-// beside the SDKs of others with the same rule, and while the snapshot is replaced under a thousand readers.
+// Package live measures the cost of reading a flag and of logging in a running service. It compares them with the bare rule
+// and the bare handler, and with other SDKs that have the same rule. It also measures a thousand readers while the snapshot is
+// replaced.
 //
-// GO Feature Flag is not among them: its module could not be had where this was written.
+// GO Feature Flag is missing, because its module was not available where this was written.
 package live

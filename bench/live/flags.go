@@ -33,7 +33,7 @@ const (
 
 func countries() []string { return []string{"DE", "FR", "BE", "AT", "NL"} }
 
-// snapshot has a thousand flags with the rule; the version makes two of them differ.
+// snapshot returns a thousand flags with the rule. Snapshots with different versions differ in every flag.
 func snapshot(version int) signalbox.Snapshot {
 	s := signalbox.Snapshot{Resource: signalbox.Resource{ID: "production"}}
 	for i := range 1000 {
@@ -54,7 +54,7 @@ func request() context.Context {
 		live.Attr("age", 36), live.Attr("country", "NL")))
 }
 
-// Flags writes what a read of a flag with three conditions costs.
+// Flags writes the cost of reading a flag with three conditions.
 func Flags(_ context.Context, w io.Writer) error {
 	rule, err := bareRule()
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
-// Logs writes what a suppressed and an enabled record cost, beside a bare handler with a LevelVar.
+// Logs writes the cost of a suppressed and of an enabled record, compared with a bare handler with a LevelVar.
 func Logs(ctx context.Context, w io.Writer) error {
 	bare, ours, unmanaged, leveled := bareLogger(), managedLogger("shop"), managedLogger("other"), leveledLogger()
-	suppressed := func(log *slog.Logger) func() { // without attributes, which would cost all alike
+	suppressed := func(log *slog.Logger) func() { // without attributes, which cost all contenders the same
 		return func() { log.LogAttrs(ctx, slog.LevelDebug, "Serving a checkout.") }
 	}
 	enabled := func(log *slog.Logger) func() {
@@ -41,7 +41,7 @@ func Logs(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// wrapper is what any handler around another costs at least.
+// wrapper shows the least cost of a handler around another.
 type wrapper struct{ slog.Handler }
 
 func handler(level slog.Leveler) slog.Handler {
@@ -52,7 +52,7 @@ func bareLogger() *slog.Logger {
 	return slog.New(handler(new(slog.LevelVar))).With(slogadapter.NameKey, "shop.payments")
 }
 
-// box manages "shop" and what is below it.
+// box returns a box that manages "shop" and its descendants.
 func box() *live.Box {
 	made, _ := live.Static(signalbox.Snapshot{Resource: signalbox.Resource{ID: "production"},
 		Loggers: []signalbox.Logger{{Resource: signalbox.Resource{ID: "shop"}, Level: loglevel.Info, Managed: true}}})

@@ -15,13 +15,13 @@ import (
 const (
 	readers     = 1000
 	pause       = 10 * time.Millisecond // between two snapshots
-	samples     = 500                   // of each reader
-	readsBefore = 50                    // each sample
+	samples     = 500                   // samples of each reader
+	readsBefore = 50                    // reads before each sample
 	turns       = 5
 )
 
-// Replaced writes how long a read takes when a thousand goroutines read, while nothing changes and while the snapshot is
-// replaced a hundred times a second by one in which every flag is another.
+// Replaced writes how long a read takes when a thousand goroutines read: while nothing changes, and while the snapshot is
+// replaced a hundred times a second by one in which every flag differs.
 func Replaced(ctx context.Context, w io.Writer) error {
 	box, set := live.Static(snapshot(0))
 	flag := box.Bool(key, false)
@@ -43,7 +43,7 @@ func Replaced(ctx context.Context, w io.Writer) error {
 	return ctx.Err()
 }
 
-// replace gives the box other snapshots until ctx ends.
+// replace sets other snapshots until ctx ends.
 func replace(ctx context.Context, set func(signalbox.Snapshot)) {
 	versions := []signalbox.Snapshot{snapshot(1), snapshot(2)}
 	tick := time.NewTicker(pause)

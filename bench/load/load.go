@@ -1,6 +1,6 @@
-// Package load sends the same HTTP request over many kept-alive connections
-// and counts the answers. It parses no more than it must, so that the server
-// is what is measured.
+// Package load sends the same HTTP request over many kept-alive connections and
+// counts the answers. It parses as little as possible, so that it measures the
+// server and not itself.
 package load
 
 import (
@@ -27,8 +27,8 @@ type Target struct {
 	Body    string // sent with POST when it is not empty
 }
 
-// Rate sends the request over a number of connections for a time and gives the
-// answers per second. An answer that is not 200 or 304 ends it.
+// Rate sends the request over a number of connections for a time and returns the
+// answers per second. It fails at an answer that is not 200 or 304.
 func Rate(ctx context.Context, target Target, connections int, duration time.Duration) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, duration)
 	defer cancel()
@@ -49,8 +49,8 @@ func Rate(ctx context.Context, target Target, connections int, duration time.Dur
 	return float64(answers.Load()) / took.Seconds(), errors.Join(failures...)
 }
 
-// Turns measures targets in turns, so that all see the same noise, and gives
-// the median rate of each.
+// Turns measures targets in turns, so that all see the same noise, and returns the
+// median rate of each.
 func Turns(ctx context.Context, targets []Target, connections, rounds int, turn time.Duration) ([]float64, error) {
 	rates := make([][]float64, len(targets))
 	for range rounds {
@@ -98,7 +98,7 @@ func (t Target) bytes() []byte {
 		method = http.MethodPost
 	}
 	fmt.Fprintf(&text, "%s %s HTTP/1.1\r\nHost: %s\r\n", method, t.Path, t.Address)
-	_ = t.Header.Write(&text) // a buffer takes everything
+	_ = t.Header.Write(&text) // writing to a buffer cannot fail
 	if t.Body != "" {
 		fmt.Fprintf(&text, "Content-Length: %d\r\n", len(t.Body))
 	}
@@ -106,7 +106,7 @@ func (t Target) bytes() []byte {
 	return text.Bytes()
 }
 
-// readAnswer reads one response that has a Content-Length, or a 304, which has none.
+// readAnswer reads one response with a Content-Length, or a 304, which has no body.
 func readAnswer(reader *bufio.Reader) error {
 	status, err := reader.ReadSlice('\n')
 	if err != nil {

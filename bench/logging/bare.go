@@ -19,9 +19,9 @@ import (
 // chunk is how many rows one statement inserts.
 const chunk = 250
 
-// insertBare inserts the rows that a fleet's reports make into the table that
-// Signalbox has made, with its indexes, through the same driver: one connection,
-// a prepared statement of many rows, one durable transaction for each service.
+// insertBare inserts the same rows as a fleet's reports into Signalbox's own table,
+// with its indexes and through the same driver: one connection, a prepared statement
+// of many rows, one durable transaction for each service.
 func insertBare(ctx context.Context, folder string, store servers.Store) (float64, error) {
 	database, drop, err := store.NewDatabase(ctx)
 	if err != nil {
@@ -32,7 +32,7 @@ func insertBare(ctx context.Context, folder string, store servers.Store) (float6
 	if err != nil {
 		return 0, err
 	}
-	node.Stop() // it has made the tables and an account
+	node.Stop() // it has created the tables and an account
 	db, err := openBare(folder, database)
 	if err != nil {
 		return 0, err

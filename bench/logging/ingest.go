@@ -25,7 +25,7 @@ const (
 	goal        = 40
 )
 
-// ingest compares, each round on empty databases, and prints the medians.
+// ingest compares reports with bare inserts, each round on empty databases, and prints the medians.
 func ingest(ctx context.Context, out io.Writer, folder string, store servers.Store) error {
 	var bare, ours, again []float64
 	for round := range rounds {
@@ -48,8 +48,8 @@ func ingest(ctx context.Context, out io.Writer, folder string, store servers.Sto
 	return nil
 }
 
-// report lets a fleet start: every service reports once. The second time
-// nothing is new.
+// report measures the start of a fleet: every service reports twice. The second
+// report has nothing new.
 func report(ctx context.Context, folder string, store servers.Store) (first, second float64, err error) {
 	node, err := store.Start(ctx, folder)
 	if err != nil {
@@ -81,8 +81,8 @@ func body(service int) []byte {
 
 func loggerName(i int) string { return fmt.Sprintf("com.example.package%d.class%d", i%20, i) }
 
-// perSecond does the work of all services over some connections and gives the
-// rows a second.
+// perSecond calls send for all services over some connections and returns the rows
+// per second.
 func perSecond(connections int, send func(service int) error) (float64, error) {
 	work := make(chan int, services)
 	for service := range services {

@@ -22,7 +22,7 @@ const (
 	repetitions = 31
 )
 
-// queries are the lists that are compared; each page is full in both.
+// queries returns the compared lists. Each page is full on both servers.
 func queries() []string {
 	from := url.QueryEscape("[2020-01-01T00:00:00Z,*)")
 	return []string{"", "filter[managed]=false", "filter[managed]=true", "filter[group]=sql", "filter[service]=service-3",
@@ -53,7 +53,7 @@ func lists(ctx context.Context, out io.Writer, folder string, store servers.Stor
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// furnished starts a server with as many loggers: 60 are managed, 60 in a group.
+// furnished starts a server with count loggers: 60 are managed, 60 are in a group.
 func furnished(ctx context.Context, folder string, store servers.Store, count int) (*servers.Server, error) {
 	node, err := store.Start(ctx, folder)
 	if err != nil {

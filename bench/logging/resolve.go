@@ -37,7 +37,7 @@ func Resolve(out io.Writer) {
 		pass.Round(time.Microsecond), walk.Round(time.Microsecond), walk.Seconds()/pass.Seconds())
 }
 
-// walked is resolution as one would write it first.
+// walked is the obvious way to resolve a level.
 func walked(loggers map[string]loglevel.Logger, key, environment string) loglevel.Level {
 	segments := strings.Split(key, ".")
 	for length := len(segments); length > 0; length-- {

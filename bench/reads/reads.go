@@ -1,7 +1,7 @@
-// Package reads compares reading through the whole of Signalbox (routing,
-// authentication, store, encoding, logging, metrics) with a bare net/http
-// handler that writes the same bytes. Each server is a process of its own;
-// they take turns, so that both see the same noise.
+// Package reads compares reads through all of Signalbox (routing, authentication,
+// store, encoding, logging, metrics) with a bare net/http handler that writes the
+// same bytes. Each server is its own process; they take turns, so that both see
+// the same noise.
 package reads
 
 import (
@@ -73,7 +73,7 @@ func compare(ctx context.Context, out io.Writer, address, folder, store, what, p
 	return nil
 }
 
-// makeEnvironments fills the account up to the number that a list shows.
+// makeEnvironments creates as many environments as a list shows.
 func makeEnvironments(ctx context.Context, address string) error {
 	for i := range resources {
 		document, err := json.Marshal(map[string]any{"data": map[string]any{

@@ -22,13 +22,13 @@ import (
 	"github.com/signalbox/signalbox/client/live"
 )
 
-// contender prepares a scenario. What it returns decides once and reports whether the rule matched.
+// contender prepares a scenario. It returns a function that decides once and reports whether the rule matched.
 type contender struct {
 	name    string
 	prepare func(scenario, User) (func() bool, error)
 }
 
-// The names of our own two rows; the first is what the others are compared with.
+// The names of Signalbox's two rows. All others are compared with the first.
 const (
 	ours  = "signalbox rule"
 	typed = "signalbox typed read"
@@ -54,7 +54,7 @@ func prepareRule(s scenario, u User) (func() bool, error) {
 	return func() bool { return rule.Decide(data).Matched }, err
 }
 
-// prepareTypedRead is what an application does: a flag of a box that has a thousand, read for the contexts of a request.
+// prepareTypedRead reads a flag as an application does: from a box with a thousand flags, for the contexts of a request.
 func prepareTypedRead(s scenario, u User) (func() bool, error) {
 	const environment = "production"
 	snapshot := signalbox.Snapshot{Resource: signalbox.Resource{ID: environment}}

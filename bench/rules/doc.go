@@ -1,5 +1,5 @@
-// Package rules measures the rule engine beside its peers: the same three rules over the same data, in one run.
+// Package rules compares the rule engine with its peers: the same three rules over the same data, in one run.
 //
-// Every contender gets its rule and its data in the form that it likes best, prepared before the clock starts, and is
-// checked to decide as the rule says. Package compare measures them. Run prints the tables and does not judge them.
+// Every contender gets its rule and its data in its fastest form, prepared before the clock starts. Its decisions are checked.
+// Package compare measures the contenders. Run prints the tables and does not judge them.
 package rules

@@ -38,7 +38,7 @@ func measure(s scenario) ([]*compare.Figure, error) {
 	return compare.Measure(list), nil
 }
 
-// checked prepares a contender that decides as the scenario says, for the user who matches.
+// checked prepares a contender for the user who matches, after checking its decisions for all users of the scenario.
 func (c contender) checked(s scenario) (func() bool, error) {
 	for _, u := range s.misses {
 		decide, err := c.prepare(s, u)

@@ -2,7 +2,7 @@ package rules
 
 import "encoding/json"
 
-// scenario is one rule, spelled for each engine. It matches the user of match and none of misses.
+// scenario is one rule, written for each engine. It matches the user match and none of misses.
 type scenario struct {
 	name   string
 	logic  string   // JSON Logic
@@ -32,7 +32,7 @@ type Env struct {
 	User User `expr:"user"`
 }
 
-// User is what the rules are about.
+// User is the user whom the rules test.
 type User struct {
 	Key     string  `expr:"key" json:"key"`
 	Email   string  `expr:"email" json:"email"`
@@ -52,7 +52,7 @@ func but(change func(*User)) User {
 	return u
 }
 
-// contextJSON is a user among what else a context has.
+// contextJSON returns a context with the user and further members.
 func contextJSON(u User) []byte {
 	text, _ := json.Marshal(map[string]any{"user": u, "service": map[string]any{"key": "checkout"}})
 	return text

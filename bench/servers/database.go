@@ -17,7 +17,7 @@ type Store struct {
 	server string // URL of the PostgreSQL server; "" is SQLite
 }
 
-// Stores are SQLite and, when a server is named, PostgreSQL.
+// Stores returns SQLite and, when a server is named, PostgreSQL.
 func Stores() []Store {
 	stores := []Store{{Name: "sqlite"}}
 	if server := os.Getenv("SIGNALBOX_TEST_POSTGRES"); server != "" {
@@ -41,11 +41,11 @@ func Each(measure func(folder string, store Store) error) error {
 	return nil
 }
 
-// IsFile tells that databases are files: SQLite's.
+// IsFile reports whether databases are files, as SQLite's are.
 func (s Store) IsFile() bool { return s.server == "" }
 
-// NewDatabase makes an empty database and gives its URL and a function that
-// drops it. Of SQLite it gives "", which is a file in the server's folder.
+// NewDatabase creates an empty database and returns its URL and a function that
+// drops it. For SQLite the URL is "", which means a file in the server's folder.
 func (s Store) NewDatabase(ctx context.Context) (string, func(), error) {
 	if s.IsFile() {
 		return "", func() {}, nil
@@ -63,7 +63,7 @@ func (s Store) NewDatabase(ctx context.Context) (string, func(), error) {
 	return location.String(), drop, nil
 }
 
-// Start starts a Signalbox on a new database, which goes when it stops.
+// Start starts a Signalbox on a new database, which is dropped when it stops.
 func (s Store) Start(ctx context.Context, folder string) (*Server, error) {
 	database, drop, err := s.NewDatabase(ctx)
 	if err != nil {
@@ -83,7 +83,7 @@ func execute(ctx context.Context, server, statement string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // it has served
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // its work is done
 	_, err = conn.Exec(ctx, statement)
 	return err
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Resident is how many bytes of memory the server's process holds. It reads
+// Resident returns the resident memory of the server's process in bytes. It reads
 // /proc, and so needs Linux.
 func (p *Server) Resident() (int64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.command.Process.Pid))
@@ -24,7 +24,7 @@ func (p *Server) Resident() (int64, error) {
 	return 0, fmt.Errorf("the process %d has no VmRSS", p.command.Process.Pid)
 }
 
-// CPU is how much processor time the server has used, exact to 10 ms.
+// CPU returns the processor time that the server has used, exact to 10 ms.
 func (p *Server) CPU() (time.Duration, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.command.Process.Pid))
 	if err != nil {

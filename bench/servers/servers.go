@@ -1,5 +1,5 @@
-// Package servers starts what the benchmarks compare, each in a process of
-// its own: the built binary, and a bare net/http handler that writes the same
+// Package servers starts the servers that the benchmarks compare, each in its own
+// process: the built binary, and a bare net/http handler that writes the same
 // bytes.
 package servers
 
@@ -28,7 +28,7 @@ const BareCommand = "serve-bare"
 // Key is the OWNER key of every Signalbox that is started here.
 const Key = "sk_api_benchmark-key-of-the-first-account-0000000000"
 
-// BinaryVariable names another Signalbox than bin/signalbox, such as that of an
+// BinaryVariable names a binary to use instead of bin/signalbox, such as one of an
 // earlier commit.
 const BinaryVariable = "SIGNALBOX_BENCH_BINARY"
 
@@ -43,18 +43,18 @@ type Server struct {
 	drop    func() // removes its database, unless it is nil
 }
 
-// Stop ends the server and waits for it. It gives the processor time that the
+// Stop ends the server and waits for it. It returns the processor time that the
 // server has used.
 func (p *Server) Stop() time.Duration {
 	_ = p.command.Process.Signal(syscall.SIGTERM)
-	_ = p.command.Wait() // how it ends says nothing about what was measured
+	_ = p.command.Wait() // the exit code does not affect the measurement
 	if p.drop != nil {
 		p.drop()
 	}
 	return Used(p.command)
 }
 
-// Used is the processor time that a command used which has ended.
+// Used returns the processor time of a command that has ended.
 func Used(command *exec.Cmd) time.Duration {
 	if command.ProcessState == nil {
 		return 0
@@ -173,8 +173,8 @@ func freeAddress(ctx context.Context) (string, error) {
 	return listener.Addr().String(), listener.Close()
 }
 
-// Fetch makes one request with the key and gives the body; an error status is
-// an error.
+// Fetch makes one request with the key and returns the body. An error status is an
+// error.
 func Fetch(ctx context.Context, method, address, path string, body []byte) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, method, "http://"+address+path, bytes.NewReader(body))
 	if err != nil {

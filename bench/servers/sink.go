@@ -18,13 +18,13 @@ import (
 // SinkCommand is the argument that turns the bench program into the sink.
 const SinkCommand = "serve-sink"
 
-// Sink is a server that jobs call. It knows what it was sent, and when.
+// Sink is a server that jobs call. It records the requests and their times.
 type Sink struct{ *Server }
 
-// Received is what a sink was sent since it was last reset.
+// Received has the requests that a sink received since its last reset.
 type Received struct {
 	Requests int              `json:"requests"`
-	Times    map[string]int64 `json:"times,omitempty"` // of the first request with each id, in nanoseconds
+	Times    map[string]int64 `json:"times,omitempty"` // when the first request with each id came, in nanoseconds
 	Distinct int              `json:"distinct"`
 }
 
@@ -34,25 +34,25 @@ func StartSink(ctx context.Context) (*Sink, error) {
 	return &Sink{server}, err
 }
 
-// URL is where to call; the answer's body has a number of bytes.
+// URL returns the URL to call for an answer with a body of size bytes.
 func (s *Sink) URL(size int) string {
 	return fmt.Sprintf("http://%s/hook?bytes=%d", s.Address, size)
 }
 
-// Reset forgets what was received.
+// Reset forgets the received requests.
 func (s *Sink) Reset(ctx context.Context) error {
 	_, err := Fetch(ctx, http.MethodPost, s.Address, "/reset", nil)
 	return err
 }
 
-// Count tells how many requests and distinct ids were received.
+// Count returns how many requests and distinct ids were received.
 func (s *Sink) Count(ctx context.Context) (Received, error) { return s.received(ctx, "/count") }
 
-// Times tells when each id was received first.
+// Times returns when each id was first received.
 func (s *Sink) Times(ctx context.Context) (Received, error) { return s.received(ctx, "/times") }
 
-// WaitFor waits until a number of requests was received. It gives up when none
-// has come for a while.
+// WaitFor waits until a number of requests was received. It gives up if no request
+// comes for a while.
 func (s *Sink) WaitFor(ctx context.Context, requests int) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

@@ -1,6 +1,6 @@
-// Package snapshots measures what a fleet asks for: the snapshot of an environment
-// with 10,000 flags and 10,000 loggers. A 304 is compared with a bare net/http
-// handler that answers nothing; a full one is measured in bytes a second.
+// Package snapshots measures the snapshot of an environment with 10,000 flags and
+// 10,000 loggers, which a fleet loads. A 304 is compared with a bare net/http handler
+// that answers nothing; a full snapshot is measured in bytes per second.
 package snapshots
 
 import (
@@ -17,7 +17,7 @@ import (
 
 const (
 	resources   = 10_000
-	batch       = 2_500 // in one report
+	batch       = 2_500 // items in one report
 	connections = 64
 	full        = 8 // connections that load everything
 	rounds      = 7
@@ -92,7 +92,7 @@ func fetch(ctx context.Context, address string) (tag string, size int64, err err
 	return response.Header.Get("Etag"), size, err
 }
 
-// fill reports flags, and loggers below one that is managed, so that all are in the
+// fill reports flags, and loggers below a managed logger, so that all are in the
 // snapshot.
 func fill(ctx context.Context, address string) error {
 	managed := []byte(`{"data":{"type":"logger","attributes":{"level":"WARN"}}}`)

@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// crowd is many connections that wait for the same events. Each is read by one
-// goroutine, which does no more than count.
+// crowd has many connections that wait for the same events. One goroutine per
+// connection counts its events.
 type crowd struct {
 	conns  []net.Conn
 	wanted int64
 	// got counts the events of the current change.
 	got     atomic.Int64
-	began   atomic.Int64 // UnixNano of the first
+	began   atomic.Int64 // UnixNano of the first event
 	ended   atomic.Int64
 	done    chan struct{}
 	failure chan error
@@ -27,7 +27,7 @@ type crowd struct {
 	leaving atomic.Bool
 }
 
-// reached is when a change came to the first and the last connection.
+// reached has the times when a change reached the first and the last connection.
 type reached struct{ first, last time.Time }
 
 // gather opens the connections, some at a time, from several loopback
@@ -75,8 +75,8 @@ func (c *crowd) join(ctx context.Context, i int, address, path string) error {
 	return nil
 }
 
-// until skips to the line, or the frame, that has a text. The head of a
-// response ends with an empty line.
+// until skips to the line or the frame that contains a text. The head of a response
+// ends with an empty line.
 func until(reader *bufio.Reader, text string) error {
 	if text == "\r\n" {
 		for {
@@ -100,8 +100,8 @@ func until(reader *bufio.Reader, text string) error {
 	return nil
 }
 
-// follow counts the events of one connection: whatever frames them, each has
-// this text once.
+// follow counts the events of one connection. In every framing, an event has this
+// text once.
 func (c *crowd) follow(reader *bufio.Reader) {
 	const event = `"flag_changed"`
 	for {
@@ -140,7 +140,7 @@ func (c *crowd) finish() {
 	close(c.done)
 }
 
-// expect begins to count anew.
+// expect resets the counts.
 func (c *crowd) expect() {
 	c.got.Store(0)
 	c.done = make(chan struct{})

@@ -46,8 +46,8 @@ func push(ctx context.Context, address string) error {
 	return err
 }
 
-// plain is what a good engineer writes in an afternoon: a channel for every
-// connection, and a loop that sends to all of them.
+// plain is a simple server that a good engineer writes in an afternoon: a channel
+// for every connection, and a loop that sends to all of them.
 type plain struct {
 	mu       sync.Mutex
 	channels map[chan []byte]struct{}

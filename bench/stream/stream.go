@@ -1,9 +1,8 @@
 // Package stream compares the event sockets of Signalbox with the two obvious
 // ways to push events from Go: a plain server-sent events handler on net/http,
-// and a handler on coder/websocket. Each server is a process of its own; the
-// same client opens the same number of connections to each, in turn, measures
-// what they cost while they are idle, and how long one change takes to the
-// last of them.
+// and a handler on coder/websocket. Each server is its own process. The same client
+// opens the same number of connections to each, in turn. It measures the cost of
+// idle connections, and how long one change takes to reach the last of them.
 package stream
 
 import (
@@ -42,12 +41,12 @@ func contenders() []contender {
 	}
 }
 
-// figures are what was measured of one contender.
+// figures are the results of one contender.
 type figures struct {
 	idle         float64 // KiB of resident memory for each idle connection
 	p50, p99     time.Duration
 	longest      time.Duration
-	cpu          time.Duration // of the server, for one change to everybody
+	cpu          time.Duration // the server's processor time for one change to everybody
 	reachedFirst time.Duration // median time to the first connection
 }
 
@@ -116,8 +115,8 @@ func measure(ctx context.Context, each contender, folder string, sockets int) (f
 	return measured, err
 }
 
-// settled gives the server a few seconds, as an idle one has, and reads what
-// memory it holds then.
+// settled waits a few seconds until the server is idle, and returns its resident
+// memory.
 func settled(ctx context.Context, server *servers.Server) (int64, error) {
 	select {
 	case <-ctx.Done():

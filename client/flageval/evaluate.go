@@ -81,7 +81,7 @@ func (e Evaluation) Raw() json.RawMessage {
 	return e.served.raw
 }
 
-// Bool returns the value of a BOOLEAN flag, and whether the flag is one.
+// Bool returns the value of a BOOLEAN flag, and false for a flag of another type.
 func (e Evaluation) Bool() (value, ok bool) {
 	if e.served == nil || e.served.typ != Boolean {
 		return false, false
@@ -89,7 +89,7 @@ func (e Evaluation) Bool() (value, ok bool) {
 	return e.served.boolean, true
 }
 
-// Text returns the value of a STRING flag, and whether the flag is one.
+// Text returns the value of a STRING flag, and false for a flag of another type.
 func (e Evaluation) Text() (value string, ok bool) {
 	if e.served == nil || e.served.typ != String {
 		return "", false
@@ -97,7 +97,7 @@ func (e Evaluation) Text() (value string, ok bool) {
 	return e.served.text, true
 }
 
-// Number returns the value of a NUMERIC flag, and whether the flag is one. Raw has the exact digits.
+// Number returns the value of a NUMERIC flag, and false for a flag of another type. Raw has the exact digits.
 func (e Evaluation) Number() (value float64, ok bool) {
 	if e.served == nil || e.served.typ != Numeric {
 		return 0, false
@@ -105,7 +105,7 @@ func (e Evaluation) Number() (value float64, ok bool) {
 	return e.served.number, true
 }
 
-// JSON returns the text of a JSON flag's value, and whether the flag is one. It must not be changed.
+// JSON returns the text of a JSON flag's value, and false for a flag of another type. The text must not be changed.
 func (e Evaluation) JSON() (value json.RawMessage, ok bool) {
 	if e.served == nil || e.served.typ != JSON {
 		return nil, false

@@ -23,11 +23,11 @@ type RuleExplanation struct {
 	Problem string `json:"problem,omitempty"`
 	// Logic is the rule's tree with a result at every node.
 	Logic *jsonlogic.Explanation `json:"logic,omitempty"`
-	// Truncated marks a rule whose tree was left out for its size. The rule that matched always has one.
+	// Truncated marks a rule whose tree was left out for its size. The rule that matched always has its tree.
 	Truncated bool `json:"truncated,omitempty"`
 }
 
-// budgetRules is the size limit of an explanation, in explanations of one rule.
+// budgetRules is the budget of an explanation, as a multiple of the budget of one rule.
 const budgetRules = 4
 
 // Explain is Evaluate with every step. It is slow: use it to show why, not to serve.

@@ -32,7 +32,7 @@ type plan struct {
 	enabled  bool
 	rules    []rule
 	fallback *served // served when no rule matches; nil when there is no usable default
-	own      bool    // fallback is the environment's, not the flag's
+	own      bool    // fallback is the environment's default, not the flag's
 }
 
 // rule is a compiled rule. Without logic it never matches.
@@ -43,7 +43,7 @@ type rule struct {
 	problem     string // why there is no logic
 }
 
-// Compile prepares a definition. It leaves out what cannot be served, so that one invalid rule does not affect others;
+// Compile prepares a definition. It leaves out invalid rules and values, so that one of them does not affect the others;
 // see Problems.
 func Compile(d Definition) *Flag {
 	f := &Flag{key: d.Key, typ: d.Type, plans: make(map[string]*plan, len(d.Environments))}
@@ -142,7 +142,7 @@ func (f *Flag) Key() string { return f.key }
 // Type returns the flag's type.
 func (f *Flag) Type() Type { return f.typ }
 
-// Problems returns what Compile left out. It must not be changed.
+// Problems returns the parts that Compile left out. The slice must not be changed.
 func (f *Flag) Problems() []Problem { return f.problems }
 
 // Evaluate returns the flag's value for a context in an environment.
@@ -171,7 +171,7 @@ func (b Bound) Evaluate(context jsonlogic.Value) Evaluation {
 	return b.plan.evaluate(context)
 }
 
-// Rules returns how many rules the flag has there.
+// Rules returns the number of rules that the flag has in the environment.
 func (b Bound) Rules() int {
 	if b.plan == nil {
 		return 0
@@ -179,8 +179,8 @@ func (b Bound) Rules() int {
 	return len(b.plan.rules)
 }
 
-// Serves returns the evaluation when the rule with an index decides, or with NoRule when none does, so that a reader can
-// prepare every value once.
+// Serves returns the evaluation for the case that the rule at an index matches, or for NoRule that none does. A caller can
+// prepare every value with it once.
 func (b Bound) Serves(rule int) Evaluation {
 	switch {
 	case b.plan == nil:

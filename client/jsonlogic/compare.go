@@ -54,8 +54,8 @@ func lessNumber(a, b float64, orEqual bool) bool {
 	return a < b || orEqual && a == b
 }
 
-// compareText orders strings by UTF-16 code units, as JavaScript does. The order of UTF-8 differs in one case: characters
-// beyond U+FFFF, which are surrogates in UTF-16, come before U+E000 to U+FFFF.
+// compareText orders strings by UTF-16 code units, as JavaScript does. UTF-16 differs from the order of bytes in one case:
+// characters beyond U+FFFF, which are surrogates in UTF-16, come before U+E000 to U+FFFF.
 func compareText(a, b string) int {
 	n := min(len(a), len(b))
 	for i := range n {
@@ -67,7 +67,7 @@ func compareText(a, b string) int {
 	return len(a) - len(b)
 }
 
-// utf16Rank moves the lead bytes of U+E000 to U+FFFF (EE, EF) behind those of the characters beyond (F0 to F4).
+// utf16Rank moves the lead bytes of U+E000 to U+FFFF (EE, EF) behind the lead bytes of higher characters (F0 to F4).
 func utf16Rank(c byte) byte {
 	if c == 0xEE || c == 0xEF {
 		return c + 0x10

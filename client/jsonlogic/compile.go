@@ -8,16 +8,16 @@ import (
 // evalFunc is a compiled node: it returns a value for the data of its scope.
 type evalFunc func(st *state, data Value) Value
 
-// testFunc is a compiled node of which only the truthiness matters.
+// testFunc is a compiled node whose caller only needs its truthiness.
 type testFunc func(st *state, data Value) bool
 
-// operator says how an operation compiles. One of value and test is enough; the other follows from it.
+// operator says how an operation compiles. It has value or test or both; a missing one is derived from the other.
 type operator struct {
 	value    func(c *compiler, n *node) evalFunc
 	test     func(c *compiler, n *node) testFunc
 	arity    int  // arguments that the operator reads; 0 is all
-	stateful bool // it can fail, loop, build large values or split
-	loop     bool // its second argument is evaluated for each element
+	stateful bool // the operator can fail, loop, build large values or split
+	loop     bool // the second argument is evaluated for each element
 }
 
 // operators is the table of operators.
@@ -98,7 +98,7 @@ func (c *compiler) untraced(n *node) evalFunc {
 	return c.withSurplus(n, op, func(st *state, data Value) Value { return Bool(test(st, data)) })
 }
 
-// test compiles a node of which only the truthiness matters.
+// test compiles a node whose caller only needs its truthiness.
 func (c *compiler) test(n *node) testFunc {
 	op := n.operator
 	if c.traced || n.kind != operationNode || op.test == nil || op.surplus(n) {
@@ -112,7 +112,7 @@ func (c *compiler) test(n *node) testFunc {
 // surplus reports whether there are more arguments than the operator reads.
 func (op operator) surplus(n *node) bool { return op.arity > 0 && len(n.args) > op.arity }
 
-// withSurplus also evaluates the arguments that the operator ignores: the reference does, and one of them may fail.
+// withSurplus also evaluates the arguments that the operator ignores: the reference does so, and an argument may fail.
 func (c *compiler) withSurplus(n *node, op operator, fn evalFunc) evalFunc {
 	if !op.surplus(n) {
 		return fn
@@ -136,7 +136,7 @@ func compileEach[F any](nodes []*node, compile func(*node) F) []F {
 	return fns
 }
 
-// list compiles an array. Every evaluation returns a new one, since arrays compare by identity.
+// list compiles an array. Every evaluation returns a new array, since arrays compare by identity.
 func (c *compiler) list(n *node) evalFunc {
 	c.stateful = true
 	elements := c.values(n.args)
@@ -153,7 +153,7 @@ func evaluateAll(fns []evalFunc, st *state, data Value) []Value {
 	return values
 }
 
-// discard compiles an operator with a wrong number of arguments: they are evaluated, and the result is null.
+// discard compiles an operator with a wrong number of arguments: the arguments are evaluated, and the result is null.
 func (c *compiler) discard(n *node) evalFunc {
 	args := c.values(n.args)
 	return func(st *state, data Value) Value {
@@ -191,7 +191,7 @@ func (n *node) isScalarList() bool {
 	return n.kind == arrayNode
 }
 
-// argument compiles the argument at i; a missing one is undefined.
+// argument compiles the argument at i; a missing argument is undefined.
 func (c *compiler) argument(n *node, i int) evalFunc {
 	if i >= len(n.args) {
 		return constant(Value{})
@@ -199,7 +199,7 @@ func (c *compiler) argument(n *node, i int) evalFunc {
 	return c.value(n.args[i])
 }
 
-// testArgument is argument where only the truthiness matters.
+// testArgument is argument for a caller that only needs the truthiness.
 func (c *compiler) testArgument(n *node, i int) testFunc {
 	if i >= len(n.args) {
 		return func(*state, Value) bool { return false }
@@ -207,13 +207,13 @@ func (c *compiler) testArgument(n *node, i int) testFunc {
 	return c.test(n.args[i])
 }
 
-// source is an argument that an operator reads. Plain variables, the most common, are read without another call.
+// source is an argument that an operator reads. A plain variable, the common case, is read without another call.
 type source struct {
 	fn   evalFunc // nil for a plain variable
 	path path
 }
 
-// source compiles the argument at i for an operator that does not pass it on.
+// source compiles the argument at i for an operator that reads the argument but does not return it.
 func (c *compiler) source(n *node, i int) source {
 	if v, ok := c.known(n, i); ok {
 		return source{fn: constant(v)}

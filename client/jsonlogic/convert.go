@@ -106,7 +106,7 @@ func (v *Value) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// AppendJSON appends what MarshalJSON returns to dst.
+// AppendJSON appends the JSON of v to dst.
 func (v Value) AppendJSON(dst []byte) []byte {
 	switch v.kind {
 	case KindBool:

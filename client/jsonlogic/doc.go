@@ -13,11 +13,11 @@
 // of scalars are prepared for `in`, and operators that compare a variable with a literal read both directly. Data is
 // prepared once too, as a [Value]: parsed from JSON, converted from Go values, or built with [Object] and [Array].
 // Evaluating allocates only in operators that make something new: `map`, `filter`, `reduce`, `merge`, `missing`, `cat`,
-// array literals that are passed on, and conversions of arrays to text.
+// array literals that an operator returns, and conversions of arrays to text.
 //
 // # Semantics
 //
-// They are those of the reference implementation, json-logic-js 2, including its corner cases: an object with one key is
+// A rule means the same as in the reference implementation, json-logic-js 2, corner cases included: an object with one key is
 // an operation and every other object is data; a single argument needs no list; missing arguments are undefined; empty
 // arrays are falsy. Coercion is JavaScript's: == and < convert, numbers are float64 and are written as JavaScript writes
 // them, `+` and `*` parse text with parseFloat while `-`, `/`, `%`, `max` and `min` use Number, and strings count and
@@ -34,13 +34,13 @@
 //
 // # Differences from the reference
 //
-// The tests run tens of thousands of generated rules through both and allow only these:
+// The tests evaluate tens of thousands of generated rules with both implementations and allow only these differences:
 //
 //   - Compile rejects unknown operators anywhere; the reference fails only when it reaches one.
 //   - `var` does not find members that JavaScript objects inherit (constructor, toString, map, …), except for the length
 //     and the elements of strings and arrays.
 //   - An object of the data with a member named toString, valueOf or indexOf is like any other; the reference fails when
-//     it converts or searches it.
+//     it converts or searches such an object.
 //   - Data is never run. The reference's `missing` and `missing_some` evaluate a key that is an object with one key.
 //   - Half of a surrogate pair is U+FFFD: UTF-8 cannot represent it.
 //   - A rule has at most [MaxSource] bytes, [MaxNodes] nodes and [MaxDepth] levels. An evaluation that loops over more than

@@ -34,5 +34,5 @@ var (
 	// ErrLimit means that the evaluation did too much work or built too large a value.
 	ErrLimit = errors.New("the rule exceeded the limits of one evaluation")
 	// ErrType means that the reference implementation throws a TypeError, such as for a product of no factors.
-	ErrType = errors.New("the rule applied an operator to values it has no result for")
+	ErrType = errors.New("the rule applied an operator to values that it does not support")
 )

@@ -10,7 +10,7 @@ type Explanation struct {
 	Evaluated bool `json:"evaluated"`
 	// Result is undefined when the node was not evaluated, failed, is a loop's body, or was left out for its size.
 	Result Value `json:"result,omitzero"`
-	// Truncated marks a result that was left out for its size, and a body of which some iterations were.
+	// Truncated marks a result that was left out for its size, and a loop's body with left out iterations.
 	Truncated bool `json:"truncated,omitempty"`
 	// Arguments are the operator's arguments, or the elements of an array.
 	Arguments []*Explanation `json:"arguments,omitempty"`
@@ -20,7 +20,7 @@ type Explanation struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Limits of an explanation: nodes of loops repeat, and a result may be the whole context.
+// Limits of an explanation. It needs them because nodes of loops repeat, and a result may be the whole context.
 const (
 	maxTraceRecords = 5000
 	maxTraceWeight  = 1 << 20
@@ -32,7 +32,7 @@ type Budget struct {
 	weight  int // of results
 }
 
-// NewBudget returns the budget of a number of explanations.
+// NewBudget returns a budget that is times the budget of one explanation.
 func NewBudget(times int) *Budget {
 	return &Budget{records: times * maxTraceRecords, weight: times * maxTraceWeight}
 }
@@ -62,7 +62,7 @@ func (r *Rule) ExplainWithin(budget *Budget, data Value) (*Explanation, Decision
 
 // trace collects a record for every evaluation of a node.
 type trace struct {
-	*Budget // what is still allowed
+	*Budget // the part that is left
 	top     record
 	current *record
 }
@@ -86,7 +86,7 @@ func traced(n *node, fn evalFunc) evalFunc {
 	}
 }
 
-// enter adds a record below the current one; it returns nil when there are too many.
+// enter adds a record below the current one; it returns nil when the budget is used up.
 func (t *trace) enter(n *node) *record {
 	if t.current == nil {
 		t.current = &t.top
@@ -119,7 +119,7 @@ func (t *trace) leave(r *record, v Value, failed bool) {
 	r.result = orNull(v)
 }
 
-// describe explains a node by its record; nil means that it was not evaluated.
+// describe explains a node by its record; a nil record means that the node was not evaluated.
 func describe(n *node, r *record) *Explanation {
 	e := &Explanation{Pointer: n.pointer(), Operator: n.op}
 	made := map[*node][]*record{}
@@ -149,7 +149,7 @@ func describeArgument(arg *node, made []*record, body bool) *Explanation {
 	return e
 }
 
-// isBody reports whether the argument at i is what a loop does with each element.
+// isBody reports whether the argument at i is a loop's body, which is evaluated for each element.
 func (n *node) isBody(i int) bool {
 	return n.operator.loop && i == 1
 }

@@ -2,9 +2,9 @@ package jsonlogic
 
 import "slices"
 
-// Invariant reports whether the rule is equally true or false for all data, and which. It knows operations that read
-// nothing, a `fractional` whose variants are all truthy or all falsy, and what `and`, `or`, `!`, `!!` and `if` make of
-// those. That a `fractional` without a targeting key is null does not count.
+// Invariant returns the truthiness of the rule if it is the same for all data. It recognizes operations that read no
+// data, a `fractional` whose variants are all truthy or all falsy, and `and`, `or`, `!`, `!!` and `if` of such nodes. It
+// ignores that a `fractional` without a targeting key is null.
 func (r *Rule) Invariant() (truthy, ok bool) { return r.root.invariant(r.flagKey) }
 
 func (n *node) invariant(flagKey string) (truthy, ok bool) {
@@ -29,7 +29,7 @@ func (n *node) invariant(flagKey string) (truthy, ok bool) {
 	return n.invariantResult(flagKey)
 }
 
-// constantTruth returns the truthiness of a literal or an array, whose elements do not matter.
+// constantTruth returns the truthiness of a literal or an array. An array is truthy if it has elements.
 func (n *node) constantTruth() (truthy, ok bool) {
 	if n.kind == arrayNode {
 		return len(n.args) > 0, true
@@ -37,7 +37,7 @@ func (n *node) constantTruth() (truthy, ok bool) {
 	return n.value.Truthy(), true
 }
 
-// allInvariant returns that of `and`, where one falsy argument decides, or of `or`, where one truthy does.
+// allInvariant is invariant for `and` (all is true), where one falsy argument decides, and for `or`, where one truthy does.
 func (n *node) allInvariant(flagKey string, all bool) (truthy, ok bool) {
 	ok = true
 	for _, arg := range n.args {
@@ -50,7 +50,7 @@ func (n *node) allInvariant(flagKey string, all bool) (truthy, ok bool) {
 	return all && len(n.args) > 0, ok
 }
 
-// invariantBranch returns that of the results of an `if` that can be reached, if they agree.
+// invariantBranch returns the truthiness of an `if` whose reachable results all have the same.
 func (n *node) invariantBranch(flagKey string) (truthy, ok bool) {
 	var reached []*node
 	rest := n.args
@@ -79,7 +79,7 @@ func (n *node) invariantBranch(flagKey string) (truthy, ok bool) {
 	return truthy, true
 }
 
-// invariantSplit returns the truthiness of all variants of a split, if they agree.
+// invariantSplit returns the truthiness of a split whose variants all have the same.
 func (n *node) invariantSplit() (truthy, ok bool) {
 	buckets := slices.DeleteFunc(slices.Clone(n.args), func(arg *node) bool { return arg.kind != arrayNode || len(arg.args) == 0 })
 	for i, bucket := range buckets {
@@ -92,7 +92,7 @@ func (n *node) invariantSplit() (truthy, ok bool) {
 	return truthy, len(buckets) > 0
 }
 
-// invariantResult evaluates an operation that reads nothing.
+// invariantResult evaluates an operation that reads no data.
 func (n *node) invariantResult(flagKey string) (truthy, ok bool) {
 	alone := &Rule{root: n, flagKey: flagKey}
 	splits := false

@@ -7,7 +7,7 @@ import (
 )
 
 // The limits of a rule. Depth counts nested operations, arrays and objects; nodes are operations, arrays, objects and
-// scalars. The list of an operation's arguments counts as neither.
+// scalars. The list around an operation's arguments adds neither a level nor a node.
 const (
 	MaxDepth  = 64
 	MaxNodes  = 2000

@@ -9,7 +9,7 @@ import (
 // flagKeyPath is where flagd puts the flag's key in the data.
 const flagKeyPath = "$flagd.flagKey"
 
-// segment is one key of a path, with its tag and its array index, or -1.
+// segment is one key of a path, with its tag. index is the key as an array index, or -1.
 type segment struct {
 	key   string
 	tag   tag
@@ -181,7 +181,7 @@ func variable(data, name, fallback Value) Value {
 	}
 }
 
-// compileMissing compiles `missing`: the given names that have no value. If the first argument is an array, it has all names.
+// compileMissing compiles `missing`: the given names that have no value. A first argument that is an array is the list of names.
 func compileMissing(c *compiler, n *node) evalFunc {
 	names := c.values(n.args)
 	return func(st *state, data Value) Value {
@@ -205,7 +205,7 @@ func missing(st *state, data Value, keys []Value) []Value {
 	return absent
 }
 
-// isMissing reports whether the value at key is null or "". A key that is an array has a name and a default, as for `var`.
+// isMissing reports whether the value at key is null or "". An array as key is a name and a default, as for `var`.
 func isMissing(st *state, data, key Value) bool {
 	var fallback Value
 	if key.kind == KindArray {
@@ -222,7 +222,7 @@ func isMissing(st *state, data, key Value) bool {
 	return v.kind == KindNull || v.kind == KindString && v.bits == 0
 }
 
-// compileMissingSome compiles `missing_some`: nothing when enough of the given names have values, else those that have none.
+// compileMissingSome compiles `missing_some`: an empty list when enough of the given names have values, else the names without.
 func compileMissingSome(c *compiler, n *node) evalFunc {
 	need, options := c.source(n, 0), c.source(n, 1)
 	return func(st *state, data Value) Value {

@@ -14,7 +14,7 @@ type split struct {
 	total   uint64
 }
 
-// compileFractional compiles `fractional`, which picks a weighted variant by a hash: the same key always gets the same one.
+// compileFractional compiles `fractional`, which picks a weighted variant by a hash: a key always gets the same variant.
 //
 //	{"fractional": [["on", 10], ["off", 90]]}              by flag key and targeting key
 //	{"fractional": [{"var": "account.key"}, ["a"], ["b"]]}  by a string of the rule; weights default to 1
@@ -46,8 +46,8 @@ func (c *compiler) fixedSplit(args []*node) (split, bool) {
 	return newSplit(items)
 }
 
-// fixedFractional compiles the common case, where only the value to hash is computed. If that is neither a string nor
-// null, it may be one more bucket.
+// fixedFractional compiles the common case, where all arguments but the first are literal buckets. The first is the key to
+// hash if it is a string or null; else it may be one more bucket.
 func fixedFractional(by evalFunc, fixed split, computed evalFunc, flagKey string) evalFunc {
 	return func(st *state, data Value) Value {
 		key := by(st, data)

@@ -1,6 +1,6 @@
 package jsonlogic
 
-// loop is what the list operators share: a list, and a body that gets one element as its data.
+// loop is the common part of the list operators: a list, and a body that gets one element as its data.
 type loop struct {
 	list source
 	test testFunc
@@ -81,7 +81,7 @@ func compileReduce(c *compiler, n *node) evalFunc {
 }
 
 // compileQuantifier compiles `some` (the body is truthy for an element) and `all` (there are elements, and the body is
-// falsy for none). The first element for which the body is decisive decides.
+// truthy for each). It stops at the first element for which the body's truthiness is decisive.
 func compileQuantifier(decisive bool) func(*compiler, *node) testFunc {
 	return func(c *compiler, n *node) testFunc {
 		l := c.loop(n, true)
@@ -100,7 +100,7 @@ func compileQuantifier(decisive bool) func(*compiler, *node) testFunc {
 	}
 }
 
-// compileMerge compiles `merge`: one array of all arguments and of the elements of arguments that are arrays.
+// compileMerge compiles `merge`: one array of all arguments, in which the elements of an array replace that array.
 func compileMerge(c *compiler, n *node) evalFunc {
 	args := c.sources(n)
 	return func(st *state, data Value) Value {

@@ -38,7 +38,7 @@ func compileFirst(truthy bool) func(*compiler, *node) evalFunc {
 	}
 }
 
-// compileFirstTest is compileFirst where only the truthiness of the result matters.
+// compileFirstTest is compileFirst for a caller that only needs the truthiness of the result.
 func compileFirstTest(truthy bool) func(*compiler, *node) testFunc {
 	return func(c *compiler, n *node) testFunc {
 		tests := c.tests(n.args)
@@ -62,8 +62,8 @@ func negated(compile func(*compiler, *node) testFunc) func(*compiler, *node) tes
 	}
 }
 
-// compileEquality compiles == and ===. Comparing with a string literal is what most rules do; between two strings both
-// operators agree.
+// compileEquality compiles == and ===. Most rules compare with a string literal, so strings are compared directly: both
+// operators agree on them.
 func compileEquality(equal func(st *state, a, b Value) bool) func(*compiler, *node) testFunc {
 	return func(c *compiler, n *node) testFunc { return c.equality(n, equal) }
 }

@@ -14,7 +14,8 @@ func compileSum(c *compiler, n *node) evalFunc {
 	}
 }
 
-// compileProduct compiles *, like the sum, but a single argument is returned unchanged, and none is a TypeError.
+// compileProduct compiles *, the product of parseFloat of each argument. A single argument is returned unchanged, and a
+// product without arguments is a TypeError.
 func compileProduct(c *compiler, n *node) evalFunc {
 	args := c.values(n.args)
 	return func(st *state, data Value) Value {
@@ -30,7 +31,7 @@ func compileProduct(c *compiler, n *node) evalFunc {
 	}
 }
 
-// compileMinus compiles -, a difference; with one argument, or an undefined second, a negation.
+// compileMinus compiles -, a difference. Without a second argument, or if it is undefined, the first is negated.
 func compileMinus(c *compiler, n *node) evalFunc {
 	a, b := c.source(n, 0), c.source(n, 1)
 	return func(st *state, data Value) Value {
@@ -65,7 +66,7 @@ func compileExtreme(pick func(a, b float64) float64, start float64) func(*compil
 	}
 }
 
-// jsExtreme returns NaN if either is NaN; Go's Max and Min prefer an infinity.
+// jsExtreme returns NaN if a or b is NaN, as JavaScript does; Go's Max and Min prefer an infinity.
 func jsExtreme(pick func(a, b float64) float64, a, b float64) float64 {
 	if a != a || b != b {
 		return math.NaN()

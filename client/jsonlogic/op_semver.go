@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// version is a parsed semantic version. Its numbers stay text: they have no size limit.
+// version is a parsed semantic version. Its numbers stay text because they have no size limit.
 type version struct {
 	major, minor, patch string
 	prerelease          string // without the dash; "" is a release
 }
 
-// compileSemVer compiles `sem_ver` of a version, an operator and a version; anything else is null. As in flagd a leading
-// v is allowed, 1 and 1.2 mean 1.0.0 and 1.2.0, ^ compares the major version and ~ the major and minor one.
+// compileSemVer compiles `sem_ver` of a version, an operator and a version; other arguments give null. As in flagd a leading
+// v is allowed, 1 and 1.2 mean 1.0.0 and 1.2.0, ^ compares the major version, and ~ the major and the minor version.
 func compileSemVer(c *compiler, n *node) evalFunc {
 	if len(n.args) != 3 {
 		return c.discard(n)
@@ -125,7 +125,7 @@ func (v version) compare(w version) int {
 	)
 }
 
-// compareDigits orders numbers without leading zeros: the longer one is larger.
+// compareDigits orders numbers without leading zeros: the longer number is larger.
 func compareDigits(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 }

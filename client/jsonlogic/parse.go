@@ -16,15 +16,15 @@ const MaxDataDepth = 1000
 // errTooDeep is returned for nesting beyond the limit.
 var errTooDeep = errors.New("nested too deeply")
 
-// Parse parses one JSON text like JavaScript's JSON.parse: the last of members with the same key wins, and a number too
+// Parse parses one JSON text like JavaScript's JSON.parse: of members with the same key the last wins, and a number too
 // large for a float64 is infinite. The strings of the result share one copy of source.
 func Parse(source []byte) (Value, error) {
 	p := parser{src: string(source), depth: MaxDataDepth}
 	return p.document()
 }
 
-// ParsePortable parses like Parse, and reports whether all parsers read the text alike: it is UTF-8, no object has two
-// members with the same key, no number is too large for a float64, no escape is half of a surrogate pair, and at most
+// ParsePortable parses like Parse, and reports whether all parsers read the text alike: the text is UTF-8, no object has
+// two members with the same key, no number is too large for a float64, no escape is half of a surrogate pair, and at most
 // depth arrays and objects are nested.
 func ParsePortable(source []byte, depth int) (v Value, portable bool, err error) {
 	p := parser{src: string(source), depth: MaxDataDepth, least: MaxDataDepth - depth}
@@ -32,12 +32,12 @@ func ParsePortable(source []byte, depth int) (v Value, portable bool, err error)
 	return v, err == nil && !p.odd, err
 }
 
-// parser is a recursive descent parser. Each method starts at pos and leaves pos behind what it read.
+// parser is a recursive descent parser. Each method reads from pos and moves pos to the end of the text that it read.
 type parser struct {
 	src   string
 	pos   int
 	depth int  // levels of nesting still allowed
-	least int  // with fewer levels left the text is odd
+	least int  // with fewer levels left, the text is odd
 	odd   bool // other parsers may read the text differently, or not at all
 }
 
@@ -69,7 +69,7 @@ func (p *parser) space() {
 
 func isJSONSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// peek returns the next byte, 0 at the end: no JSON token starts with it.
+// peek returns the next byte, or 0 at the end: no JSON token starts with 0.
 func (p *parser) peek() byte {
 	if p.pos < len(p.src) {
 		return p.src[p.pos]
@@ -118,7 +118,7 @@ func (p *parser) array() (Value, error) {
 }
 
 func (p *parser) object() (Value, error) {
-	o := newObject(fewMembers) // which fits most objects of a context
+	o := newObject(fewMembers) // enough for most objects of a context
 	err := p.sequence('}', func() error {
 		m, err := p.member()
 		if err == nil && o.set(m) {
@@ -223,10 +223,10 @@ func (p *parser) digits() int {
 	return n
 }
 
-// text reads a string. One without escapes is a slice of src.
+// text reads a string. A string without escapes is a slice of src.
 func (p *parser) text() (string, error) {
 	p.pos++
-	var unescaped []byte // what is before start, once there is an escape
+	var unescaped []byte // the text before start, once there is an escape
 	start, ascii := p.pos, true
 	for p.pos < len(p.src) {
 		switch c := p.src[p.pos]; {
@@ -267,7 +267,7 @@ func valid(s string) string {
 	return string([]rune(s))
 }
 
-// escape reads one escape. Half of a surrogate pair is U+FFFD: UTF-8 cannot represent it.
+// escape reads one escape. Half of a surrogate pair becomes U+FFFD: UTF-8 cannot represent it.
 func (p *parser) escape() (rune, error) {
 	p.pos++
 	c := p.peek()

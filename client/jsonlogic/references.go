@@ -1,6 +1,6 @@
 package jsonlogic
 
-// Reference is one place where a rule reads its data. What a loop's body reads of its element is not listed.
+// Reference is one place where a rule reads its data. A loop's body reads an element, which is not listed.
 type Reference struct {
 	// Path is the dotted name; "" is the whole data.
 	Path string `json:"path"`
@@ -21,7 +21,7 @@ type Comparison struct {
 	Pointer  string `json:"pointer"`
 }
 
-// References lists what the rule reads, in the order of the rule.
+// References lists the places where the rule reads data, in the order of the rule.
 func (r *Rule) References() []Reference {
 	var list []Reference
 	r.root.visit(false, func(n *node, scoped bool) {
@@ -40,7 +40,7 @@ func (r *Rule) References() []Reference {
 	return list
 }
 
-// Comparisons lists where the rule compares a variable with a literal, in the order of the rule.
+// Comparisons lists the places where the rule compares a variable with a literal, in the order of the rule.
 func (r *Rule) Comparisons() []Comparison {
 	var list []Comparison
 	r.root.visit(false, func(n *node, scoped bool) {
@@ -60,7 +60,7 @@ func (r *Rule) Comparisons() []Comparison {
 	return list
 }
 
-// visit calls see for n and every node below; scoped is whether the node's data is an element of a loop.
+// visit calls see for n and every node below. scoped reports whether the node is in a loop's body, where data is an element.
 func (n *node) visit(scoped bool, see func(n *node, scoped bool)) {
 	see(n, scoped)
 	for i, arg := range n.args {
@@ -88,8 +88,8 @@ func (n *node) reference(name *node) Reference {
 	return ref
 }
 
-// nameReferences returns what `missing` reads. Its arguments are names, or one list of names; a list among names has a
-// name and a default.
+// nameReferences returns the references of `missing`. Its arguments are names, or one list of names; a list among names
+// has a name and a default.
 func (n *node) nameReferences(names []*node) []Reference {
 	if len(names) > 0 && names[0].kind == arrayNode {
 		names = names[0].args
@@ -104,7 +104,7 @@ func (n *node) nameReferences(names []*node) []Reference {
 	return list
 }
 
-// targetingReferences returns what `fractional` reads: the targeting key, unless its first argument is a string.
+// targetingReferences returns the references of `fractional`: the targeting key, unless the first argument is a string.
 func (n *node) targetingReferences() []Reference {
 	if len(n.args) == 0 || n.args[0].kind == literalNode && n.args[0].value.kind == KindString {
 		return nil

@@ -19,7 +19,7 @@ type Rule struct {
 type Option func(*Rule)
 
 // FlagKey sets the key of the rule's flag. `fractional` hashes it together with the targeting key, so that two flags split
-// the same users differently, and `{"var":"$flagd.flagKey"}` reads it.
+// the same users differently. `{"var":"$flagd.flagKey"}` reads the key.
 func FlagKey(key string) Option {
 	return func(r *Rule) { r.flagKey = key }
 }
@@ -70,8 +70,8 @@ func (r *Rule) Evaluate(data Value) (Value, error) {
 	return v, nil
 }
 
-// plain reports whether an evaluation needs no state: no operator uses one, and the data is so small that fuel cannot run
-// out even if every node converts all of it to text.
+// plain reports whether an evaluation needs no state: no operator uses a state, and the data is so small that fuel cannot
+// run out even if every node converts all data to text.
 func (r *Rule) plain(data Value) bool {
 	return r.states == nil && data.extent().weight*r.root.size <= maxFuel
 }
@@ -80,7 +80,7 @@ func (r *Rule) plain(data Value) bool {
 type Decision struct {
 	Matched bool  // the rule's result is truthy
 	Split   bool  // a `fractional` was evaluated: the result depends on a bucket
-	Err     error // ErrLimit or ErrType; then nothing matched
+	Err     error // ErrLimit or ErrType; Matched is then false
 }
 
 // Decide applies the rule to data and reports whether the result is truthy.

@@ -1,16 +1,16 @@
 package jsonlogic
 
-// The limits of one evaluation. Without them a short rule could run for hours or fill the memory: nested loops multiply,
-// and an accumulator can double in every step.
+// The limits of one evaluation. Without them a short rule could run for hours or fill the memory: nested loops multiply
+// the work, and an accumulator can double in every step.
 const (
 	maxFuel        = 1 << 20 // nodes evaluated in loops, elements copied, bytes of text built or converted
 	maxBuiltWeight = 1 << 26
 	maxBuiltDepth  = 2 * MaxDataDepth
 )
 
-// state is the state of one evaluation. Rules whose operators need none run with a nil state.
+// state is the state of one evaluation. A rule whose operators need no state runs with a nil state.
 type state struct {
-	root  Value // the data of the whole rule, while loops narrow the scope
+	root  Value // the data of the whole rule; inside a loop, data is an element
 	fuel  int
 	split bool
 	err   error

@@ -1,7 +1,7 @@
 package jsonlogic
 
-// tag is the start and the length of a string in one word. Comparing tags is enough for keys of up to seven bytes and for
-// most others.
+// tag is the start and the length of a string in one word. Keys of up to seven bytes are equal if their tags are; longer
+// keys with different tags differ.
 type tag uint64
 
 // tagText is the number of the string's bytes in a tag.
@@ -15,7 +15,7 @@ func tagOf(s string) tag {
 		t = load4(s, 0) | load4(s, 4)<<32
 		t &= 1<<56 - 1
 	case n >= 4:
-		t = load4(s, 0) | load4(s, n-4)<<(8*(n-4)) // the halves overlap, with the same bytes
+		t = load4(s, 0) | load4(s, n-4)<<(8*(n-4)) // where the halves overlap, they have the same bytes
 	default:
 		for i := range n {
 			t |= uint64(s[i]) << (8 * i)

@@ -21,8 +21,8 @@ const (
 
 // Value is one immutable JSON value, or undefined. The zero Value is undefined.
 //
-// It is three words, so that it is passed in registers; log/slog does the same. The pointer of an array or an object is
-// also the identity by which it compares. Unsafe conversions are only in this file.
+// A Value is three words, so that it is passed in registers; log/slog does the same. Arrays and objects compare by
+// identity, which is their pointer. Unsafe conversions are only in this file.
 type Value struct {
 	ptr  unsafe.Pointer // the string's bytes, *array or *object
 	bits uint64         // the number's bits, 1 for true, the string's length
@@ -48,8 +48,8 @@ type object struct {
 	tagSpace [scanLimit]tag // backs tags
 }
 
-// extent is the size of a value written out, which can be far more than its memory: reduce can put one array a million
-// times into another.
+// extent is the size of a value's JSON, which can be far larger than the value in memory: reduce can put one array a
+// million times into another.
 type extent struct {
 	depth  int
 	weight int
@@ -58,7 +58,7 @@ type extent struct {
 // scanLimit is the largest object that is searched member by member, which is faster than hashing the key.
 const scanLimit = 8
 
-// fewMembers is the size up to which an object and its members are one allocation.
+// fewMembers is the largest number of members that are allocated together with their object.
 const fewMembers = 4
 
 // maxExtentWeight keeps sums of weights from overflowing.
@@ -92,7 +92,7 @@ func Array(items ...Value) Value {
 	return Value{kind: KindArray, ptr: unsafe.Pointer(a)}
 }
 
-// Object returns a new object. The last of members with the same key wins.
+// Object returns a new object. Of members with the same key the last wins.
 func Object(members ...Member) Value {
 	o := newObject(len(members))
 	for _, m := range members {
@@ -171,7 +171,7 @@ func (e *extent) include(v Value) {
 	e.weight = min(e.weight+child.weight, maxExtentWeight)
 }
 
-// extent returns the nesting levels of v and about how many bytes its JSON has.
+// extent returns the nesting levels of v and the approximate size of its JSON in bytes.
 func (v Value) extent() extent {
 	switch v.kind {
 	case KindArray:

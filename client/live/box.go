@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/client/jsonlogic"
 )
 
-// closeTimeout is how long Close takes at most, and grace how long when its context has ended already.
+// closeTimeout limits how long Close takes, and grace limits it when its context has already ended.
 const (
 	closeTimeout = 5 * time.Second
 	grace        = time.Second
@@ -23,7 +23,7 @@ var errClosed = errors.New("live: the box is closed")
 // Box has the flags, levels and configs of a running service. It is safe for concurrent use.
 type Box struct {
 	settings  settings
-	noContext jsonlogic.Value // what rules read without a context
+	noContext jsonlogic.Value // the data of rules without a context
 	problems  *problems
 	callbacks *dispatcher
 	flags     *flagTable
@@ -31,24 +31,24 @@ type Box struct {
 	configs   *configTable
 	reports   *reporter
 	cache     *cache // nil keeps nothing
-	expiry    bell   // rings when the state, or what expires, has changed
+	expiry    bell   // rings when the state or a level's expiry has changed
 	states    listeners
 
 	stop       context.CancelFunc
 	background sync.WaitGroup
 	closing    sync.Once
 
-	contents atomic.Pointer[contents] // what is known now
+	contents atomic.Pointer[contents] // the last known contents
 	applying sync.Mutex
-	expired  bool // levels may have ended here before the server said so; guarded by applying
+	expired  bool // levels may have ended in this box before the server ended them; guarded by applying
 	mu       sync.Mutex
 	state    State
 	wasLive  bool
 	moved    chan struct{} // closed at the next change of the state
 }
 
-// Start returns a box that keeps itself in sync until ctx ends or it is closed. It does not wait for the server. The error
-// is about settings; the box is usable even then, with the values of the cache, the bootstrap file or the code.
+// Start returns a box that stays in sync with the server until ctx ends or Close is called. It does not wait for the server.
+// The error is about settings; the box is usable even then, with the values of the cache, the bootstrap file or the code.
 func Start(ctx context.Context, options ...Option) (*Box, error) {
 	s := newSettings(options)
 	client, err := s.client()
@@ -70,8 +70,8 @@ func Start(ctx context.Context, options ...Option) (*Box, error) {
 	return b, err
 }
 
-// Static returns a box without a server, and the function that gives it another snapshot. Package signalboxtest uses it; it
-// also serves programs that get their snapshots another way.
+// Static returns a box without a server, and the function that sets another snapshot. Package signalboxtest uses it, and so
+// can programs that get their snapshots another way.
 func Static(snapshot signalbox.Snapshot) (*Box, func(signalbox.Snapshot)) {
 	s := newSettings([]Option{WithEnvironment(snapshot.ID), WithoutCache()})
 	b := newBox(s, nil)
@@ -96,7 +96,7 @@ func newBox(s settings, client *signalbox.Client) *Box {
 	return b
 }
 
-// begin applies the values to start with: those of the cache, else those of the bootstrap file.
+// begin applies the first values, from the cache or else from the bootstrap file.
 func (b *Box) begin() error {
 	b.cache = newCache(b.settings, b.problems)
 	if b.cache != nil {
@@ -125,8 +125,8 @@ func (b *Box) beginWith(snapshot signalbox.Snapshot, at time.Time, bootstrap boo
 	b.state.Since = at
 }
 
-// Ready waits until the values of the server are there. It returns an error when the server refuses the key, or ctx ends
-// first; the box goes on either way.
+// Ready waits until the box has the values of the server. It returns an error when the server refuses the key or ctx ends
+// first; the box keeps trying in both cases.
 func (b *Box) Ready(ctx context.Context) error {
 	for {
 		b.mu.Lock()
@@ -146,7 +146,7 @@ func (b *Box) Ready(ctx context.Context) error {
 	}
 }
 
-// Environment returns the environment that the values are of.
+// Environment returns the environment of the values.
 func (b *Box) Environment() string { return b.settings.environment }
 
 // State returns how current the values are.
@@ -158,7 +158,7 @@ func (b *Box) State() State {
 	return state
 }
 
-// OnState calls a function with the state when it has changed. The result ends the calls.
+// OnState calls a function with the new state after each change. stop ends the calls.
 func (b *Box) OnState(listener func(State)) (stop func()) {
 	last := b.State()
 	return b.states.add(b.callbacks, func() {
@@ -170,14 +170,14 @@ func (b *Box) OnState(listener func(State)) (stop func()) {
 	})
 }
 
-// OnFlagChange calls a function with the keys of flags that were changed, created or deleted. The result ends the calls.
+// OnFlagChange calls a function with the keys of flags that were changed, created or deleted. stop ends the calls.
 func (b *Box) OnFlagChange(listener func(keys []string)) (stop func()) {
 	return b.flags.listeners.add(b.callbacks, listener)
 }
 
-// Close ends the synchronization and reports what was not reported yet, for five seconds at most. If ctx has ended already,
-// as that of a program that was told to stop, it takes a second at most. Values can still be read. What could not be
-// reported is logged: nobody could do more about it.
+// Close ends the synchronization and sends the pending reports, for five seconds at most. If ctx has already ended, such as
+// the context of a program that was told to stop, it takes a second at most. Values can still be read. Close logs a report
+// that fails instead of returning an error, because callers cannot repair it.
 func (b *Box) Close(ctx context.Context) {
 	b.closing.Do(func() { b.close(ctx) })
 }
@@ -207,7 +207,7 @@ func (b *Box) close(ctx context.Context) {
 
 func (b *Box) snapshot() signalbox.Snapshot { return b.contents.Load().snapshot() }
 
-// apply makes other contents the current ones. changed are the keys of the flags that may differ; nil compares all.
+// apply makes next the current contents. changed are the keys of the flags that may differ; nil compares all.
 func (b *Box) apply(next *contents, changed []string) {
 	b.applying.Lock()
 	defer b.applying.Unlock()
@@ -229,8 +229,8 @@ func (b *Box) apply(next *contents, changed []string) {
 	}
 }
 
-// moveTo notes that the current contents are those of a later change as well. The cache is not written for it: what changed in between
-// is nothing that a box has.
+// moveTo records that the contents are still current after change seq. It does not write the cache, because the changes in
+// between concern nothing that a box has.
 func (b *Box) moveTo(seq int64) {
 	b.applying.Lock()
 	defer b.applying.Unlock()
@@ -239,14 +239,14 @@ func (b *Box) moveTo(seq int64) {
 	b.contents.Store(&next)
 }
 
-// applyLevels sets the levels of all loggers, and has them reported if one changed.
+// applyLevels sets the levels of all loggers, and triggers a report if one changed.
 func (b *Box) applyLevels(of *contents) {
 	if b.levels.replace(newTree(of.loggers, of.groups)) {
 		b.reports.levelsChanged()
 	}
 }
 
-// noteState changes the state if it is another one, and logs when the server comes and goes.
+// noteState sets the state. If the status or polling changed, it notifies listeners and logs the loss of the server.
 func (b *Box) noteState(status Status, err error, polling bool) {
 	b.mu.Lock()
 	before := b.state

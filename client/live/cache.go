@@ -19,12 +19,12 @@ import (
 type cache struct {
 	path     string
 	problems *problems
-	changed  bell // rings when there is something new to keep
+	changed  bell // rings when the contents have changed
 	pause    time.Duration
 	create   func(dir string) (*os.File, error)
 }
 
-// newCache returns nil when nothing is to be kept, or when there is no place for it.
+// newCache returns nil when the cache is switched off, or when there is no directory for it.
 func newCache(s settings, problems *problems) *cache {
 	if s.noCache {
 		return nil
@@ -42,7 +42,7 @@ func newCache(s settings, problems *problems) *cache {
 	return &cache{path: filepath.Join(dir, s.cacheName()), problems: problems, changed: newBell(), pause: s.timing.save, create: s.createFile}
 }
 
-// cacheName is the same for the same account and environment only: a key belongs to one account.
+// cacheName returns a file name for one account and environment: a key belongs to one account.
 func (s settings) cacheName() string {
 	sum := sha256.Sum256([]byte(s.url + "\n" + s.key + "\n" + s.environment))
 	return hex.EncodeToString(sum[:12]) + ".json"
@@ -51,7 +51,7 @@ func (s settings) cacheName() string {
 // createTemp creates a file that only this user can read.
 func createTemp(dir string) (*os.File, error) { return os.CreateTemp(dir, ".signalbox-*") }
 
-// run writes the newest snapshot whenever it has changed, with pauses.
+// run writes the newest snapshot after each change, with a pause between two writes.
 func (c *cache) run(ctx context.Context, newest func() signalbox.Snapshot) {
 	for {
 		select {
@@ -66,7 +66,7 @@ func (c *cache) run(ctx context.Context, newest func() signalbox.Snapshot) {
 	}
 }
 
-// finish writes what run has not written yet.
+// finish writes the changes that run has not written yet.
 func (c *cache) finish(newest func() signalbox.Snapshot) {
 	select {
 	case <-c.changed:
@@ -81,7 +81,7 @@ func (c *cache) save(snapshot signalbox.Snapshot) {
 	}
 }
 
-// write replaces the file as a whole: whoever reads it finds the old or the new snapshot.
+// write replaces the file as a whole: a reader finds the old or the new snapshot.
 func (c *cache) write(snapshot signalbox.Snapshot) error {
 	text, err := json.Marshal(snapshot)
 	if err != nil {
@@ -105,7 +105,7 @@ func (c *cache) write(snapshot signalbox.Snapshot) error {
 	return err
 }
 
-// read returns the kept snapshot and when it was written; false when there is none.
+// read returns the cached snapshot and when it was written; false when there is none.
 func (c *cache) read() (signalbox.Snapshot, time.Time, bool) {
 	snapshot, at, err := readSnapshot(c.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

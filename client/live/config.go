@@ -22,9 +22,9 @@ type Configuration[T any] struct {
 	err error
 }
 
-// Config declares a config whose values decode into a T, by the names in its json tags. Values that the account's config
-// does not have, with all that it inherits from, are those of defaults. If *T has a method Validate() error, values that it
-// rejects are not used.
+// Config declares a config whose values decode into a T, by the names in its json tags. Values that neither the account's
+// config nor its ancestors have come from defaults. If *T has a method Validate() error, values that Validate rejects are
+// not used.
 func Config[T any](b *Box, key string, defaults T) *Configuration[T] {
 	made := &Configuration[T]{box: b, key: key}
 	made.current.Store(&defaults)
@@ -39,10 +39,10 @@ func Config[T any](b *Box, key string, defaults T) *Configuration[T] {
 // Key returns the config's key.
 func (c *Configuration[T]) Key() string { return c.key }
 
-// Get returns the current values. Do not change what they point to.
+// Get returns the current values. Do not change maps, slices and pointers in them.
 func (c *Configuration[T]) Get() T { return *c.current.Load() }
 
-// Err returns why the newest values are not used, in which case Get returns the last good ones; nil when they are.
+// Err returns why the newest values are not used, or nil when they are. With an error, Get returns the last good values.
 func (c *Configuration[T]) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,7 +50,7 @@ func (c *Configuration[T]) Err() error {
 }
 
 // OnChange calls a function with the values before and after a change. Calls come one after the other, not on the goroutine
-// that applies changes. The result ends them.
+// that applies changes. stop ends the calls.
 func (c *Configuration[T]) OnChange(listener func(before, after T)) (stop func()) {
 	last := c.current.Load()
 	return c.listeners.add(c.box.callbacks, func() {
@@ -69,7 +69,7 @@ type declaredConfig interface {
 	update(values map[string]json.RawMessage) error
 }
 
-// update decodes values, and keeps the last good ones if that fails. A config that was deleted has the defaults.
+// update decodes values, and keeps the last good values if that fails. A deleted config gets the defaults.
 func (c *Configuration[T]) update(values map[string]json.RawMessage) error {
 	next, err := c.decode(values)
 	c.mu.Lock()
@@ -108,7 +108,7 @@ func (c *Configuration[T]) decode(values map[string]json.RawMessage) (*T, error)
 	return next, nil
 }
 
-// configTable has the declared configs and the values of all.
+// configTable has the declared configs and the values of all configs.
 type configTable struct {
 	problems *problems
 
@@ -117,7 +117,7 @@ type configTable struct {
 	declared map[configIdentity]declaredConfig
 }
 
-// configIdentity tells declarations apart: one that is repeated returns the config of the first.
+// configIdentity identifies a declaration. Repeating a declaration returns the config of the first.
 type configIdentity struct{ key, kind, defaults string }
 
 func (t *configTable) declare(identity configIdentity, made declaredConfig) declaredConfig {
@@ -133,7 +133,7 @@ func (t *configTable) declare(identity configIdentity, made declaredConfig) decl
 	return made
 }
 
-// replace makes values the current ones of all configs.
+// replace sets the values of all configs.
 func (t *configTable) replace(values map[string]map[string]json.RawMessage) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

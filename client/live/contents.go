@@ -10,12 +10,12 @@ import (
 	"github.com/signalbox/signalbox/client/flageval"
 )
 
-// contents is everything that is known of the account in the box's environment. It is immutable.
+// contents is everything that the box knows of the account in its environment. It is immutable.
 type contents struct {
 	environment string
 	seq         int64
-	bootstrap   bool // from the bootstrap file, whose seq may be of another account
-	confirmed   bool // by the server, so that its levels count although their time may have come by the clock here
+	bootstrap   bool // read from the bootstrap file, whose seq may be of another account
+	confirmed   bool // sent by the server, so that levels apply even if this machine's clock says that they have expired
 	flags       map[string]signalbox.Flag
 	loggers     map[string]signalbox.Logger
 	groups      map[string]signalbox.LogGroup
@@ -27,14 +27,14 @@ func newContents(environment string, s signalbox.Snapshot) *contents {
 	return (&contents{environment: environment}).with(s, parts{flags: true, levels: true, configs: true})
 }
 
-// parts says which parts of the contents are meant.
+// parts selects parts of the contents.
 type parts struct{ flags, levels, configs bool }
 
 func (p parts) any() bool { return p.flags || p.levels || p.configs }
 
 func (p parts) all() bool { return p.flags && p.levels && p.configs }
 
-// with returns the contents with some parts replaced by those of a snapshot.
+// with returns the contents with some parts replaced by the parts of a snapshot.
 func (c *contents) with(s signalbox.Snapshot, replaced parts) *contents {
 	next := *c
 	next.seq, next.confirmed, next.bootstrap = s.Seq, s.StaleSince == nil, false
@@ -60,14 +60,14 @@ func (c *contents) with(s signalbox.Snapshot, replaced parts) *contents {
 	return &next
 }
 
-// outranks reports whether a snapshot is older than the contents, and must not replace it. A server that has lost its database
-// sends what it has in memory, which may be older than what this or another node has sent before. A server that has its
-// database is believed: it is never behind, so that a smaller seq means that the database was restored to an earlier state.
+// outranks reports whether a snapshot is older than the contents and must not replace them. A server that has lost its
+// database answers from memory, which may be older than an earlier answer of this or another node. A server with a database
+// is always right: there a smaller seq means that the database was restored to an earlier state.
 func (c *contents) outranks(s signalbox.Snapshot) bool {
 	return s.StaleSince != nil && s.Seq < c.seq && !c.bootstrap
 }
 
-// trimmed returns a flag with what evaluation needs in the environment.
+// trimmed returns a flag with only the members that evaluation in the environment needs.
 func (c *contents) trimmed(flag signalbox.Flag) signalbox.Flag {
 	kept := signalbox.Flag{Resource: signalbox.Resource{ID: flag.ID}, Type: flag.Type, Default: flag.Default, Values: flag.Values, Managed: flag.Managed,
 		Environments: map[string]flageval.Environment{}}
@@ -77,8 +77,8 @@ func (c *contents) trimmed(flag signalbox.Flag) signalbox.Flag {
 	return kept
 }
 
-// withResources returns the contents with single resources changed; nil deletes one. Like a snapshot, it has no flags that are
-// only discovered: what another service has reported must not replace the default of the code here.
+// withResources returns the contents with single resources changed; nil deletes a resource. Like a snapshot, the result has
+// no unmanaged flags: another service's declaration must not replace the default in this service's code.
 func (c *contents) withResources(seq int64, flags map[string]*signalbox.Flag, loggers map[string]*signalbox.Logger, groups map[string]*signalbox.LogGroup) *contents {
 	next := *c
 	next.seq, next.confirmed = max(c.seq, seq), true
@@ -124,7 +124,7 @@ func (c *contents) snapshot() signalbox.Snapshot {
 	}
 }
 
-// changedFlags returns the keys of flags that are in one map only or not the same in both.
+// changedFlags returns the keys of flags that were added, removed or changed.
 func changedFlags(before, after map[string]signalbox.Flag) []string {
 	var changed []string
 	for key, flag := range after {

@@ -7,7 +7,7 @@ import (
 	"github.com/signalbox/signalbox/client/jsonlogic"
 )
 
-// Context is something that the rules of flags read, such as the user of a request.
+// Context is a thing that the rules of flags read, such as the user of a request.
 type Context struct {
 	typ, key string
 	value    jsonlogic.Value
@@ -31,12 +31,12 @@ func ContextOf(typ, key string, attributes ...Attribute) Context {
 		members = append(members, jsonlogic.Member{Key: each.name, Value: each.value})
 	}
 	if key != "" {
-		members = append(members, jsonlogic.Member{Key: "key", Value: jsonlogic.String(key)}) // the last of a name wins
+		members = append(members, jsonlogic.Member{Key: "key", Value: jsonlogic.String(key)}) // it wins over an attribute "key"
 	}
 	return Context{typ: typ, key: key, value: jsonlogic.Object(members...)}
 }
 
-// Attr returns an attribute. The value is anything that encoding/json can encode; what it cannot is null.
+// Attr returns an attribute. A value that encoding/json cannot encode becomes null.
 func Attr(name string, value any) Attribute {
 	converted, err := jsonlogic.ValueOf(value)
 	if err != nil {
@@ -45,8 +45,8 @@ func Attr(name string, value any) Attribute {
 	return Attribute{name, converted}
 }
 
-// WithContext returns a ctx whose flags are evaluated for the contexts, besides those of other types that ctx has already.
-// Use it once per request: the contexts are prepared once for all flags that are read with the result.
+// WithContext returns a ctx with which flags are evaluated for the contexts. Contexts of other types in ctx stay. Use it once
+// per request: the contexts are prepared once for all flags that are read with the result.
 func WithContext(ctx context.Context, contexts ...Context) context.Context {
 	next := &prepared{}
 	if before := preparedIn(ctx); before != nil {
@@ -58,13 +58,13 @@ func WithContext(ctx context.Context, contexts ...Context) context.Context {
 
 type contextKey struct{}
 
-// prepared is the contexts of a request. The last of a type counts.
+// prepared has the contexts of a request. Of contexts with the same type the last counts.
 type prepared struct {
 	contexts []Context
 	bound    atomic.Pointer[boundContext]
 }
 
-// boundContext is what rules read in a box: the contexts and the service.
+// boundContext is the data of rules in a box: the contexts and the service.
 type boundContext struct {
 	box   *Box
 	value jsonlogic.Value
@@ -78,7 +78,7 @@ func preparedIn(ctx context.Context) *prepared {
 	return found
 }
 
-// evaluated returns what rules read. It is prepared at the first call for a request.
+// evaluated returns the data of rules. The first call for a request prepares it.
 func (b *Box) evaluated(ctx context.Context) jsonlogic.Value {
 	found := preparedIn(ctx)
 	if found == nil {
@@ -103,7 +103,7 @@ func (p *prepared) bind(b *Box) jsonlogic.Value {
 	return bound.value
 }
 
-// serviceContext is what rules read without any other context.
+// serviceContext returns the data of rules without any other context.
 func serviceContext(service string) jsonlogic.Value {
 	if service == "" {
 		return jsonlogic.Object()

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// counter counts from many goroutines at once. It has a part per processor, up to eight, in cache lines of their own and
-// chosen at random: with a single number, every read of a popular flag would wait for all others.
+// counter counts from many goroutines at once. It has a part per processor, up to eight, each in its own cache line, and add
+// picks a part at random: with a single number, every read of a popular flag would wait for all others.
 type counter struct{ parts []counterPart }
 
 type counterPart struct {
@@ -43,5 +43,5 @@ func (c *counter) take() uint64 {
 	return sum
 }
 
-// putBack adds what could not be reported.
+// putBack adds a count that could not be reported.
 func (c *counter) putBack(n uint64) { c.parts[0].n.Add(n) }

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
-// debugPage is what ServeHTTP shows. It has no values of configs, which may be secret.
+// debugPage is the page of ServeHTTP. It has no values of configs, which may be secret.
 type debugPage struct {
 	Environment string          `json:"environment"`
 	Service     string          `json:"service"`

@@ -1,5 +1,5 @@
-// Package live is what a running Go service imports: feature flags that are evaluated locally, log levels that change while
-// it runs, and configuration that is always current.
+// Package live gives a running Go service feature flags that are evaluated locally, log levels that change while it runs,
+// and configuration that is always current.
 //
 //	box, err := live.Start(ctx) // SIGNALBOX_URL, SIGNALBOX_API_KEY, SIGNALBOX_ENVIRONMENT, SIGNALBOX_SERVICE
 //	if err != nil {
@@ -18,17 +18,17 @@
 //
 // # What is read, and when
 //
-// [Start] returns at once. Until the server has answered, flags and configs have the values that the service had last time,
-// from a file in the user's cache directory, or those of a bootstrap file, or the defaults in the code. [Box.Ready] waits for
-// the server, [Box.State] says how current everything is. Reading a flag or a config takes no lock and no request.
+// [Start] returns at once. Until the server has answered, flags and configs have the last values of the service, from a file
+// in the user's cache directory, or the values of a bootstrap file, or the defaults in the code. [Box.Ready] waits for the
+// server, and [Box.State] returns how current the values are. Reading a flag or a config takes no lock and no request.
 //
-// One snapshot is loaded at the start. Then the event socket tells of changes, which are read one by one, or as one snapshot
-// when there are many. A lost connection is resumed where it was, after 1 to 60 seconds; while no socket can be opened, the
-// snapshot is polled. Nothing here fails a service: a server that is away, slow or refuses the key leaves the last values in
-// place, and costs a log line per minute at most.
+// One snapshot is loaded at the start. Then the event socket announces changes. The box reads changed resources one by one,
+// or one snapshot when there are many. It resumes a lost connection after 1 to 60 seconds, and polls the snapshot while no
+// socket can be opened. A server that is away, slow or refuses the key never fails the service: the last values stay, and
+// the box logs a line per minute at most.
 //
 // # What is reported
 //
-// Declared flags, loggers with their levels, contexts (each once) and how often a flag had which value are sent when the
-// service starts, every minute, and when it ends. All of it is bounded. See [WithoutContextReports].
+// Declared flags, loggers with their levels, contexts (each once) and the number of evaluations by flag and value are sent
+// when the service starts, every minute, and when it ends. Reports have a limited size. See [WithoutContextReports].
 package live

@@ -12,15 +12,15 @@ import (
 const (
 	// noExpiry is how long to wait when no level expires.
 	noExpiry = time.Hour
-	// overdue is how long after its time a level may stay without a doubt, while the server ends it.
+	// overdue is how long the server may take to end an expired level before the box asks it.
 	overdue = 5 * time.Second
-	// confirmTimeout is how long the server has to say that it is still there.
+	// confirmTimeout limits the request that asks whether a level still applies.
 	confirmTimeout = 10 * time.Second
 )
 
-// expireLevels ends temporary levels when their time comes and the server is away, until ctx ends. While the server is there
-// it ends them itself, and the clock of this machine may be wrong: when it seems to be late it is asked, with confirm, now and
-// then. A connection that hangs is found out that way.
+// expireLevels ends temporary levels on time while the server is away, until ctx ends. While the box is live the server ends
+// them, because the clock of this machine may be wrong. If the server seems late, confirm asks it, at most once per poll
+// interval. That also detects a connection that hangs.
 func (b *Box) expireLevels(ctx context.Context, confirm func(context.Context)) {
 	var asked time.Time
 	for {
@@ -41,8 +41,8 @@ func (b *Box) expireLevels(ctx context.Context, confirm func(context.Context)) {
 	}
 }
 
-// expireDue applies the levels that are left and returns how long it is until the next one ends, or that the server should
-// have ended one.
+// expireDue applies the levels that have not expired. It returns the time until the next one expires, or late if the server
+// should have ended one.
 func (b *Box) expireDue() (pause time.Duration, late bool) {
 	b.applying.Lock()
 	defer b.applying.Unlock()
@@ -63,9 +63,9 @@ func (b *Box) expireDue() (pause time.Duration, late bool) {
 	return next.Sub(now), false
 }
 
-// overdue returns how long it is until a level should long have ended, or that one should.
+// overdue returns the time until the first level is overdue, and whether one already is.
 func (c *contents) overdue(now time.Time) (time.Duration, bool) {
-	var due deadline // at the beginning of time, when nothing had ended
+	var due deadline // its zero instant is before every expiry, so that next is the first expiry
 	for _, logger := range c.loggers {
 		due.see(logger.LevelExpiresAt, logger.Environments)
 	}
@@ -79,7 +79,7 @@ func (c *contents) overdue(now time.Time) (time.Duration, bool) {
 	return left, left <= 0
 }
 
-// see finds the next that ends among the levels of a resource.
+// see updates next with the expiries of a resource's levels.
 func (d *deadline) see(expiry *time.Time, overrides map[string]signalbox.LevelOverride) {
 	d.ended(expiry)
 	for _, each := range overrides {
@@ -87,8 +87,8 @@ func (d *deadline) see(expiry *time.Time, overrides map[string]signalbox.LevelOv
 	}
 }
 
-// unexpired returns the contents without the levels that have ended at an instant, and when the next one ends; the zero time if
-// none does.
+// unexpired returns the contents without the levels that have ended at an instant, and when the next level ends, or the zero
+// time.
 func (c *contents) unexpired(at time.Time) (*contents, time.Time) {
 	left, due := *c, deadline{at: at}
 	left.loggers = make(map[string]signalbox.Logger, len(c.loggers))
@@ -103,7 +103,7 @@ func (c *contents) unexpired(at time.Time) (*contents, time.Time) {
 	return &left, due.next
 }
 
-// deadline decides which levels have ended at an instant, and finds the next that will.
+// deadline decides which levels have ended at an instant, and finds the next expiry after it.
 type deadline struct{ at, next time.Time }
 
 func (d *deadline) ended(expiry *time.Time) bool {
@@ -119,7 +119,8 @@ func (d *deadline) ended(expiry *time.Time) bool {
 	return false
 }
 
-// logger returns a logger without the levels that have ended. As on the server, one that is left with nothing is released.
+// logger returns a logger without the levels that have ended. As on the server, a logger that loses its last setting becomes
+// unmanaged.
 func (d *deadline) logger(logger signalbox.Logger) signalbox.Logger {
 	var ended bool
 	logger.Level, logger.Environments, ended = d.levels(logger.Level, logger.LevelExpiresAt, logger.Environments)

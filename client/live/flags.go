@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// maxFlags is how many flags a box keeps up to date; an account can have as many.
+	// maxFlags is how many flags a box keeps up to date. It is the maximum of an account.
 	maxFlags = 10_000
-	// maxFlagValues is how many values of a flag are counted one by one.
+	// maxFlagValues is how many values of a flag have their own counter.
 	maxFlagValues = 100
 )
 
@@ -30,7 +30,7 @@ type Flag[T any] struct {
 	read        func(flageval.Evaluation) (T, bool)
 	current     atomic.Pointer[served[T]]
 	listeners   listeners
-	// counters are by the text of the value. They outlive what is served, so that no count is lost.
+	// counters are by the text of the value. They stay when the flag's definition changes, so that no count is lost.
 	counters map[string]*counter // guarded by flagTable.mu
 }
 
@@ -40,17 +40,16 @@ type Detail[T any] struct {
 	Reason flageval.Reason
 	// Rule is the index of the rule that decided, or [flageval.NoRule].
 	Rule int
-	// Variant is the name of the value, if the flag's values have names, or where it comes from: "rule-0", "environment" or
-	// "default".
+	// Variant is the name of the value. A value without a name has its origin: "rule-0", "environment" or "default".
 	Variant string
 	// Code is why the value is the code's default; None unless the reason is Error.
 	Code flageval.Code
 }
 
-// served is what a flag serves, with every value prepared.
+// served is a flag's definition with every value prepared.
 type served[T any] struct {
 	flag flageval.Bound
-	// outcomes are by the index of the rule that decides, plus one; the first is for no rule.
+	// outcomes has the outcome of rule i at i+1. The first is for the case that no rule matches.
 	outcomes []outcome[T]
 }
 
@@ -58,11 +57,11 @@ type served[T any] struct {
 type outcome[T any] struct {
 	value   T
 	variant string
-	code    flageval.Code // why it is the code's default
+	code    flageval.Code // why value is the code's default
 	count   *counter
 }
 
-// Bool declares a BOOLEAN flag. Get returns fallback while the account has no such flag of that type.
+// Bool declares a BOOLEAN flag. Get returns fallback while the account has no flag with this key and type.
 func (b *Box) Bool(key string, fallback bool) *Flag[bool] {
 	return declare(b, flageval.Boolean, key, fallback, flageval.Evaluation.Bool)
 }
@@ -77,8 +76,8 @@ func (b *Box) Number(key string, fallback float64) *Flag[float64] {
 	return declare(b, flageval.Numeric, key, fallback, flageval.Evaluation.Number)
 }
 
-// JSON declares a JSON flag whose values decode into a T. Every value is decoded once, when it arrives: do not change what
-// Get returns. A value that does not decode is served as the fallback.
+// JSON declares a JSON flag whose values decode into a T. Every value is decoded once, when it arrives: do not change the
+// result of Get. A value that does not decode is replaced by the fallback.
 func JSON[T any](b *Box, key string, fallback T) *Flag[T] {
 	return declare(b, flageval.JSON, key, fallback, func(e flageval.Evaluation) (T, bool) {
 		var value T
@@ -99,7 +98,7 @@ func (f *Flag[T]) Get(ctx context.Context) T {
 	return found.value
 }
 
-// GetDetail returns the flag's value for the contexts in ctx, and why it has it.
+// GetDetail returns the flag's value for the contexts in ctx, and the reason for it.
 func (f *Flag[T]) GetDetail(ctx context.Context) Detail[T] {
 	found, e := f.evaluate(ctx)
 	if found.code != flageval.None {
@@ -108,8 +107,8 @@ func (f *Flag[T]) GetDetail(ctx context.Context) Detail[T] {
 	return Detail[T]{Value: found.value, Reason: e.Reason, Rule: e.Rule, Variant: found.variant}
 }
 
-// OnChange calls a function whenever the flag's definition has changed, so that its value may be another one. Calls come one
-// after the other, not on the goroutine that applies changes. The result ends them.
+// OnChange calls a function whenever the flag's definition has changed, which may change its value. Calls come one after the
+// other, not on the goroutine that applies changes. stop ends the calls.
 func (f *Flag[T]) OnChange(listener func()) (stop func()) {
 	return f.listeners.add(f.box.callbacks, listener)
 }
@@ -155,7 +154,7 @@ func (f *Flag[T]) outcome(e flageval.Evaluation, choices []signalbox.FlagChoice)
 	return outcome[T]{value: f.fallback, code: code, count: f.counter(f.declaration.Default)}
 }
 
-// variant returns the name of a value, or where it comes from, as the server names it.
+// variant returns the name of a value, or its origin in the server's words.
 func variant(e flageval.Evaluation, choices []signalbox.FlagChoice) string {
 	for _, each := range choices {
 		if each.Name != "" && sameValue(each.Value, e.Raw()) {
@@ -178,7 +177,7 @@ func sameValue(a, b json.RawMessage) bool {
 	return err == nil && otherErr == nil && bytes.Equal(first.AppendJSON(nil), second.AppendJSON(nil))
 }
 
-// counter returns the counter for a value, the one for all others when there are many.
+// counter returns the counter for a value. Beyond maxFlagValues, new values share one counter.
 func (f *Flag[T]) counter(value json.RawMessage) *counter {
 	const others = ""
 	text := string(value)
@@ -201,7 +200,7 @@ func (f *Flag[T]) takeCounts(yield func(count)) {
 	}
 }
 
-// summary returns what the debug page shows.
+// summary returns the flag's line of the debug page.
 func (f *Flag[T]) summary() flagSummary {
 	now := f.current.Load()
 	shown := flagSummary{Key: f.declaration.ID, Type: f.declaration.Type, Default: f.declaration.Default, Rules: now.flag.Rules(), Code: now.outcomes[0].code}
@@ -211,7 +210,7 @@ func (f *Flag[T]) summary() flagSummary {
 	return shown
 }
 
-// flagTable has the declared flags and the definitions of all.
+// flagTable has the declared flags and the definitions of all flags.
 type flagTable struct {
 	environment string
 	listeners   keyListeners
@@ -222,7 +221,7 @@ type flagTable struct {
 	byKey       map[string][]declaredFlag
 }
 
-// flagIdentity tells declarations apart: one that is repeated returns the flag of the first.
+// flagIdentity identifies a declaration. Repeating a declaration returns the flag of the first.
 type flagIdentity struct{ key, kind, fallback string }
 
 func newFlagTable(environment string) *flagTable {
@@ -232,7 +231,7 @@ func newFlagTable(environment string) *flagTable {
 func declare[T any](b *Box, typ flageval.Type, key string, fallback T, read func(flageval.Evaluation) (T, bool)) *Flag[T] {
 	text, err := json.Marshal(fallback)
 	if err != nil {
-		text = []byte("null") // only a JSON flag can have such a fallback, and may be declared with null
+		text = []byte("null") // only a JSON flag can have a fallback that does not encode, and it may be declared with null
 	}
 	made := &Flag[T]{box: b, fallback: fallback, read: read, counters: map[string]*counter{}, declaration: signalbox.ReportedFlag{
 		ID: key, Type: typ, Default: bytes.Clone(text), Service: b.settings.service, Environment: b.settings.environment}}
@@ -244,8 +243,8 @@ func declare[T any](b *Box, typ flageval.Type, key string, fallback T, read func
 	return kept.(*Flag[T])
 }
 
-// declare adds a flag, unless it is declared already, and lets it serve. When there are too many, the flag serves what is
-// known now and is not kept.
+// declare adds a flag, unless it is declared already, and prepares its values. A flag beyond maxFlags is not added: its
+// values never change.
 func (t *flagTable) declare(identity flagIdentity, made declaredFlag) declaredFlag {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -260,7 +259,7 @@ func (t *flagTable) declare(identity flagIdentity, made declaredFlag) declaredFl
 	return made
 }
 
-// serve lets a declared flag serve what is known of it. Only declared flags are compiled.
+// serve gives a declared flag its definition, if there is one. Only declared flags are compiled.
 func (t *flagTable) serve(declared declaredFlag, key string) {
 	definition, known := t.definitions[key]
 	if !known {
@@ -270,7 +269,7 @@ func (t *flagTable) serve(declared declaredFlag, key string) {
 	declared.serve(flageval.Compile(definition.Definition()).In(t.environment), definition.Values)
 }
 
-// replace makes definitions the current ones; those with the changed keys are other than before.
+// replace sets the definitions of all flags. changed has the keys of the definitions that differ from before.
 func (t *flagTable) replace(definitions map[string]signalbox.Flag, changed []string) {
 	t.mu.Lock()
 	t.definitions = definitions
@@ -295,7 +294,7 @@ func (t *flagTable) all() []declaredFlag {
 	return slices.Collect(maps.Values(t.declared))
 }
 
-// takeCounts yields how often flags had which value since the last call.
+// takeCounts yields the evaluations by flag and value since the last call.
 func (t *flagTable) takeCounts(yield func(count)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -8,16 +8,16 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
-// maxLoggers is how many loggers a box controls; an account can have as many.
+// maxLoggers is how many loggers a box controls. It is the maximum of an account.
 const maxLoggers = 10_000
 
 // Logger is a named logger of a logging framework.
 type Logger struct {
-	// Name is its name in any spelling.
+	// Name is the logger's name in any spelling.
 	Name string
-	// Level is what the code has set for this logger; None when it inherits, as most do.
+	// Level is the level that the code has set for this logger; None when it inherits, as most do.
 	Level loglevel.Level
-	// Uses is the level that it has without Signalbox.
+	// Uses is the level that the logger has without Signalbox.
 	Uses loglevel.Level
 }
 
@@ -25,15 +25,15 @@ type Logger struct {
 type Adapter interface {
 	// Loggers returns the loggers that exist.
 	Loggers() []Logger
-	// SetLevel sets the level of a logger. None gives it back to the code: the level is what the code has set.
+	// SetLevel sets the level of a logger. None restores the level that the code has set.
 	SetLevel(name string, level loglevel.Level)
-	// OnNew sets the function to call with every logger that comes into being. The adapter must not hold a lock that
-	// SetLevel needs while it calls the function.
+	// OnNew sets the function to call with every new logger. The adapter must not hold a lock that SetLevel needs while it
+	// calls the function.
 	OnNew(func(Logger))
 }
 
-// Adapt lets the box set the levels of the adapter's loggers. It touches only those that are managed in Signalbox, or have an
-// ancestor that is; one that is released gets the level of the code again.
+// Adapt lets the box set the levels of the adapter's loggers. It sets only loggers that are managed in Signalbox or have a
+// managed ancestor. A logger that becomes unmanaged gets the level of the code again.
 func (b *Box) Adapt(adapter Adapter) {
 	add := func(logger Logger) {
 		if b.levels.add(adapter, logger) {
@@ -66,15 +66,15 @@ type controlled struct {
 	Logger
 	adapter Adapter
 	key     string
-	applied loglevel.Level // None while it is the code's
-	news    bool           // it is not reported yet
+	applied loglevel.Level // None while the level of the code applies
+	news    bool           // not reported yet
 }
 
 func newLevelTable(environment string) *levelTable {
 	return &levelTable{environment: environment, tree: loglevel.NewTree(nil, nil), index: map[loggerIdentity]*controlled{}}
 }
 
-// add sets the level of a new logger, before its first record. It returns false for one that is known.
+// add sets the level of a new logger, before its first record. It returns false for a known logger.
 func (t *levelTable) add(adapter Adapter, logger Logger) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -89,7 +89,7 @@ func (t *levelTable) add(adapter Adapter, logger Logger) bool {
 	return true
 }
 
-// replace applies other levels to all loggers. It reports whether one changed.
+// replace applies the levels of tree to all loggers. It reports whether one changed.
 func (t *levelTable) replace(tree *loglevel.Tree) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -18,15 +18,15 @@ func newBell() bell { return make(bell, 1) }
 func (b bell) ring() {
 	select {
 	case b <- struct{}{}:
-	default: // it has been rung
+	default: // a wake-up is already pending
 	}
 }
 
 // slowCallback is how long a callback may take before a warning is logged.
 const slowCallback = time.Second
 
-// dispatcher calls the listeners of a box one after the other, on a goroutine that exists while there is something to call.
-// A listener that is slow or panics delays other listeners only.
+// dispatcher calls the listeners of a box one after the other, on a goroutine that runs while the queue has calls. A
+// listener that is slow or panics delays only other listeners.
 type dispatcher struct {
 	problems *problems
 
@@ -60,7 +60,7 @@ func (d *dispatcher) run() {
 	}
 }
 
-// call runs a callback. A panic in it would end the service, on a goroutine that the service does not know.
+// call runs a callback. It recovers from a panic, which would end the service: the service cannot recover on this goroutine.
 func (d *dispatcher) call(callback func()) {
 	slow := time.AfterFunc(slowCallback, func() {
 		d.problems.warn("callback", "A Signalbox listener has been running for a second; others wait for it.")
@@ -75,7 +75,7 @@ func (d *dispatcher) call(callback func()) {
 	callback()
 }
 
-// listener is a function to call at changes. However many changes come before its turn, it is called once.
+// listener is a function to call at changes. Several changes before its turn cause one call.
 type listener struct {
 	queue *dispatcher
 	call  func()
@@ -110,13 +110,13 @@ func (l *listener) stop() {
 	l.stopped = true
 }
 
-// listeners are those of one thing.
+// listeners are the listeners of one flag, config or state.
 type listeners struct {
 	mu   sync.Mutex
 	list []*listener
 }
 
-// add returns the function that removes the listener.
+// add adds a listener and returns the function that removes it.
 func (l *listeners) add(queue *dispatcher, call func()) (stop func()) {
 	added := &listener{queue: queue, call: call}
 	l.mu.Lock()
@@ -143,10 +143,10 @@ type keyListeners struct {
 	all listeners
 
 	mu   sync.Mutex
-	news map[*keySet]bool // of every listener
+	news map[*keySet]bool // one set per listener
 }
 
-// keySet is what a listener was not told yet.
+// keySet has the changed keys that a listener has not been called with yet.
 type keySet struct{ keys map[string]bool }
 
 func (l *keyListeners) add(queue *dispatcher, call func(keys []string)) (stop func()) {

@@ -13,7 +13,7 @@ import (
 // Option configures [Start].
 type Option func(*settings)
 
-// settings are what Start was told, and how long things take.
+// settings are the options of Start, and the waiting times.
 type settings struct {
 	url, key, environment, service string
 	clientOptions                  []signalbox.Option
@@ -23,16 +23,16 @@ type settings struct {
 	bootstrap                      string
 	noContexts                     bool
 	timing                         timing
-	createFile                     func(dir string) (*os.File, error) // of the cache
+	createFile                     func(dir string) (*os.File, error) // creates a temporary file for the cache
 }
 
-// timing is how long the box waits for what. Tests shorten it.
+// timing has the waiting times of a box. Tests shorten them.
 type timing struct {
 	minBackoff, maxBackoff time.Duration // between attempts to reach the server
 	poll                   time.Duration // the longest pause between snapshots while no socket can be opened
-	settle                 time.Duration // how long changes are collected before everything is loaded
+	settle                 time.Duration // how long changes are collected before a snapshot is loaded
 	report                 time.Duration // between two reports of everything
-	applied                time.Duration // after a level changed, until it is reported
+	applied                time.Duration // from a level's change to its report
 	save                   time.Duration // between two writes of the cache
 }
 
@@ -60,7 +60,7 @@ func WithClientOptions(options ...signalbox.Option) Option {
 	return func(s *settings) { s.clientOptions = append(s.clientOptions, options...) }
 }
 
-// WithLogger sets where the box itself logs, instead of [slog.Default].
+// WithLogger sets the logger for the box's own records, instead of [slog.Default].
 func WithLogger(log *slog.Logger) Option { return func(s *settings) { s.log = log } }
 
 // WithCacheDir keeps the last known values in a directory instead of the user's cache directory.
@@ -73,7 +73,7 @@ func WithoutCache() Option { return func(s *settings) { s.noCache = true } }
 // GET /api/v1/snapshots/{environment}.
 func WithBootstrap(file string) Option { return func(s *settings) { s.bootstrap = file } }
 
-// WithoutContextReports keeps the keys and attributes of users, and of other contexts, in the service.
+// WithoutContextReports never sends the keys and attributes of users and other contexts to the server.
 func WithoutContextReports() Option { return func(s *settings) { s.noContexts = true } }
 
 // newSettings applies options over the environment variables.
@@ -92,7 +92,7 @@ func newSettings(options []Option) settings {
 	return s
 }
 
-// client returns the client for the settings, or every setting that is missing or wrong.
+// client returns the client for the settings, or an error with every missing or invalid setting.
 func (s settings) client() (*signalbox.Client, error) {
 	var problems []error
 	for _, each := range []struct{ value, text string }{
@@ -107,7 +107,7 @@ func (s settings) client() (*signalbox.Client, error) {
 	if len(problems) > 0 {
 		return nil, errors.Join(problems...)
 	}
-	// The box waits between attempts itself: a request that fails must end.
+	// Requests are not retried, because the box itself waits and tries again.
 	options := append([]signalbox.Option{signalbox.WithUserAgent("signalbox-live/" + module.Version()), signalbox.WithRetry(signalbox.RetryPolicy{})}, s.clientOptions...)
 	return signalbox.New(s.url, s.key, options...)
 }

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// quiet is how long a kind of problem is not logged again.
+// quiet is the shortest time between two log lines about the same kind of problem.
 const quiet = time.Minute
 
-// problems logs what goes wrong, each kind at most once a minute.
+// problems logs problems, each kind at most once a minute.
 type problems struct {
 	log *slog.Logger
 

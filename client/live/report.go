@@ -14,19 +14,20 @@ import (
 )
 
 const (
-	// manyPending is how many new declarations or contexts are reported at once instead of with the next report.
+	// manyPending is the number of new declarations or contexts that triggers a report before the next regular one.
 	manyPending = 50
-	// maxPendingContexts is how many contexts wait for a report; others are forgotten.
+	// maxPendingContexts is how many contexts wait for a report; further contexts are dropped.
 	maxPendingContexts = 1000
 	// maxSeenContexts is how many contexts are remembered as reported.
 	maxSeenContexts = 10_000
 	// reportSize is how many items one request has.
 	reportSize = 500
-	// maxValueText is how many bytes of a flag's value tell it apart from others in counts.
+	// maxValueText is how many bytes of a flag's value name it in counts.
 	maxValueText = 100
 )
 
-// reporter tells the server what the service has. What it keeps is bounded, and nobody waits for it.
+// reporter sends the service's flags, loggers, contexts and counts to the server. Its memory is limited, and callers never
+// wait for a request.
 type reporter struct {
 	box    *Box
 	client *signalbox.Client // nil reports nothing
@@ -37,7 +38,7 @@ type reporter struct {
 	counted time.Time // of the last counts; guarded by sending
 
 	mu           sync.Mutex
-	declarations int // that are new
+	declarations int // not reported yet
 	contexts     []signalbox.ReportedContext
 	seen         recentSet
 }
@@ -51,7 +52,7 @@ func newReporter(b *Box, client *signalbox.Client) *reporter {
 	return r
 }
 
-// begin lets reports be sent: the server has answered.
+// begin starts the reports once the server has answered.
 func (r *reporter) begin() { close(r.ready) }
 
 // newDeclaration counts a flag or logger that is not reported yet.
@@ -65,7 +66,7 @@ func (r *reporter) newDeclaration() {
 	}
 }
 
-// levelsChanged reports the levels soon, so that people see that they are applied.
+// levelsChanged reports the levels soon, so that people see that the new levels are applied.
 func (r *reporter) levelsChanged() {
 	if r.client != nil {
 		time.AfterFunc(r.box.settings.timing.applied, r.wake.ring)
@@ -91,7 +92,7 @@ func (r *reporter) sawContexts(contexts []Context) {
 	}
 }
 
-// reported returns the context as the server reads it. Its strings are its own: those of requests may be parts of buffers.
+// reported returns the context as the server reads it. It copies the strings, which may be parts of a request's buffer.
 func (c Context) reported() signalbox.ReportedContext {
 	attributes := map[string]any{}
 	for _, each := range c.value.Members() {
@@ -102,7 +103,7 @@ func (c Context) reported() signalbox.ReportedContext {
 	return signalbox.ReportedContext{Type: strings.Clone(c.typ), Key: strings.Clone(c.key), Attributes: attributes}
 }
 
-// run reports until ctx ends: soon after the start, then every minute, and when much is new.
+// run reports until ctx ends: soon after the start, then every minute, and when many items are new.
 func (r *reporter) run(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -123,13 +124,13 @@ func (r *reporter) run(ctx context.Context) {
 			due.Reset(timing.report/2 + backoff(1, timing.report, timing.report)/2)
 		}
 		err := r.send(ctx, everything)
-		if err != nil && ctx.Err() == nil && !signalbox.IsUnauthorized(err) { // of a refused key the state tells
+		if err != nil && ctx.Err() == nil && !signalbox.IsUnauthorized(err) { // noteState logs a refused key
 			r.box.problems.warn("report", "Reporting to Signalbox failed; it is tried again within a minute.", "error", err)
 		}
 	}
 }
 
-// finish sends what is left.
+// finish sends the last report.
 func (r *reporter) finish(ctx context.Context) {
 	if r.client == nil {
 		return
@@ -140,7 +141,7 @@ func (r *reporter) finish(ctx context.Context) {
 	}
 }
 
-// send sends what is new, or everything with the counts. A server that is away is not asked.
+// send sends new items, or everything with the counts. It sends nothing while the server is away.
 func (r *reporter) send(ctx context.Context, everything bool) error {
 	r.sending.Lock()
 	defer r.sending.Unlock()
@@ -204,7 +205,7 @@ func (r *reporter) sendLoggers(ctx context.Context, everything bool) error {
 	return err
 }
 
-// sendCounts sends how often flags had which value. Counts that may have arrived are not sent again.
+// sendCounts sends the evaluations by flag and value. Counts that may have arrived are not sent again.
 func (r *reporter) sendCounts(ctx context.Context) error {
 	var counts []count
 	r.box.flags.takeCounts(func(each count) { counts = append(counts, each) })
@@ -227,7 +228,7 @@ func (r *reporter) sendCounts(ctx context.Context) error {
 	})
 }
 
-// valueText returns a value's JSON as counts name it: the text of a string, and the beginning of what is long.
+// valueText returns the name of a value in counts: its JSON, or the text of a string, cut at maxValueText bytes.
 func valueText(value string) string {
 	if parsed, err := jsonlogic.Parse([]byte(value)); err == nil {
 		if text, ok := parsed.Text(); ok {
@@ -250,7 +251,7 @@ func inChunks[T any](ctx context.Context, list []T, report func(context.Context,
 	return nil
 }
 
-// recentSet remembers texts. When it has many, the older half is forgotten.
+// recentSet remembers up to maxSeenContexts texts. When it is full, it drops the older half.
 type recentSet struct{ newer, older map[string]bool }
 
 // add reports whether the text is new.

@@ -12,9 +12,9 @@ type Status uint8
 const (
 	// Starting means that the server has not answered yet.
 	Starting Status = iota
-	// Live means that the values are those of the server.
+	// Live means that the values are the server's current values.
 	Live
-	// Stale means that the server cannot be reached, or cannot tell what is current. The last known values are served.
+	// Stale means that the server cannot be reached, or cannot reach its database. The last known values are served.
 	Stale
 	// Refused means that the server does not accept the key. The last known values are served.
 	Refused
@@ -35,13 +35,13 @@ func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // State is how current the values of a box are, and why.
 type State struct {
 	Status Status `json:"status"`
-	// Since is when the status began. For values that were never confirmed it is when they were saved.
+	// Since is when the status began. For values of the cache or the bootstrap file it is when they were saved.
 	Since time.Time `json:"since"`
-	// Err is why the status is Stale or Refused, or why a Live box polls; nil when there is no reason.
+	// Err is why the status is Stale or Refused, or why a Live box polls; else nil.
 	Err error `json:"-"`
-	// Polling reports that no event socket can be opened, so that changes arrive up to half a minute late.
+	// Polling reports whether the box polls because no event socket can be opened. Changes then arrive up to 30 s late.
 	Polling bool `json:"polling"`
-	// Seq is the number of the account's last change that is known here.
+	// Seq is the number of the account's last change that the box knows.
 	Seq int64 `json:"seq"`
 }
 

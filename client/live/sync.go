@@ -17,31 +17,31 @@ import (
 const (
 	// stable is how long a connection must last to start the backoff anew.
 	stable = 10 * time.Second
-	// maxSingle is how many changes are read one by one; more are loaded as one snapshot.
+	// maxSingle is how many changes are read one by one; a larger number is loaded as one snapshot.
 	maxSingle = 8
 )
 
-// errServerStale is the reason when the server answers from memory.
+// errServerStale is the error of the state while the server answers from memory.
 var errServerStale = errors.New("live: the server cannot reach its database; these are the last values that it knows")
 
-// syncer keeps a box in sync. One goroutine follows the event socket, or polls while there is none; another loads what events
-// name. Loads never overlap, so that an older answer cannot replace a newer one.
+// syncer keeps a box in sync. One goroutine follows the event socket, or polls while there is none; another loads the changed
+// resources. Loads never overlap, so that an older answer cannot replace a newer one.
 type syncer struct {
 	box     *Box
 	client  *signalbox.Client
 	timing  timing
 	loading sync.Mutex
-	etag    string // of the last snapshot, unless something was applied after it; guarded by loading
+	etag    string // of the last snapshot; empty once a single resource was applied after it; guarded by loading
 
 	linked atomic.Bool // the socket is open
 
 	mu      sync.Mutex
-	since   *int64 // the last event; nil before the first snapshot
+	since   *int64 // the number of the last event; nil before the first snapshot
 	pending work
 	wake    bell // rings when something is pending
 }
 
-// work is what has to be loaded.
+// work has the parts and resources to load.
 type work struct {
 	whole                  parts
 	flags, loggers, groups map[string]bool
@@ -78,7 +78,7 @@ func (s *syncer) follow(ctx context.Context) {
 	}
 }
 
-// listen opens the socket and requests what its events name, until it ends. It returns the reason.
+// listen opens the socket and requests the resources of its events, until the socket closes. It returns the reason.
 func (s *syncer) listen(ctx context.Context) (connected bool, err error) {
 	defer s.linked.Store(false)
 	for event, err := range s.client.Events.Follow(ctx, s.params()) {
@@ -101,7 +101,7 @@ func (s *syncer) params() signalbox.EventParams {
 	return signalbox.EventParams{Since: s.since, Service: s.box.settings.service, Environment: s.box.settings.environment, Once: true}
 }
 
-// link notes that the socket is open. If events were missed, everything is loaded before the box is live.
+// link records that the socket is open. If events were missed, everything is loaded before the box is live.
 func (s *syncer) link(event signalbox.Event) {
 	s.mu.Lock()
 	s.linked.Store(true)
@@ -118,7 +118,7 @@ func (s *syncer) link(event signalbox.Event) {
 	s.box.noteState(Live, nil, false)
 }
 
-// request notes what an event names.
+// request adds the resource of an event to the pending work.
 func (s *syncer) request(event signalbox.Event) {
 	s.mu.Lock()
 	s.since = &event.Seq
@@ -134,13 +134,13 @@ func (s *syncer) request(event signalbox.Event) {
 	case signalbox.EventLoggersChanged:
 		s.pending.whole.levels = true
 	case signalbox.EventConfigChanged, signalbox.EventConfigDeleted, signalbox.EventConfigsChanged:
-		s.pending.whole.configs = true // whatever inherits from it changes too
+		s.pending.whole.configs = true // configs that inherit from it change too
 	}
 	s.mu.Unlock()
 	s.wake.ring()
 }
 
-// load loads what was requested until ctx ends. However many events come meanwhile, they are one load.
+// load loads the pending work until ctx ends. Events that arrive during a load are loaded together afterwards.
 func (s *syncer) load(ctx context.Context) {
 	for attempt := 1; ; {
 		select {
@@ -169,7 +169,7 @@ func (s *syncer) anyWhole() bool {
 	return s.pending.whole.any()
 }
 
-// take returns what was requested. Where there is much, the whole parts are loaded.
+// take returns the pending work. If it has many single resources, it asks for the whole parts instead.
 func (s *syncer) take() work {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,14 +185,14 @@ func (s *syncer) take() work {
 	return taken
 }
 
-// refresh loads and applies.
+// refresh loads and applies work.
 func (s *syncer) refresh(ctx context.Context, wanted work) error {
 	s.loading.Lock()
 	defer s.loading.Unlock()
 	return s.noteLoad(ctx, s.fetch(ctx, wanted))
 }
 
-// confirm loads the levels because the server should have said something. It is not waited for as long as for others.
+// confirm loads the levels because the server should have ended one. Its timeout is shorter than that of other loads.
 func (s *syncer) confirm(ctx context.Context) {
 	s.loading.Lock()
 	defer s.loading.Unlock()
@@ -203,7 +203,7 @@ func (s *syncer) confirm(ctx context.Context) {
 	}
 }
 
-// noteLoad notes how a load went. What could not be loaded is loaded with everything else at the next attempt.
+// noteLoad sets the state after a load. After a failed load, the next attempt loads everything.
 func (s *syncer) noteLoad(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -239,7 +239,7 @@ func (s *syncer) fetch(ctx context.Context, wanted work) error {
 	return s.fetchSingle(ctx, wanted)
 }
 
-// poll loads the snapshot because there is no socket, for the reason given. It reports whether that worked.
+// poll loads the snapshot because there is no socket; reason is why. It reports whether loading succeeded.
 func (s *syncer) poll(ctx context.Context, reason error) bool {
 	s.loading.Lock()
 	defer s.loading.Unlock()
@@ -255,7 +255,8 @@ func (s *syncer) poll(ctx context.Context, reason error) bool {
 	return true
 }
 
-// fetchSnapshot loads parts of the snapshot and applies them. All parts are loaded only if they have changed.
+// fetchSnapshot loads parts of the snapshot and applies them. A request for all parts has the ETag, so that an unchanged
+// snapshot is not sent again.
 func (s *syncer) fetchSnapshot(ctx context.Context, wanted parts) error {
 	var params signalbox.SnapshotParams
 	if wanted.all() {
@@ -268,7 +269,7 @@ func (s *syncer) fetchSnapshot(ctx context.Context, wanted parts) error {
 	case err != nil && !unmodified:
 		return err
 	case s.box.contents.Load().outranks(snapshot):
-		// What is here is newer than what the server had in memory when it lost its database.
+		// The contents are newer than the server's memory from before it lost its database.
 	case unmodified:
 		s.moveOn(snapshot)
 	default:
@@ -280,7 +281,7 @@ func (s *syncer) fetchSnapshot(ctx context.Context, wanted parts) error {
 	return nil
 }
 
-// applySnapshot makes parts of a snapshot the current ones.
+// applySnapshot replaces the loaded parts of the contents by a snapshot's.
 func (s *syncer) applySnapshot(snapshot signalbox.Snapshot, loaded parts) {
 	s.etag = ""
 	if loaded.all() {
@@ -292,7 +293,7 @@ func (s *syncer) applySnapshot(snapshot signalbox.Snapshot, loaded parts) {
 	s.box.apply(s.box.contents.Load().with(snapshot, loaded), nil)
 }
 
-// moveOn notes how far the account is although nothing here has changed.
+// moveOn records the account's last change after an unmodified snapshot.
 func (s *syncer) moveOn(confirmed signalbox.Snapshot) {
 	if confirmed.Seq > 0 && confirmed.StaleSince == nil {
 		s.begin(confirmed.Seq)
@@ -300,7 +301,7 @@ func (s *syncer) moveOn(confirmed signalbox.Snapshot) {
 	}
 }
 
-// begin sets what the socket goes on after, unless events have said so already.
+// begin sets the change after which the socket resumes. An open socket has a newer one already.
 func (s *syncer) begin(seq int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -338,12 +339,12 @@ func (s *syncer) fetchSingle(ctx context.Context, wanted work) error {
 	if err != nil {
 		return err
 	}
-	keys := slices.AppendSeq([]string{}, maps.Keys(flags)) // not nil, which would compare all
+	keys := slices.AppendSeq([]string{}, maps.Keys(flags)) // not nil, because nil compares all flags
 	s.box.apply(s.box.contents.Load().withResources(wanted.seq, flags, loggers, groups), keys)
 	return nil
 }
 
-// each reads resources; one that does not exist is nil.
+// each reads resources. A resource that does not exist is nil.
 func each[T any](ctx context.Context, ids map[string]bool, get func(context.Context, string) (T, error)) (map[string]*T, error) {
 	found := make(map[string]*T, len(ids))
 	for id := range ids {
@@ -368,7 +369,7 @@ func failure(err error) Status {
 	return Stale
 }
 
-// backoff returns the pause before an attempt: half of it is by chance, so that a fleet does not return at once.
+// backoff returns the pause before an attempt. Half of it is random, so that a fleet does not reconnect at once.
 func backoff(attempt int, shortest, longest time.Duration) time.Duration {
 	pause := min(shortest, longest)
 	for range attempt - 1 {

@@ -20,7 +20,7 @@ const (
 	Silent // nothing is logged
 )
 
-// Default is the level of a logger that inherits none.
+// Default is the level of a logger that inherits no level.
 const Default = Info
 
 // Levels returns the levels in increasing severity.

@@ -12,7 +12,7 @@ type Logger struct {
 	// Level is the base level, Environments the overrides.
 	Level        Level
 	Environments map[string]Level
-	// Group is the key of its group; empty for none.
+	// Group is the key of the logger's group; empty for none.
 	Group string
 	// Managed reports whether people control the logger.
 	Managed bool
@@ -41,26 +41,26 @@ const (
 type Resolution struct {
 	Level  Level
 	Origin Origin
-	Of     string // key of the logger or group that has it; empty for the default
+	Of     string // key of the logger or group that has the level; empty for the default
 }
 
 // Tree resolves the levels of loggers. It is immutable and safe for concurrent use.
 type Tree struct {
 	nodes []node         // ancestors come before their descendants
-	index map[string]int // of nodes by key
+	index map[string]int // indexes of nodes by key
 }
 
 // node is a logger with its group and nearest existing ancestor.
 type node struct {
 	Logger
 	group      *Group // nil for none
-	ancestor   int    // its index, or noAncestor
-	controlled bool   // it or an ancestor is managed
+	ancestor   int    // the ancestor's index, or noAncestor
+	controlled bool   // the logger or an ancestor is managed
 }
 
 const noAncestor = -1
 
-// NewTree returns a tree of loggers and groups. The last of loggers with the same key wins.
+// NewTree returns a tree of loggers and groups. Of loggers with the same key the last wins.
 func NewTree(loggers []Logger, groups []Group) *Tree {
 	byKey := make(map[string]*Group, len(groups))
 	for i := range groups {
@@ -83,7 +83,7 @@ func (t *Tree) add(added node) {
 	t.nodes = append(t.nodes, added)
 }
 
-// connect sorts ancestors, whose keys are shorter, before their descendants and sets the nearest ancestor of each.
+// connect sorts ancestors, whose keys are shorter, before their descendants. It sets the nearest ancestor of each logger.
 func (t *Tree) connect() {
 	slices.SortStableFunc(t.nodes, func(a, b node) int { return cmp.Compare(len(a.Key), len(b.Key)) })
 	for i := range t.nodes {
@@ -110,7 +110,7 @@ func (t *Tree) nearest(key string) int {
 	}
 }
 
-// own returns the level of the logger itself or its group; None if they have none.
+// own returns the level of the logger itself or its group; None if neither has a level.
 func (n *node) own(environment string) Resolution {
 	if level := n.Environments[environment]; level != None {
 		return Resolution{level, FromEnvironment, n.Key}
@@ -136,7 +136,7 @@ func (n *node) below(resolved Resolution) Resolution {
 
 func byDefault() Resolution { return Resolution{Level: Default, Origin: FromDefault} }
 
-// Resolve returns the effective level of a normalized name, in the tree or not, in an environment.
+// Resolve returns the effective level of a normalized name in an environment. The tree need not have the name.
 func (t *Tree) Resolve(key, environment string) Resolution {
 	i, exists := t.index[key]
 	if exists {
@@ -156,8 +156,8 @@ func (t *Tree) Resolve(key, environment string) Resolution {
 	return byDefault()
 }
 
-// Environments iterates over the environments for which a logger of the tree, its group, its ancestors or their groups
-// have an override, possibly repeated. In all others the logger has the same level.
+// Environments iterates over the environments with an override of a logger of the tree, its group, its ancestors or their
+// groups. It may repeat an environment. In all other environments the logger has the same level.
 func (t *Tree) Environments(key string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		i, exists := t.index[key]
@@ -204,7 +204,7 @@ func (t *Tree) resolveAfter(resolved []Resolution, i int, environment string) Re
 	return t.nodes[each.ancestor].below(resolved[each.ancestor])
 }
 
-// Controls reports whether clients apply the effective level of a normalized name: it or an ancestor is managed.
+// Controls reports whether clients apply the effective level of a normalized name: the logger or an ancestor is managed.
 func (t *Tree) Controls(key string) bool {
 	i, exists := t.index[key]
 	if !exists {

@@ -4,9 +4,9 @@
 //	…
 //	err = of.SetProviderWithContextAndWait(ctx, openfeature.NewProvider(box))
 //
-// The targeting key is the key of the user. Members of the evaluation context that are objects are contexts of that type,
-// and others are attributes of the user, as with the remote evaluation protocol; what [live.WithContext] put into the ctx of
-// a call is there too. Flags that are evaluated are declared to Signalbox.
+// The targeting key is the key of the user. An object in the evaluation context is a context whose type is the member's name;
+// other members are attributes of the user, as with the remote evaluation protocol. Contexts of [live.WithContext] in the ctx
+// of a call apply too. Evaluating a flag declares it to Signalbox.
 package openfeature
 
 import (
@@ -30,12 +30,12 @@ const Name = "Signalbox"
 const (
 	// initTimeout is how long Init waits for the server when its context does not end earlier.
 	initTimeout = 10 * time.Second
-	// afterReady is how long after Init the provider says that it is not as good as ready: the SDK itself says that a provider
-	// is ready when Init has returned.
+	// afterReady is how long after Init the provider sends a state that is not Live. The SDK sets the state to ready when Init
+	// returns, which would hide an earlier event.
 	afterReady = 100 * time.Millisecond
 )
 
-// Provider evaluates the flags of a box. The box stays the caller's: shutting the provider down does not close it.
+// Provider evaluates the flags of a box. The caller owns the box: shutting the provider down does not close it.
 type Provider struct {
 	box      *live.Box
 	hooks    []of.Hook
@@ -73,19 +73,19 @@ func (p *Provider) Hooks() []of.Hook { return p.hooks }
 // EventChannel returns the events of the provider.
 func (p *Provider) EventChannel() <-chan of.Event { return p.events }
 
-// Init waits until the values of the server are there, for ten seconds at most.
+// Init waits until the box has the values of the server, for ten seconds at most.
 func (p *Provider) Init(evaluationContext of.EvaluationContext) error {
 	return p.InitWithContext(context.Background(), evaluationContext)
 }
 
-// InitWithContext waits until the values of the server are there, for ten seconds at most. When the server cannot be reached,
-// or refuses the key, it succeeds with the last known values if there are any, and the provider is stale or has an error.
+// InitWithContext waits until the box has the values of the server, for ten seconds at most. If the server cannot be reached
+// or refuses the key, it succeeds with the last known values if there are any; the provider is then stale or has an error.
 func (p *Provider) InitWithContext(ctx context.Context, _ of.EvaluationContext) error {
 	ctx, cancel := context.WithTimeout(ctx, initTimeout)
 	defer cancel()
 	err := p.wait(ctx)
 	p.follow()
-	state := p.box.State() // what changes from now on is an event
+	state := p.box.State() // follow sends later changes as events
 	switch {
 	case err == nil, serves(state):
 		return nil
@@ -95,7 +95,7 @@ func (p *Provider) InitWithContext(ctx context.Context, _ of.EvaluationContext) 
 	return &of.ProviderInitError{ErrorCode: of.ProviderNotReadyCode, Message: err.Error()}
 }
 
-// wait returns when the values of the server are there, or when the last known ones have to do.
+// wait returns when the box has the values of the server, or when the server failed and the last known values must do.
 func (p *Provider) wait(ctx context.Context) error {
 	ctx, enough := context.WithCancel(ctx)
 	defer enough()
@@ -109,10 +109,10 @@ func (p *Provider) wait(ctx context.Context) error {
 	return p.box.Ready(ctx)
 }
 
-// serves reports whether there are values.
+// serves reports whether the box has values.
 func serves(state live.State) bool { return state.Status == live.Live || state.Seq > 0 }
 
-// follow sends events from now on, and soon the state unless it is what the SDK assumes.
+// follow starts sending events. It sends the state soon unless it is Live, which the SDK assumes.
 func (p *Provider) follow() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -142,7 +142,7 @@ func (p *Provider) follow() {
 	}
 }
 
-// drain forgets events from before a shutdown.
+// drain drops events from before a shutdown.
 func (p *Provider) drain() {
 	for {
 		select {
@@ -164,7 +164,7 @@ func stateEvent(state live.State) (of.EventType, of.ProviderEventDetails) {
 	return of.ProviderStale, of.ProviderEventDetails{Message: state.String()}
 }
 
-// Shutdown ends the events. The box goes on.
+// Shutdown ends the events. The box stays open.
 func (p *Provider) Shutdown() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -174,7 +174,7 @@ func (p *Provider) Shutdown() {
 	}
 }
 
-// ShutdownWithContext ends the events. The box goes on.
+// ShutdownWithContext ends the events. The box stays open.
 func (p *Provider) ShutdownWithContext(context.Context) error {
 	p.Shutdown()
 	return nil
@@ -195,7 +195,7 @@ func (p *Provider) FloatEvaluation(ctx context.Context, flag string, fallback fl
 	return resolve(p, flag, p.box.Number(flag, fallback).GetDetail(contextOf(ctx, flat)), fallback)
 }
 
-// IntEvaluation evaluates a NUMERIC flag. A value with a fraction, or outside of what a float64 counts exactly, is a mismatch.
+// IntEvaluation evaluates a NUMERIC flag. A value that is no integer, or beyond the exact integers of a float64, is a mismatch.
 func (p *Provider) IntEvaluation(ctx context.Context, flag string, fallback int64, flat of.FlattenedContext) of.IntResolutionDetail {
 	const exact = 1 << 53
 	found := p.box.Number(flag, float64(fallback)).GetDetail(contextOf(ctx, flat))
@@ -206,12 +206,12 @@ func (p *Provider) IntEvaluation(ctx context.Context, flag string, fallback int6
 	return resolve(p, flag, whole, fallback)
 }
 
-// ObjectEvaluation evaluates a JSON flag, whose value is what encoding/json makes of it.
+// ObjectEvaluation evaluates a JSON flag. encoding/json decodes its value.
 func (p *Provider) ObjectEvaluation(ctx context.Context, flag string, fallback any, flat of.FlattenedContext) of.InterfaceResolutionDetail {
 	return resolve(p, flag, live.JSON(p.box, flag, fallback).GetDetail(contextOf(ctx, flat)), fallback)
 }
 
-// resolve returns a value as the SDK wants it, or the fallback with the reason why.
+// resolve returns a value in the SDK's form, or the fallback with an error.
 func resolve[T any](p *Provider, flag string, found live.Detail[T], fallback T) of.GenericResolutionDetail[T] {
 	if found.Code != flageval.None {
 		return of.GenericResolutionDetail[T]{Value: fallback, ProviderResolutionDetail: of.ProviderResolutionDetail{
@@ -233,7 +233,7 @@ func (p *Provider) resolutionError(flag string, code flageval.Code) of.Resolutio
 	return of.NewFlagNotFoundResolutionError("flag " + flag + " not found")
 }
 
-// contextOf adds the contexts of an evaluation to ctx. What is said about the user itself wins.
+// contextOf adds the contexts of an evaluation to ctx. Members of "user" win over the targeting key and plain attributes.
 func contextOf(ctx context.Context, flat of.FlattenedContext) context.Context {
 	if len(flat) == 0 {
 		return ctx
@@ -260,7 +260,7 @@ func contextOf(ctx context.Context, flat of.FlattenedContext) context.Context {
 	return live.WithContext(ctx, contexts...)
 }
 
-// contextNamed returns an object of the evaluation context as a context of its own.
+// contextNamed returns an object of the evaluation context as a context of a type.
 func contextNamed(typ string, members map[string]any) live.Context {
 	key, _ := members["key"].(string)
 	attributes := make([]live.Attribute, 0, len(members))

@@ -15,8 +15,8 @@ import (
 	"github.com/signalbox/signalbox/client/live"
 )
 
-// Server is a fake server for boxes: snapshots, events, and reports that are kept for the test. It has no rules, keys or
-// history; nothing is stored.
+// Server is a fake server for boxes. It serves snapshots and events, and keeps reports for the test. It checks no key and
+// stores nothing.
 type Server struct {
 	// URL is the server's base URL. Every key is accepted.
 	URL string
@@ -56,7 +56,7 @@ func (s *Server) Options() []live.Option {
 	return []live.Option{live.WithURL(s.URL), live.WithKey("sk_api_of-a-fake-server"), live.WithEnvironment(Environment), live.WithoutCache()}
 }
 
-// Set changes values, and tells connected boxes.
+// Set changes values and sends events to connected boxes.
 func (s *Server) Set(values ...Values) {
 	s.t.Helper()
 	s.mu.Lock()
@@ -64,7 +64,7 @@ func (s *Server) Set(values ...Values) {
 	s.contents.set(s.t, values)
 	for conn := range s.sockets {
 		for _, name := range []string{"flags_changed", "loggers_changed", "configs_changed"} {
-			_ = conn.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"event":%q,"seq":%d}`, name, s.contents.seq)) // it may be gone
+			_ = conn.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"event":%q,"seq":%d}`, name, s.contents.seq)) // the box may be gone
 		}
 	}
 }
@@ -80,7 +80,7 @@ func (s *Server) disconnect() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for conn := range s.sockets {
-		_ = conn.Close() // it may be gone
+		_ = conn.Close() // the box may be gone
 	}
 }
 
@@ -97,7 +97,7 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(s.contents.snapshot()) // the reader may be gone
 }
 
-// events sends where the stream begins: where the box is, unless something was set meanwhile.
+// events sends the current seq first. A box whose seq is older loads the snapshot again.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	conn, err := new(websocket.Upgrader).Upgrade(w, r, nil)
 	if err != nil {

@@ -1,12 +1,12 @@
-// Package signalboxtest gives tests of a service the flags, levels and configs that they want, without a server:
+// Package signalboxtest lets tests of a service set its flags, levels and configs, without a server:
 //
 //	box := signalboxtest.New(t, signalboxtest.Flags{"checkout-v2": true})
 //	shop := newShop(box.Box)
 //	…
 //	box.Set(signalboxtest.Flags{"checkout-v2": false})
 //
-// Everything is there at once and changes at once; only listeners run on a goroutine of their own. [NewServer] is for tests
-// that start the whole service: a fake server that [live.Start] can connect to.
+// Values are set and changed at once; only listeners run on another goroutine. For tests that start the whole service,
+// [NewServer] runs a fake server that [live.Start] can connect to.
 package signalboxtest
 
 import (
@@ -22,16 +22,16 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
-// Environment is the environment of everything here.
+// Environment is the environment of every box and server of this package.
 const Environment = "test"
 
-// Values are some of what a box has: Flags, Levels or Configs.
+// Values are values of a box: Flags, Levels or Configs.
 type Values interface {
 	addTo(*contents) error
 }
 
-// Flags are flags by their keys, with the value that everybody gets: a bool, a string, a number, or anything else for a JSON
-// flag. A [flageval.Environment] has rules; its Default, which it needs, decides the type.
+// Flags maps keys of flags to their value for every context: a bool, a string, a number, or anything else for a JSON flag. A
+// [flageval.Environment] is a flag with rules; it needs a Default, which decides the type.
 type Flags map[string]any
 
 // Levels are the levels of managed loggers by their names.
@@ -52,7 +52,7 @@ func newContents() *contents {
 	return &contents{flags: map[string]signalbox.Flag{}, loggers: map[string]signalbox.Logger{}, configs: map[string]map[string]json.RawMessage{}}
 }
 
-// set adds values. Those that were set before stay, unless they have the same key.
+// set adds values. Earlier values with other keys stay.
 func (c *contents) set(t testing.TB, values []Values) {
 	t.Helper()
 	c.seq++
@@ -142,7 +142,7 @@ func New(t testing.TB, values ...Values) *Box {
 	return b
 }
 
-// Set changes values. Those that it does not name stay.
+// Set changes values. Values with other keys stay.
 func (b *Box) Set(values ...Values) {
 	b.t.Helper()
 	b.contents.set(b.t, values)

@@ -1,5 +1,5 @@
-// Command crosscheck checks the types of the packages and tests of modules for other platforms than this one. It finds
-// what a build there would refuse, without compiling every library for it, which takes minutes:
+// Command crosscheck type-checks the packages and tests of modules for other platforms. It finds the errors of a build
+// for such a platform without compiling every library, which takes minutes:
 //
 //	go run ./cmd/crosscheck windows/amd64,darwin/arm64 FOLDER…
 package main
@@ -43,10 +43,10 @@ func main() {
 	}
 }
 
-// platform is what modules are checked for.
+// platform is an operating system and architecture to check modules for.
 type platform struct {
 	system, architecture string
-	standard             map[string]*types.Package // which all modules share
+	standard             map[string]*types.Package // the checked standard library, which all modules share
 }
 
 func newPlatform(name string) *platform {
@@ -54,11 +54,11 @@ func newPlatform(name string) *platform {
 	return &platform{system, architecture, map[string]*types.Package{"unsafe": types.Unsafe}}
 }
 
-// listed is what go list says of a package.
+// listed is go list's description of a package.
 type listed struct {
 	ImportPath, Dir string
 	GoFiles         []string
-	ImportMap       map[string]string // of imports whose path is not the package's
+	ImportMap       map[string]string // import paths that mean a package with another path
 	Module          *struct {
 		Main      bool
 		GoVersion string
@@ -104,12 +104,12 @@ func (p *platform) checkPackage(set *token.FileSet, each listed, files []*ast.Fi
 	if each.Module != nil && each.Module.GoVersion != "" {
 		config.GoVersion = "go" + each.Module.GoVersion
 	}
-	path, _, _ := strings.Cut(each.ImportPath, " ")   // a package with its tests is "p [p.test]"
-	checked, _ := config.Check(path, set, files, nil) // Error has them all
+	path, _, _ := strings.Cut(each.ImportPath, " ")   // go list names a package with its tests "p [p.test]"
+	checked, _ := config.Check(path, set, files, nil) // config.Error collects every error
 	return checked, errors.Join(errs...)
 }
 
-// list returns the packages of a module with their tests and all that they import, in the order of their imports.
+// list returns the packages of a module, their tests and all their imports. A package comes after its imports.
 func list(folder string, environment ...string) (packages []listed, err error) {
 	command := exec.CommandContext(context.Background(), "go", "list", "-e", "-deps", "-test", "-json=ImportPath,Dir,GoFiles,ImportMap,Module,Error", "./...")
 	command.Dir, command.Env, command.Stderr = folder, append(os.Environ(), environment...), os.Stderr
@@ -131,7 +131,7 @@ func list(folder string, environment ...string) (packages []listed, err error) {
 	}
 }
 
-// parsing is the files of a package.
+// parsing has the parsed files of a package.
 type parsing struct {
 	files []*ast.File
 	err   error

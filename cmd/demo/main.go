@@ -23,7 +23,7 @@ func main() {
 	}
 }
 
-// run is the demo, or the program that the first argument names.
+// run runs the demo, or only the program that the first argument names.
 func run(ctx context.Context) error {
 	if len(os.Args) > 1 {
 		return demo.RunProgram(ctx, os.Args[1], os.Stdout)

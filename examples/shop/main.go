@@ -73,8 +73,8 @@ func run(ctx context.Context, listener net.Listener, out io.Writer) error {
 	return nil
 }
 
-// waitForValues gives the server a moment, so that the first requests get its values. Without an answer the shop goes on
-// with those of its code: Signalbox must not keep it from starting.
+// waitForValues waits up to 5 s for the server, so that the first requests get its values. Without an answer the shop starts
+// with the values of its code: Signalbox must not keep it from starting.
 func waitForValues(ctx context.Context, box *live.Box) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

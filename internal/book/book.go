@@ -1,6 +1,6 @@
-// Package book renders the documents of the repository as one book, whose contents
-// are docs/README.md. Links between documents are those that work in the repository
-// too. It knows no HTTP: internal/console serves what it renders.
+// Package book renders the documents of the repository as one book, whose table of
+// contents is docs/README.md. Links between documents work in the repository and in
+// the book. The package knows no HTTP: internal/console serves its pages.
 package book
 
 import (
@@ -10,24 +10,24 @@ import (
 	"sync"
 )
 
-// Root is the path of the book. Everything of it is below.
+// Root is the path of the book. All its pages are below.
 const Root = "/docs"
 
-// Reference is the path of the interface's reference, which the console has.
+// Reference is the path of the API reference, which is a page of the console.
 const Reference = Root + "/api"
 
-// searchPath is the path of the search, whose parameter q has the words.
+// searchPath is the path of the search. Its parameter q has the words.
 const searchPath = Root + "/search"
 
 // contentsFile lists the pages in their order.
 const contentsFile = "docs/README.md"
 
-// Page is something that the book serves.
+// Page is a page, picture, style sheet or script of the book.
 type Page struct {
 	Type    string // its media type
 	Content []byte
-	Gzip    []byte // the content compressed, or nil if that is not smaller
-	Tag     string // an ETag without quotes; each content has its own
+	Gzip    []byte // the compressed content, or nil if that is not smaller
+	Tag     string // an ETag of the content, without quotes
 }
 
 // Book is the rendered documents.
@@ -43,13 +43,13 @@ type content struct {
 	frame   frame
 }
 
-// New returns the book of some documents. They are rendered when a page is first
-// asked for: most starts of a server never need them.
+// New returns the book of some documents. The first request for a page renders them:
+// most starts of a server never need them.
 func New(documents fs.FS) *Book {
 	return &Book{content: sync.OnceValue(func() *content { return render(documents) })}
 }
 
-// Page returns what the book has at a path, and whether there is something.
+// Page returns the page at a path, and whether there is one.
 func (b *Book) Page(path string, query url.Values) (Page, bool) {
 	path = strings.TrimSuffix(path, "/")
 	all := b.content()
@@ -60,7 +60,7 @@ func (b *Book) Page(path string, query url.Values) (Page, bool) {
 	return page, found
 }
 
-// Missing returns the page that says that there is none.
+// Missing returns the page for a path that does not exist.
 func (b *Book) Missing() Page { return b.content().missing }
 
 // Has reports whether a path belongs to the book.

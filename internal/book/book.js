@@ -1,4 +1,4 @@
-// The book works without this: it makes the search answer while one types, and "/" reach it.
+// The book works without this script. It shows search results while you type, and "/" focuses the search box.
 const box = document.querySelector("input[name=q]");
 const text = document.querySelector("main");
 let asked = 0;

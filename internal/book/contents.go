@@ -19,7 +19,7 @@ type entry struct {
 	Link  string
 }
 
-// Path returns the entry's link without a fragment: the page that it is on.
+// Path returns the path of the entry's page: its link without the fragment.
 func (e entry) Path() string {
 	path, _, _ := strings.Cut(e.Link, "#")
 	return path
@@ -45,7 +45,7 @@ func contents(first *document) []part {
 	return parts
 }
 
-// entries returns the links that the items of a list begin with.
+// entries returns the first link of each item of a list, if the item begins with a link.
 func entries(list *ast.List, source []byte) []entry {
 	var found []entry
 	for item := list.FirstChild(); item != nil; item = item.NextSibling() {
@@ -60,7 +60,7 @@ func entries(list *ast.List, source []byte) []entry {
 	return found
 }
 
-// around returns the pages before and after a path, or nil where there is none.
+// around returns the pages before and after a path. Each is nil if there is none.
 func around(parts []part, path string) (before, after *entry) {
 	all := []entry{{Title: "Contents", Link: Root}}
 	for _, part := range parts {

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// source is where files are that the book does not have.
+// source is the address of files that are not in the book.
 const source = "https://github.com/signalbox/signalbox/blob/main/"
 
-// library is the documents, and which path of the book each has.
+// library has the documents and their paths in the book.
 type library struct {
 	files fs.FS
-	paths map[string]string // of the book, by the file's path in the repository
+	paths map[string]string // paths in the book, by the file's path in the repository
 }
 
-// newLibrary lists the files, and what stands for the interface's description.
+// newLibrary lists the files. Links to the OpenAPI description lead to the API reference.
 func newLibrary(files fs.FS) *library {
 	l := &library{files: files, paths: map[string]string{"openapi/openapi.yaml": Reference}}
 	_ = fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -27,8 +27,8 @@ func newLibrary(files fs.FS) *library {
 	return l
 }
 
-// pathOf returns the path that a file has in the book: docs/keys.md is /docs/keys and
-// SECURITY.md is /docs/security. A README is what its folder is called.
+// pathOf returns the path of a file in the book: docs/keys.md is /docs/keys and
+// SECURITY.md is /docs/security. A README has the path of its folder.
 func pathOf(name string) string {
 	if name == contentsFile {
 		return Root
@@ -41,7 +41,7 @@ func pathOf(name string) string {
 	return path.Join(Root, folder, strings.ToLower(file))
 }
 
-// target returns where a link of a document leads in the book.
+// target returns the book's address for a link of a document.
 func (l *library) target(document, link string) string {
 	if link == "" || strings.HasPrefix(link, "#") || strings.HasPrefix(link, "/") || strings.Contains(link, ":") {
 		return link

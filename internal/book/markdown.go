@@ -25,7 +25,7 @@ type document struct {
 	source   []byte
 }
 
-// section is a part of a document that can be linked to: what a search finds.
+// section is a part of a document with its own link. A search finds sections.
 type section struct {
 	Heading string
 	Anchor  string // "" is the beginning of the document
@@ -33,7 +33,7 @@ type section struct {
 	text    string
 }
 
-// read parses and renders a text. Links lead to where they lead in the book.
+// read parses and renders a text. Links to other documents become links to their pages.
 func (l *library) read(file string, source []byte) (*document, error) {
 	markdown := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	tree := markdown.Parser().Parse(text.NewReader(source), parser.WithContext(parser.NewContext(parser.WithIDs(anchors{}))))
@@ -66,7 +66,7 @@ func (l *library) link(tree ast.Node, file string) {
 	})
 }
 
-// sections cuts a document at its headings. The first is what is above the second one.
+// sections cuts a document at its headings. The first section ends at the second heading.
 func sections(tree ast.Node, source []byte) []section {
 	found := []section{{}}
 	for node := tree.FirstChild(); node != nil; node = node.NextSibling() {
@@ -84,7 +84,7 @@ func sections(tree ast.Node, source []byte) []section {
 	return found
 }
 
-// anchor lets every heading below the title end with a link to itself.
+// anchor adds a link to itself at the end of every heading below the title.
 func anchor(tree ast.Node) {
 	for node := tree.FirstChild(); node != nil; node = node.NextSibling() {
 		heading, is := node.(*ast.Heading)
@@ -128,8 +128,8 @@ func plain(node ast.Node, source []byte) string {
 	return words.String()
 }
 
-// anchors makes the ids of headings as GitHub does, so that a link works in both.
-type anchors map[string]int // how often each is taken
+// anchors makes the same ids of headings as GitHub, so that a link works in both.
+type anchors map[string]int // how often each id is used
 
 // Generate returns the id of a heading.
 func (a anchors) Generate(value []byte, _ ast.NodeKind) []byte {
@@ -150,5 +150,5 @@ func (a anchors) Generate(value []byte, _ ast.NodeKind) []byte {
 	return []byte(id)
 }
 
-// Put notes an id that is taken.
+// Put records an id as used.
 func (a anchors) Put(value []byte) { a[string(value)]++ }

@@ -25,13 +25,13 @@ var script []byte
 
 const html = "text/html; charset=utf-8"
 
-// frame is what surrounds every page.
+// frame is the layout around every page.
 type frame struct {
 	layout *template.Template
 	parts  []part
 }
 
-// view is what the layout shows.
+// view has the data for the layout.
 type view struct {
 	Title    string
 	Path     string
@@ -45,8 +45,8 @@ type view struct {
 	Results  []result
 }
 
-// render makes all pages. A document that cannot be rendered is left out, which a test
-// would notice.
+// render makes all pages. It leaves out documents that cannot be rendered; a test
+// checks that there are none.
 func render(documents fs.FS) *content {
 	library := newLibrary(documents)
 	texts, pictures := library.readAll()
@@ -107,23 +107,23 @@ func (c *content) results(query string) Page {
 	return c.frame.fill(view{Title: title, Path: searchPath, Query: query, Searched: true, Results: c.index.find(query)})
 }
 
-// fill lets the layout show something.
+// fill renders the layout with a view.
 func (f *frame) fill(shown view) Page {
 	shown.Parts = f.parts
 	var page bytes.Buffer
 	if err := f.layout.Execute(&page, shown); err != nil {
-		panic(err) // the layout is ours, and a buffer takes everything
+		panic(err) // the layout is embedded, and writing to a buffer cannot fail
 	}
 	return newPage(html, page.Bytes())
 }
 
-// newPage returns some content with its tag, and compressed where that helps.
+// newPage returns a page with its tag. It adds the compressed content if that is at least a tenth smaller.
 func newPage(media string, content []byte) Page {
 	sum := sha256.Sum256(content)
 	made := Page{Type: media, Content: content, Tag: base64.RawURLEncoding.EncodeToString(sum[:12])}
 	var small bytes.Buffer
 	writer := gzip.NewWriter(&small)
-	_, _ = writer.Write(content) // a buffer takes everything
+	_, _ = writer.Write(content) // writing to a buffer cannot fail
 	_ = writer.Close()
 	if small.Len() < len(content)*9/10 {
 		made.Gzip = small.Bytes()

@@ -8,23 +8,23 @@ import (
 )
 
 const (
-	maxQuery   = 100 // characters of a search that count
+	maxQuery   = 100 // bytes of a query; the rest is ignored
 	maxResults = 30
 	excerpt    = 110 // bytes of text on either side of a hit
 )
 
-// index is every section of the book. It is small enough to look through: a search
-// takes less than a millisecond.
+// index has every section of the book. It is small enough to scan: a search takes less
+// than a millisecond.
 type index []hit
 
-// hit is a section as a search sees it.
+// hit is a section of the index.
 type hit struct {
 	title, heading, link, text string
 	folded                     string // the text in lower case
-	weight                     int    // of its kind of page
+	weight                     int    // the weight of its kind of page
 }
 
-// result is what a search found.
+// result is a section that a search found.
 type result struct {
 	Title, Heading, Link string
 	Excerpt              []piece
@@ -34,7 +34,7 @@ type result struct {
 // piece is text of an excerpt.
 type piece struct {
 	Text string
-	Hit  bool // whether it is one of the words
+	Hit  bool // whether the text is one of the words
 }
 
 // hits returns the sections of a document for the index.
@@ -50,7 +50,7 @@ func (d *document) hits() []hit {
 	return found
 }
 
-// weight puts what one reads to use Signalbox before what one reads to build it.
+// weight ranks documents for users of Signalbox above documents for its developers.
 func weight(file string) int {
 	switch {
 	case strings.HasPrefix(file, "docs/decisions/"), file == "CHANGELOG.md", file == contentsFile:
@@ -61,7 +61,7 @@ func weight(file string) int {
 	return 4
 }
 
-// words returns the words of a query, as many as count.
+// words returns the words in the first maxQuery bytes of a query.
 func words(query string) []string {
 	if len(query) > maxQuery {
 		query = strings.ToValidUTF8(query[:maxQuery], "")
@@ -86,8 +86,8 @@ func (i index) find(query string) []result {
 	return found[:min(len(found), maxResults)]
 }
 
-// score returns how well a section fits, 0 if a word is missing. A heading says what a
-// section is about, so it counts for more than many words of text.
+// score returns how well a section fits, or 0 if a word is missing. A word in a heading
+// counts for more than many words of text, because it names the topic.
 func (h hit) score(wanted []string) int {
 	title, heading, total := strings.ToLower(h.title), strings.ToLower(h.heading), 0
 	for _, word := range wanted {

@@ -24,8 +24,8 @@ type planFlags struct {
 
 func (f *planFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVarP(&f.files, "file", "f", nil, "a `FILE`, a folder of files, or - for the input; may be repeated")
-	cmd.Flags().StringVar(&f.owner, "owner", "", "record the resources as those of this `NAME`, such as team-shop")
-	cmd.Flags().BoolVar(&f.prune, "prune", false, "delete what the owner has and the files do not")
+	cmd.Flags().StringVar(&f.owner, "owner", "", "record the owner of the resources as this `NAME`, such as team-shop")
+	cmd.Flags().BoolVar(&f.prune, "prune", false, "delete resources of the owner that are not in the files")
 	cmd.Flags().BoolVar(&f.takeOver, "take-over", false, "take resources from other owners")
 	_ = cmd.MarkFlagRequired("file")
 	_ = cmd.MarkFlagFilename("file", "yaml", "yml", "json")
@@ -34,7 +34,7 @@ func (f *planFlags) add(cmd *cobra.Command) {
 // plan reads the files and compares them with the server.
 func (f *planFlags) plan(ctx context.Context, c *call) (*manifest.Plan, error) {
 	if f.owner == "" && (f.prune || f.takeOver) {
-		return nil, terminal.Usagef("--prune and --take-over need --owner: only what an owner has applied can be told from what others made")
+		return nil, terminal.Usagef("--prune and --take-over need --owner: without it the resources have no owner")
 	}
 	resources, err := manifest.Read(f.files, c.In)
 	if err != nil {
@@ -65,16 +65,16 @@ const manifestHelp = `Files are YAML or JSON, with several resources in each if 
       headers:
         - {name: Authorization, valueFrom: env:HOOK_TOKEN}
 
-The kinds are environment, service, context_type, log_group, logger, config, flag and job; members are those of the interface.
-signalbox export prints what there is.`
+The kinds are environment, service, context_type, log_group, logger, config, flag and job. Their members are the attributes
+of the API. signalbox export prints the resources of the server.`
 
 func (s *shell) apply() *cobra.Command {
 	var flags planFlags
 	return s.command(action{
-		use: "apply", short: "Make the server what files say",
-		long: `Make the server what files say. Every resource is tried as a dry run first: if one is refused, nothing is written. Then the
-differences are shown and written, in the order in which they need each other. To apply again changes nothing, and goes on
-where an apply was interrupted. Nothing is deleted without --prune.
+		use: "apply", short: "Create and change resources as files declare them",
+		long: `Create and change resources as files declare them. Every resource is sent as a dry run first: if one is refused, nothing is
+		written. Then the differences are shown and written; a resource comes after the resources that it refers to. Applying the same
+		files again changes nothing, or continues an interrupted apply. Nothing is deleted without --prune.
 
 ` + manifestHelp,
 		example: "signalbox apply -f signalbox/\nsignalbox apply -f signalbox/ --owner team-shop --prune --yes",
@@ -95,7 +95,7 @@ where an apply was interrupted. Nothing is deleted without --prune.
 			}
 			written, err := plan.Apply(ctx)
 			if err != nil {
-				c.Note("%d of %d written; apply again to go on", written, len(plan.Steps)-plan.Count(manifest.Keep))
+				c.Note("%d of %d written; apply again to continue", written, len(plan.Steps)-plan.Count(manifest.Keep))
 				return err
 			}
 			c.Say("Applied.\n")
@@ -107,8 +107,8 @@ where an apply was interrupted. Nothing is deleted without --prune.
 func (s *shell) diff() *cobra.Command {
 	var flags planFlags
 	return s.command(action{
-		use: "diff", short: "Show what apply would change; the exit code is 1 when there is something",
-		long:    "Show what apply would change, and change nothing. The exit code is 0 when all is the same, and 1 when something differs.\n\n" + manifestHelp,
+		use: "diff", short: "Show what apply would change; the exit code is 1 if anything differs",
+		long:    "Show what apply would change, and change nothing. The exit code is 0 if nothing differs, and 1 if anything does.\n\n" + manifestHelp,
 		example: "signalbox diff -f signalbox/", flags: flags.add,
 		run: func(ctx context.Context, c *call) error {
 			plan, err := flags.plan(ctx, c)
@@ -128,10 +128,10 @@ func (s *shell) export() *cobra.Command {
 	var kinds []string
 	var secrets bool
 	return s.command(action{
-		use: "export", short: "Print what the server has, as files for apply",
-		long: `Print what the server has, as files for apply. What services only reported is left out, and so are levels that end by
-themselves. Values of headers of jobs are written as valueFrom: stored, which apply reads as "what the server has", unless
---secrets says otherwise. Bodies and URLs of jobs are written as they are.`,
+		use: "export", short: "Print the resources of the server, as files for apply",
+		long: `Print the resources of the server, as files for apply. Resources that services only reported and temporary levels are left
+		out. Without --secrets, the value of a job's header is written as valueFrom: stored, with which apply keeps the value on the
+		server. Bodies and URLs of jobs are written as they are.`,
 		example: "signalbox export\nsignalbox export --kind flag,config -o json",
 		format:  terminal.FormatYAML,
 		flags: func(cmd *cobra.Command) {

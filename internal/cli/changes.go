@@ -81,13 +81,13 @@ func (s *shell) showChange() *cobra.Command {
 			}
 			c.Say("%s:%s %s by %s at %s\n", change.Kind, change.Key, change.Action, change.Actor.Name, moment(&change.CreatedAt))
 			if change.Private {
-				c.Say("What changed is shown to its owner only.\n")
+				c.Say("The difference is only shown to the user whose settings these are.\n")
 			}
 			for _, operation := range change.Diff {
 				c.printOperation(operation)
 			}
 			if change.DocumentsRemoved {
-				c.Say("What changed is no longer kept: the account's history became too large.\n")
+				c.Say("The difference is no longer kept: the account's history became too large.\n")
 			}
 			return nil
 		},
@@ -112,18 +112,18 @@ func (c *call) printOperation(operation signalbox.PatchOperation) {
 func (s *shell) revertChange() *cobra.Command {
 	var force bool
 	return s.command(action{
-		use: "revert NUMBER", short: "Make a resource what it was before a change",
+		use: "revert NUMBER", short: "Revert a change: restore the resource to its state before the change",
 		example: "signalbox changes revert $CHANGE --yes",
 		writes:  true, destroys: true, format: terminal.FormatYAML, completes: []completion{changeKind().ids},
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().BoolVar(&force, "force", false, "also if the resource was changed since; those changes are lost")
+			cmd.Flags().BoolVar(&force, "force", false, "revert even if the resource was changed since; the later changes are lost")
 		},
 		run: func(ctx context.Context, c *call) error {
 			change, number, err := c.findChange(ctx)
 			if err != nil {
 				return err
 			}
-			said := fmt.Sprintf("%s:%s will be what it was before it was %s at %s by %s.", change.Kind, change.Key, change.Action, moment(&change.CreatedAt), change.Actor.Name)
+			said := fmt.Sprintf("%s:%s will be restored to its state before it was %s at %s by %s.", change.Kind, change.Key, change.Action, moment(&change.CreatedAt), change.Actor.Name)
 			if err := c.Confirm(c.yes || c.dryRun, said); err != nil {
 				return err
 			}
@@ -132,7 +132,7 @@ func (s *shell) revertChange() *cobra.Command {
 				revert = c.client.Changes.ForceRevert
 			}
 			reverted, err := revert(ctx, number, c.options()...)
-			return changeKind().wrote(c, reverted, err, "%s:%s is what it was before change %d.", change.Kind, change.Key, number)
+			return changeKind().wrote(c, reverted, err, "%s:%s is restored to its state before change %d.", change.Kind, change.Key, number)
 		},
 	})
 }

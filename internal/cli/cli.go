@@ -23,7 +23,7 @@ func Run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, s
 	return terminal.ExitCode(err)
 }
 
-// New returns the program's command, with all others below it.
+// New returns the program's root command with all subcommands.
 func New(t *terminal.Terminal) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "signalbox",

@@ -11,10 +11,10 @@ import (
 	"github.com/signalbox/signalbox/internal/naming"
 )
 
-// completion returns what an argument or flag may be on a server.
+// completion returns the possible values of an argument or flag on a server.
 type completion func(context.Context, *signalbox.Client) []string
 
-// completionPatience is how long somebody who pressed Tab waits.
+// completionPatience is how long a completion may take after Tab was pressed.
 const completionPatience = 2 * time.Second
 
 // words completes fixed words.
@@ -22,7 +22,7 @@ func words(fixed ...string) completion {
 	return func(context.Context, *signalbox.Client) []string { return fixed }
 }
 
-// completeArguments completes the arguments of a command; the last completion is for all further ones.
+// completeArguments completes the arguments of a command; the last completion is for all further arguments.
 func (s *shell) completeArguments(each []completion) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(each) == 0 {
@@ -38,7 +38,7 @@ func (s *shell) completeFlag(completes completion) cobra.CompletionFunc {
 	}
 }
 
-// complete asks the server that the command would speak to. Without an answer there is nothing to complete.
+// complete asks the server of the command. It completes nothing if the server does not answer.
 func (s *shell) complete(cmd *cobra.Command, completes completion) ([]cobra.Completion, cobra.ShellCompDirective) {
 	flag := func(name string) string { return cmd.Flags().Lookup(name).Value.String() }
 	target, err := s.target(connection{flag("url"), flag("api-key"), flag("profile")})

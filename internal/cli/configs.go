@@ -51,7 +51,7 @@ func (s *shell) listConfigs() *cobra.Command {
 		use: "list", short: "List configs", example: "signalbox configs list\nsignalbox configs list --parent common",
 		flags: func(cmd *cobra.Command) {
 			filter.addSearch(cmd)
-			cmd.Flags().StringVar(&parent, "parent", "", "list what inherits from the config with this `ID`")
+			cmd.Flags().StringVar(&parent, "parent", "", "list configs that inherit from the config with this `ID`")
 		},
 	}, func(ctx context.Context, c *call) iter.Seq2[signalbox.Config, error] {
 		return c.client.Configs.All(ctx, signalbox.ConfigParams{Search: filter.search, Parent: parent})
@@ -67,7 +67,7 @@ func (s *shell) createConfig() *cobra.Command {
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().StringVar(&name, "name", "", "the `NAME` for people")
 			cmd.Flags().StringVar(&parent, "parent", "", "inherit from the config with this `ID` (default: common)")
-			cmd.Flags().BoolVar(&standalone, "standalone", false, "inherit from none")
+			cmd.Flags().BoolVar(&standalone, "standalone", false, "inherit from no config")
 			cmd.MarkFlagsMutuallyExclusive("parent", "standalone")
 			_ = cmd.RegisterFlagCompletionFunc("parent", s.completeFlag(configKind().ids))
 		},
@@ -89,7 +89,7 @@ func (s *shell) createConfig() *cobra.Command {
 	})
 }
 
-// keyAndValue reads KEY=VALUE. A value that is not JSON is a text.
+// keyAndValue reads KEY=VALUE. A value that is not JSON becomes a JSON string.
 func keyAndValue(pair string) (string, json.RawMessage, error) {
 	key, text, found := strings.Cut(pair, "=")
 	if !found || key == "" {
@@ -144,7 +144,7 @@ func (s *shell) setConfig() *cobra.Command {
 	})
 }
 
-// inEnvironment says where, if a command names an environment.
+// inEnvironment returns " in ENVIRONMENT" if the command names an environment.
 func inEnvironment(c *call) string {
 	if c.environment == "" {
 		return ""

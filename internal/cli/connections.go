@@ -29,7 +29,7 @@ func connectionKind() kind[signalbox.Connection] {
 
 func (s *shell) connections() *cobra.Command {
 	return connectionKind().list(s, action{
-		use: "connections", short: "List who is connected and follows the events, the newest first", example: "signalbox connections",
+		use: "connections", short: "List the clients that follow the events, the newest first", example: "signalbox connections",
 	}, func(ctx context.Context, c *call) iter.Seq2[signalbox.Connection, error] {
 		return c.client.Connections.All(ctx, signalbox.ConnectionParams{})
 	})

@@ -69,14 +69,14 @@ func (s *shell) setEnvironment() *cobra.Command {
 	var name, color, classification string
 	var managed bool
 	return s.command(action{
-		use: "set ID", short: "Change an environment: its name, colour, and whether values may be written for it",
+		use: "set ID", short: "Change an environment: its name, color, and whether values may be written for it",
 		example: "signalbox environments set staging --managed\nsignalbox environments set staging --managed=false --dry-run",
 		writes:  true, format: terminal.FormatYAML, completes: []completion{environmentKind().ids},
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().StringVar(&name, "name", "", "the `NAME` for people")
 			cmd.Flags().StringVar(&color, "color", "", "a hex `COLOR` such as #0a7; empty for none")
-			cmd.Flags().BoolVar(&managed, "managed", false, "whether values may be written for it; what is stored stays and is frozen without")
-			terminal.AddChoice(cmd, &classification, "classification", "", "who sees it by default",
+			cmd.Flags().BoolVar(&managed, "managed", false, "whether values may be written for it; with =false it is a frozen environment, whose stored values stay")
+			terminal.AddChoice(cmd, &classification, "classification", "", "who sees the environment by default",
 				string(signalbox.ClassificationStandard), string(signalbox.ClassificationAdHoc))
 		},
 		run: func(ctx context.Context, c *call) error {
@@ -115,13 +115,13 @@ func (s *shell) deleteEnvironment() *cobra.Command {
 	}
 	cmd := k.delete(s, "signalbox environments delete staging --yes", func(ctx context.Context, c *call, e signalbox.Environment) (string, error) {
 		usage, err := c.client.Environments.Usage(ctx, e.ID)
-		fate := "stay, and are used again if an environment with this id is created"
+		fate := "stay, and apply again if an environment with this id is created"
 		if values {
 			fate = "are deleted too"
 		}
 		return fmt.Sprintf("The environment %s will be deleted. Its %d flag rules, %d flag defaults, %d config values and %d levels %s.",
 			e.ID, usage.FlagRules, usage.FlagDefaults, usage.ConfigOverrides, usage.LoggerOverrides, fate), err
 	})
-	cmd.Flags().BoolVar(&values, "with-values", false, "delete every value that is stored for it too")
+	cmd.Flags().BoolVar(&values, "with-values", false, "also delete every value that is stored for the environment")
 	return cmd
 }

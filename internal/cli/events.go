@@ -13,7 +13,7 @@ import (
 )
 
 func (s *shell) events() *cobra.Command {
-	return terminal.Group("events", "Follow what happens", s.tailEvents())
+	return terminal.Group("events", "Follow the changes of the account", s.tailEvents())
 }
 
 func (s *shell) tailEvents() *cobra.Command {
@@ -23,12 +23,12 @@ func (s *shell) tailEvents() *cobra.Command {
 		use:   "tail",
 		short: "Print the events of a server as they happen",
 		long: "Print the events of a server as they happen: the number of the change, what happened, and to which resource.\n" +
-			"A connection that is lost is made again, and nothing is left out.",
+			"A lost connection is opened again, and no event is left out.",
 		example: "signalbox events tail --since 0 --count 1\nsignalbox events tail --since 0 --count 1 -o json",
 		format:  terminal.FormatTable,
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().Int64Var(&since, "since", 0, "go on after the change with this `NUMBER`")
-			cmd.Flags().IntVar(&count, "count", 0, "end after this `NUMBER` of events; 0 goes on")
+			cmd.Flags().Int64Var(&since, "since", 0, "start after the change with this `NUMBER`")
+			cmd.Flags().IntVar(&count, "count", 0, "end after this `NUMBER` of events; 0 never ends")
 		},
 		run: func(ctx context.Context, c *call) error {
 			params := signalbox.EventParams{OnDisconnect: func(err error) { c.Note("%v; connecting again", err) }}
@@ -40,7 +40,7 @@ func (s *shell) tailEvents() *cobra.Command {
 	})
 }
 
-// follow prints events until there were count, or the context is canceled.
+// follow prints events until it has printed count, or the context is canceled. A count of 0 has no end.
 func (c *call) follow(ctx context.Context, params signalbox.EventParams, count int) error {
 	seen := 0
 	for event, err := range c.client.Events.Follow(ctx, params) {
@@ -63,7 +63,7 @@ func (c *call) follow(ctx context.Context, params signalbox.EventParams, count i
 	return nil
 }
 
-// printEvent prints one line for an event; as JSON, so that programs can read line by line.
+// printEvent prints one line for an event, also as JSON, so that programs can read line by line.
 func (c *call) printEvent(event signalbox.Event) error {
 	if c.format.String() == terminal.FormatJSON {
 		return c.PrintLine(event)

@@ -21,7 +21,7 @@ func (s *shell) addRule() *cobra.Command {
 	var at int
 	return s.command(action{
 		use: "add ID", short: "Add a rule to a flag in an environment",
-		long: "Add a rule to a flag in an environment: whoever its JSON Logic is true for gets its value. Rules are tried in order.",
+		long: "Add a rule to a flag in an environment: a context for which its JSON Logic is true gets its value. Rules are tried in order.",
 		example: `signalbox flags rule add checkout-v2 -e production --when '{"==": [{"var": "user.plan"}, "free"]}' --serve false` + "\n" +
 			`signalbox flags rule add checkout-v2 -e production --when '{"in": [{"var": "user.key"}, ["ada", "bob"]]}' --serve true --at 1`,
 		writes: true, format: terminal.FormatYAML, environment: required, completes: []completion{flagKind().ids},
@@ -29,7 +29,7 @@ func (s *shell) addRule() *cobra.Command {
 			cmd.Flags().StringVar(&when, "when", "", "the condition, as JSON `LOGIC`")
 			cmd.Flags().StringVar(&serve, "serve", "", "the `VALUE` to serve")
 			cmd.Flags().StringVar(&description, "description", "", "what the rule is for, as `TEXT`")
-			cmd.Flags().IntVar(&at, "at", 0, "the `NUMBER` it gets, 1 is the first (default: the last)")
+			cmd.Flags().IntVar(&at, "at", 0, "the `NUMBER` of the new rule, 1 is the first (default: the last)")
 			_ = cmd.MarkFlagRequired("when")
 			_ = cmd.MarkFlagRequired("serve")
 		},
@@ -83,9 +83,9 @@ func (s *shell) removeRule() *cobra.Command {
 func (s *shell) whyFlag() *cobra.Command {
 	var text string
 	return s.command(action{
-		use: "why ID [ATTRIBUTE=VALUE...]", short: "Show what a context gets in an environment, and why",
-		long: `Show what a context gets in an environment, and why. Attributes are addressed as rules address them: user.plan=pro is the
-attribute plan of the user. Values that are JSON are read as JSON. A whole context can be given with --context.`,
+		use: "why ID [ATTRIBUTE=VALUE...]", short: "Show the value that a context gets in an environment, and why",
+		long: `Show the value that a context gets in an environment, and why. Attributes have the same names as in rules: user.plan=pro is the
+		attribute plan of the user. Values that are JSON are read as JSON. A whole context can be given with --context.`,
 		example:     "signalbox flags why checkout-v2 -e production user.key=ada user.plan=pro",
 		environment: required, format: terminal.FormatTable, completes: []completion{flagKind().ids, words()},
 		flags: func(cmd *cobra.Command) {
@@ -109,7 +109,7 @@ attribute plan of the user. Values that are JSON are read as JSON. A whole conte
 	})
 }
 
-// contextOf returns the context of JSON and of further attributes such as user.plan=pro.
+// contextOf returns the context in a JSON text, with further attributes such as user.plan=pro.
 func contextOf(text string, attributes []string) (map[string]any, error) {
 	var context map[string]any
 	if err := json.Unmarshal([]byte(text), &context); err != nil || context == nil {
@@ -135,7 +135,7 @@ func contextOf(text string, attributes []string) (map[string]any, error) {
 	return context, nil
 }
 
-// explain prints a value and how it came about.
+// explain prints a value and the rules that led to it.
 func (c *call) explain(got signalbox.FlagEvaluation) {
 	c.Say("%s  (%s)\n", c.Paint(terminal.Bold, string(got.Value)), got.Reason)
 	if !got.Explanation.Configured {
@@ -158,7 +158,7 @@ func (c *call) explain(got signalbox.FlagEvaluation) {
 	}
 }
 
-// explainNode prints a node of a rule's tree with its result, and those below it.
+// explainNode prints a node of a rule's tree with its result, and the nodes below it.
 func (c *call) explainNode(node *jsonlogic.Explanation, depth int) {
 	if node.Operator != "" {
 		result := "not evaluated"

@@ -33,7 +33,7 @@ func flagKind() kind[signalbox.Flag] {
 	})
 }
 
-// flagEnvironments returns what a flag does in its environments: "production: on, 2 rules".
+// flagEnvironments returns the state of a flag in its environments: "production: on, 2 rules".
 func flagEnvironments(f signalbox.Flag) string {
 	return eachEnvironment(f.Environments, func(e flageval.Environment) string {
 		text := "off"
@@ -66,7 +66,7 @@ func (s *shell) flags() *cobra.Command {
 		k.delete(s, "signalbox flags delete checkout-v2 --yes", flagConsequences))
 }
 
-// flagConsequences names what happens to those who use a flag that is deleted.
+// flagConsequences describes what deleting a flag does to the services that use it.
 func flagConsequences(ctx context.Context, c *call, f signalbox.Flag) (string, error) {
 	sources, err := c.client.Flags.Sources(ctx, f.ID, signalbox.SourceParams{Paging: signalbox.Paging{Size: 1, Total: true}})
 	if err != nil {
@@ -89,13 +89,13 @@ type searchFlags struct {
 
 func (f *searchFlags) add(cmd *cobra.Command) {
 	f.addSearch(cmd)
-	cmd.Flags().BoolVar(&f.managed, "managed", false, "list only what people control")
-	cmd.Flags().BoolVar(&f.discovered, "discovered", false, "list only what services reported and nobody controls")
+	cmd.Flags().BoolVar(&f.managed, "managed", false, "list only managed ones, which people control")
+	cmd.Flags().BoolVar(&f.discovered, "discovered", false, "list only unmanaged ones, which services have reported")
 	cmd.MarkFlagsMutuallyExclusive("managed", "discovered")
 }
 
 func (f *searchFlags) addSearch(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.search, "search", "", "list what has this `TEXT` in its id or name")
+	cmd.Flags().StringVar(&f.search, "search", "", "list only ids and names that contain this `TEXT`")
 }
 
 // isManaged returns the filter; nil lists both.
@@ -133,11 +133,11 @@ func (s *shell) createFlag() *cobra.Command {
 		example: "signalbox flags create new-search\n" +
 			"signalbox flags create theme --type STRING --default light --value light --value dark",
 		flags: func(cmd *cobra.Command) {
-			terminal.AddChoice(cmd, &kindOfValue, "type", string(flageval.Boolean), "the type of its values", flagTypes()...)
-			cmd.Flags().StringVar(&fallback, "default", "", "the `VALUE` that it serves unless an environment says otherwise (default: false for BOOLEAN)")
-			cmd.Flags().StringArrayVar(&values, "value", nil, "a `VALUE` that it may serve; repeat for each, leave out to allow all")
+			terminal.AddChoice(cmd, &kindOfValue, "type", string(flageval.Boolean), "the type of the flag's values", flagTypes()...)
+			cmd.Flags().StringVar(&fallback, "default", "", "the `VALUE` that the flag serves unless an environment sets another (default: false for BOOLEAN)")
+			cmd.Flags().StringArrayVar(&values, "value", nil, "a `VALUE` that the flag may serve; repeat for each value, leave out to allow all")
 			cmd.Flags().StringVar(&name, "name", "", "the `NAME` for people")
-			cmd.Flags().StringVar(&description, "description", "", "what it decides, as `TEXT`")
+			cmd.Flags().StringVar(&description, "description", "", "what the flag decides, as `TEXT`")
 		},
 		run: func(ctx context.Context, c *call) error {
 			draft := signalbox.FlagDraft{Name: name, Type: flageval.Type(kindOfValue)}
@@ -176,7 +176,7 @@ func flagValue(kindOfValue flageval.Type, text string) (json.RawMessage, error) 
 	return json.RawMessage(text), nil
 }
 
-// editFlag changes a flag. One that was only discovered becomes managed.
+// editFlag changes a flag. An unmanaged flag becomes managed.
 func editFlag(ctx context.Context, c *call, change func(signalbox.Flag, *signalbox.FlagDraft) error) (signalbox.Flag, error) {
 	return edited(ctx, c, flagKind(), c.args[0], signalbox.Flag.Draft, func(f signalbox.Flag, draft *signalbox.FlagDraft) error {
 		draft.Managed, draft.Environments = new(true), maps.Clone(f.Environments)
@@ -209,7 +209,7 @@ func editEnvironment(ctx context.Context, c *call, change func(signalbox.Flag, *
 func (s *shell) switchFlag(use string, on bool) *cobra.Command {
 	short := "Let a flag follow its rules in an environment"
 	if !on {
-		short = "Let a flag serve its default in an environment, whatever its rules say"
+		short = "Let a flag ignore its rules in an environment and serve its default"
 	}
 	return s.command(action{
 		use: use + " ID", short: short, example: "signalbox flags " + use + " checkout-v2 -e production",
@@ -226,12 +226,12 @@ func (s *shell) switchFlag(use string, on bool) *cobra.Command {
 
 func (s *shell) setFlag() *cobra.Command {
 	return s.command(action{
-		use: "set ID VALUE", short: "Change what a flag serves by default, everywhere or in one environment",
+		use: "set ID VALUE", short: "Change the default value of a flag, everywhere or in one environment",
 		example: "signalbox flags set checkout-v2 true -e staging\nsignalbox flags set checkout-v2 false",
 		writes:  true, format: terminal.FormatYAML, environment: optionally, completes: []completion{flagKind().ids},
 		run: func(ctx context.Context, c *call) (err error) {
 			var written signalbox.Flag
-			where := "everywhere that nothing else is set"
+			where := "except in environments with another default"
 			if c.environment == "" {
 				written, err = editFlag(ctx, c, func(f signalbox.Flag, draft *signalbox.FlagDraft) (err error) {
 					draft.Default, err = flagValue(f.Type, c.args[1])

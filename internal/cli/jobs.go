@@ -35,7 +35,7 @@ func (s *shell) jobs() *cobra.Command {
 	return terminal.Group("jobs", "Scheduled HTTP requests", s.listJobs(), jobKind().show(s, "signalbox jobs get nightly"), s.createJob(), s.runJob(),
 		s.enableJob("pause", false), s.enableJob("resume", true), s.nextJob(),
 		jobKind().delete(s, "signalbox jobs delete nightly --yes", func(_ context.Context, _ *call, j signalbox.Job) (string, error) {
-			return fmt.Sprintf("The job %s will be deleted; its pending runs are canceled, running ones finish, and all stay in the list of runs.", j.ID), nil
+			return fmt.Sprintf("The job %s will be deleted; its pending runs are canceled and running ones finish. All runs stay in the list of runs.", j.ID), nil
 		}))
 }
 
@@ -46,7 +46,7 @@ func (s *shell) listJobs() *cobra.Command {
 		use: "list", short: "List jobs, the newest first", example: "signalbox jobs list\nsignalbox jobs list --last-status FAILED -o wide",
 		flags: func(cmd *cobra.Command) {
 			filter.addSearch(cmd)
-			terminal.AddChoice(cmd, &status, "last-status", "", "list jobs whose newest run is", runStatuses()...)
+			terminal.AddChoice(cmd, &status, "last-status", "", "list jobs whose newest run has this status", runStatuses()...)
 		},
 	}, func(ctx context.Context, c *call) iter.Seq2[signalbox.Job, error] {
 		return c.client.Jobs.All(ctx, signalbox.JobParams{Search: filter.search, LastStatus: signalbox.RunStatus(status)})
@@ -63,13 +63,13 @@ type jobFlags struct {
 
 func (f *jobFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.name, "name", "", "the `NAME` for people (default: the id)")
-	cmd.Flags().StringVar(&f.description, "description", "", "what it is for, as `TEXT`")
+	cmd.Flags().StringVar(&f.description, "description", "", "what the job is for, as `TEXT`")
 	terminal.AddChoice(cmd, &f.method, "method", "POST", "the method of the request", "GET", "POST", "PUT", "PATCH", "DELETE")
 	cmd.Flags().StringArrayVar(&f.headers, "header", nil, "a `HEADER` such as 'Accept: text/plain'; 'Authorization: env:TOKEN' takes its value from a variable; may be repeated")
 	cmd.Flags().StringVar(&f.body, "body", "", "the `BODY` of the request")
 	cmd.Flags().StringVar(&f.success, "success", "", "the `STATUS` of a success, such as 204 (default: 2xx)")
-	cmd.Flags().IntVar(&f.timeout, "timeout", 0, "how many `SECONDS` it may take (default: 30)")
-	cmd.Flags().BoolVar(&f.paused, "paused", false, "create it without enabling it")
+	cmd.Flags().IntVar(&f.timeout, "timeout", 0, "how many `SECONDS` the request may take (default: 30)")
+	cmd.Flags().BoolVar(&f.paused, "paused", false, "create the job without enabling it")
 }
 
 // draft returns the job to create.
@@ -128,8 +128,8 @@ func nextText(j signalbox.Job) string {
 func (s *shell) runJob() *cobra.Command {
 	var wait bool
 	return s.command(action{
-		use: "run ID", short: "Run a job now, whatever its schedule",
-		long:    "Run a job now, whatever its schedule. With --wait the result is shown, and the exit code is 1 unless the run succeeded.",
+		use: "run ID", short: "Run a job now, outside its schedule",
+		long:    "Run a job now, outside its schedule. With --wait the result is shown, and the exit code is 1 unless the run succeeded.",
 		example: "signalbox jobs run nightly",
 		format:  terminal.FormatTable, completes: []completion{jobKind().ids},
 		flags: func(cmd *cobra.Command) { cmd.Flags().BoolVar(&wait, "wait", false, "wait for the result") },
@@ -167,7 +167,7 @@ func (s *shell) enableJob(use string, enabled bool) *cobra.Command {
 func (s *shell) nextJob() *cobra.Command {
 	var count int
 	return s.command(action{
-		use: "next SCHEDULE", short: "Show when a schedule, or the one of a job, fires next",
+		use: "next SCHEDULE", short: "Show when a schedule, or the job with this id, fires next",
 		example: "signalbox jobs next '30 2 * * *' --count 3\nsignalbox jobs next nightly",
 		format:  terminal.FormatTable, completes: []completion{jobKind().ids},
 		flags: func(cmd *cobra.Command) {

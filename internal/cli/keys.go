@@ -51,14 +51,14 @@ type keyFlags struct {
 }
 
 func (f *keyFlags) add(s *shell, cmd *cobra.Command) {
-	terminal.AddChoice(cmd, &f.role, "role", string(signalbox.RoleMember), "what it may do",
+	terminal.AddChoice(cmd, &f.role, "role", string(signalbox.RoleMember), "what the key may do",
 		string(signalbox.RoleOwner), string(signalbox.RoleAdmin), string(signalbox.RoleMember), string(signalbox.RoleViewer))
-	terminal.AddChoice(cmd, &f.access, "access", string(signalbox.AccessFull), "what it may be used for; a web page may hold one that evaluates",
+	terminal.AddChoice(cmd, &f.access, "access", string(signalbox.AccessFull), "what the key may be used for; a web page may only hold an evaluate key",
 		string(signalbox.AccessFull), string(signalbox.AccessEvaluate))
 	cmd.Flags().StringSliceVarP(&f.environments, "environment", "e", nil, "restrict writes to the environment with this `ID`; may be repeated")
 	_ = cmd.RegisterFlagCompletionFunc("environment", s.completeFlag(environmentKind().ids))
 	cmd.Flags().StringSliceVar(&f.origins, "origin", nil, "with --access evaluate, let only pages of this `ORIGIN` evaluate; may be repeated")
-	cmd.Flags().DurationVar(&f.lasts, "expires-in", 0, "make it expire after this `DURATION`, such as 720h")
+	cmd.Flags().DurationVar(&f.lasts, "expires-in", 0, "make the key expire after this `DURATION`, such as 720h")
 }
 
 func (f *keyFlags) draft(name string) signalbox.KeyDraft {
@@ -85,7 +85,7 @@ func (s *shell) createKey() *cobra.Command {
 	})
 }
 
-// findKey returns a key by its id or by its name. Of several with a name only one may be active.
+// findKey returns a key by its id, or an active key by its name. It fails if several active keys have the name.
 func findKey(ctx context.Context, c *call, idOrName string) (signalbox.Key, error) {
 	key, err := c.client.Keys.Get(ctx, idOrName)
 	if !signalbox.IsNotFound(err) {
@@ -124,7 +124,7 @@ func keyNames(ctx context.Context, client *signalbox.Client) (names []string) {
 
 func (s *shell) revokeKey() *cobra.Command {
 	return s.command(action{
-		use: "revoke KEY", short: "Make an API key useless for ever; it is named by its id or its name",
+		use: "revoke KEY", short: "Revoke an API key, by its id or its name; it never works again",
 		example:  "signalbox keys revoke Deploy --yes",
 		destroys: true, format: terminal.FormatYAML, completes: []completion{keyNames},
 		run: func(ctx context.Context, c *call) error {
@@ -136,7 +136,7 @@ func (s *shell) revokeKey() *cobra.Command {
 			if key.LastUsedAt != nil {
 				used = "was last used about " + moment(key.LastUsedAt)
 			}
-			if err := c.Confirm(c.yes, fmt.Sprintf("The API key %q, which %s, will be refused from now on and never work again.", key.Name, used)); err != nil {
+			if err := c.Confirm(c.yes, fmt.Sprintf("The API key %q, which %s, will never work again.", key.Name, used)); err != nil {
 				return err
 			}
 			revoked, err := c.client.Keys.Revoke(ctx, key.ID)
@@ -150,7 +150,7 @@ func (s *shell) rotateKey() *cobra.Command {
 	return s.command(action{
 		use: "rotate KEY", short: "Replace an API key by a new one; the old one works for a while longer",
 		long: `Replace an API key by a new one with the same name, role and scopes, which is printed once. The old key expires after the
-overlap, so that every user of it can be given the new one first.`,
+		overlap. Give the new key to every user of the old key before then.`,
 		example: "signalbox keys rotate Deploy --overlap 1h",
 		writes:  true, format: terminal.FormatYAML, completes: []completion{keyNames},
 		flags: func(cmd *cobra.Command) {
@@ -169,7 +169,7 @@ overlap, so that every user of it can be given the new one first.`,
 	})
 }
 
-// rotate makes a key like old, and lets old end.
+// rotate creates a key like old, and makes old expire.
 func (c *call) rotate(ctx context.Context, old signalbox.Key, ends time.Time) error {
 	draft := old.Draft()
 	created, err := c.client.Keys.Create(ctx, draft, c.options()...)
@@ -180,14 +180,14 @@ func (c *call) rotate(ctx context.Context, old signalbox.Key, ends time.Time) er
 		draft.ExpiresAt = &ends
 		if _, err := c.client.Keys.Replace(ctx, old.ID, draft, c.options()...); err != nil {
 			c.Say("The new API key %q is shown only now:\n\n    %s\n\n", created.Name, created.Secret)
-			return fmt.Errorf("letting the old key %s end failed, revoke it once the new one is in use: %w", old.ID, err)
+			return fmt.Errorf("setting an expiry for the old key %s failed; revoke it once the new key is in use: %w", old.ID, err)
 		}
 	}
 	return keyKind().wrote(c, created, nil, "The new API key %q is shown only now; the old one, %s, works until %s:\n\n    %s\n",
 		created.Name, old.ID, moment(&ends), c.secret(created))
 }
 
-// secret returns the text of a new key. That of a dry run opens nothing, so it is not shown.
+// secret returns the text of a new key. A dry run's key does not work, so it is not shown.
 func (c *call) secret(created signalbox.Key) string {
 	if c.dryRun {
 		return "sk_api_…"

@@ -28,14 +28,14 @@ type kind[T any] struct {
 	remove     func(context.Context, *signalbox.Client, string, ...signalbox.WriteOption) error
 }
 
-// service is what the client has for most kinds.
+// service is the part of the client's API that most kinds have.
 type service[T, Params any] interface {
 	All(ctx context.Context, params Params) iter.Seq2[T, error]
 	Get(ctx context.Context, id string) (T, error)
 	Delete(ctx context.Context, id string, options ...signalbox.WriteOption) error
 }
 
-// from returns the kind with what reads and deletes its resources.
+// from returns the kind with the functions that read and delete its resources.
 func from[T, Params any](in func(*signalbox.Client) service[T, Params], k kind[T]) kind[T] {
 	k.all = func(ctx context.Context, c *signalbox.Client) iter.Seq2[T, error] {
 		return in(c).All(ctx, *new(Params))
@@ -47,7 +47,7 @@ func from[T, Params any](in func(*signalbox.Client) service[T, Params], k kind[T
 	return k
 }
 
-// items returns how the kind is printed.
+// items returns how resources of the kind are printed.
 func (k kind[T]) items() terminal.Items[T] {
 	return terminal.Items[T]{
 		Columns: k.columns,
@@ -83,13 +83,13 @@ func (k kind[T]) ids(ctx context.Context, client *signalbox.Client) (ids []strin
 	return ids
 }
 
-// find reads a resource. When there is none, the error names the nearest id.
+// find reads a resource. If it does not exist, the error names the nearest id.
 func (k kind[T]) find(ctx context.Context, c *call, id string) (T, error) {
 	item, err := k.get(ctx, c.client, id)
 	return item, k.suggest(ctx, c, id, err)
 }
 
-// suggest adds the nearest id to an error that says that there is none.
+// suggest adds the nearest id to a not-found error.
 func (k kind[T]) suggest(ctx context.Context, c *call, id string, err error) error {
 	if !signalbox.IsNotFound(err) {
 		return err
@@ -97,7 +97,7 @@ func (k kind[T]) suggest(ctx context.Context, c *call, id string, err error) err
 	return notFoundNear(err, id, k.ids(ctx, c.client))
 }
 
-// notFoundNear adds the nearest of the known names to an error that says that there is none.
+// notFoundNear adds the nearest known name to a not-found error.
 func notFoundNear(err error, name string, known []string) error {
 	if nearest := naming.Nearest(name, known); nearest != "" {
 		return fmt.Errorf("%w Did you mean %q?", err, nearest)
@@ -129,7 +129,7 @@ func collect[T any](all iter.Seq2[T, error]) (list []T, err error) {
 	return list, nil
 }
 
-// first ends a list after some items; 0 is never.
+// first ends a list after count items; 0 never does.
 func first[T any](count int, all iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		left := count
@@ -196,17 +196,17 @@ func (k kind[T]) wrote(c *call, item T, err error, format string, args ...any) e
 	return nil
 }
 
-// done says what was done, and what the server noticed about it.
+// done prints the result of a write, and the server's notes about it.
 func (c *call) done(notes *signalbox.Notes, format string, args ...any) {
 	sentence := terminal.Sprintf(format, args...)
 	if c.dryRun {
-		sentence = "Dry run, nothing was changed. It would be: " + sentence
+		sentence = "Dry run, nothing was changed. The result would be: " + sentence
 	}
 	c.Say("%s\n", sentence)
 	c.notes(notes)
 }
 
-// notes prints what the server noticed about a write.
+// notes prints the server's notes about a write.
 func (c *call) notes(notes *signalbox.Notes) {
 	if notes == nil {
 		return
@@ -216,7 +216,7 @@ func (c *call) notes(notes *signalbox.Notes) {
 	}
 }
 
-// edited reads a resource, changes its draft and writes it back. When somebody else wrote meanwhile it begins again.
+// edited reads a resource, changes its draft and writes it back. It starts again if somebody else wrote meanwhile.
 func edited[T, D any](ctx context.Context, c *call, k kind[T], id string, draft func(T) D, change func(T, *D) error,
 	replace func(context.Context, string, D, ...signalbox.WriteOption) (T, error)) (T, error) {
 	const attempts = 5
@@ -230,7 +230,7 @@ func edited[T, D any](ctx context.Context, c *call, k kind[T], id string, draft 
 			return item, err
 		}
 		var unchanged []signalbox.WriteOption
-		if etag := k.of(item).ETag; etag != "" { // a new one has none
+		if etag := k.of(item).ETag; etag != "" { // a new resource has none
 			unchanged = append(unchanged, signalbox.IfMatch(etag))
 		}
 		written, err := replace(ctx, k.of(item).ID, changed, c.options(unchanged...)...)
@@ -257,7 +257,7 @@ func eachEnvironment[T any](values map[string]T, text func(T) string) string {
 	return strings.Join(parts, "; ")
 }
 
-// value returns what a pointer points to; nil is the zero value.
+// value returns the value of a pointer; nil is the zero value.
 func value[T any](pointer *T) (zero T) {
 	if pointer == nil {
 		return zero

@@ -72,7 +72,7 @@ func editGroup(ctx context.Context, c *call, change func(*signalbox.LogGroupDraf
 func (s *shell) setGroup() *cobra.Command {
 	var flags levelFlags
 	return s.command(action{
-		use: "set ID LEVEL", short: "Set the level of a log group, everywhere or in one environment, for a while or to stay",
+		use: "set ID LEVEL", short: "Set a permanent or temporary level of a log group, everywhere or in one environment",
 		example: "signalbox groups set sql DEBUG -e production --for 15m",
 		writes:  true, format: terminal.FormatYAML, environment: optionally, flags: flags.add,
 		completes: []completion{groupKind().ids, levels()},
@@ -89,12 +89,12 @@ func (s *shell) setGroup() *cobra.Command {
 
 func (s *shell) resetGroup() *cobra.Command {
 	return s.command(action{
-		use: "reset ID", short: "Remove the levels of a log group, or the one of an environment",
+		use: "reset ID", short: "Remove the levels of a log group, everywhere or in one environment",
 		example: "signalbox groups reset sql",
 		writes:  true, format: terminal.FormatYAML, environment: optionally, completes: []completion{groupKind().ids},
 		run: func(ctx context.Context, c *call) error {
 			written, err := editGroup(ctx, c, func(draft *signalbox.LogGroupDraft) { c.resetLevels(&draft.Base, &draft.Environments) })
-			return groupKind().wrote(c, written, err, "The log group %s sets nothing there any more.", c.args[0])
+			return groupKind().wrote(c, written, err, "The log group %s no longer sets a level%s.", c.args[0], inEnvironment(c))
 		},
 	})
 }

@@ -67,7 +67,7 @@ func (s *shell) listLoggers() *cobra.Command {
 			filter.add(cmd)
 			cmd.Flags().StringVar(&group, "group", "", "list the members of the group with this `ID`")
 			_ = cmd.RegisterFlagCompletionFunc("group", s.completeFlag(groupKind().ids))
-			cmd.Flags().StringVar(&service, "service", "", "list what the service with this `ID` reports")
+			cmd.Flags().StringVar(&service, "service", "", "list loggers that the service with this `ID` reports")
 		},
 	}, func(ctx context.Context, c *call) iter.Seq2[signalbox.Logger, error] {
 		return c.client.Loggers.All(ctx, signalbox.LoggerParams{Search: filter.search, Managed: filter.isManaged(), Group: group, Service: service})
@@ -76,7 +76,7 @@ func (s *shell) listLoggers() *cobra.Command {
 
 func (s *shell) treeLoggers() *cobra.Command {
 	return s.command(action{
-		use: "tree [NAME]", short: "Show loggers as a tree, with the level that each has in an environment",
+		use: "tree [NAME]", short: "Show loggers as a tree, with their levels in an environment",
 		example:     "signalbox loggers tree -e production\nsignalbox loggers tree shop -e production",
 		environment: required, completes: []completion{loggerKind().ids},
 		run: func(ctx context.Context, c *call) error {
@@ -94,7 +94,7 @@ func (s *shell) treeLoggers() *cobra.Command {
 	})
 }
 
-// printTree prints the loggers at and below a name, indented by their depth. Names between them are shown too.
+// printTree prints the loggers at and below a name, indented by their depth. Parents that are no loggers are shown too.
 func (c *call) printTree(all []signalbox.Logger, below string) {
 	loggers := map[string]signalbox.Logger{}
 	for _, logger := range all {
@@ -113,7 +113,7 @@ func (c *call) printTree(all []signalbox.Logger, below string) {
 	}
 }
 
-// compareDotted sorts a name before those below it, and those before its neighbours.
+// compareDotted sorts a name before its descendants, and its descendants before its next sibling.
 func compareDotted(a, b string) int {
 	return slices.Compare(strings.Split(a, "."), strings.Split(b, "."))
 }
@@ -160,7 +160,7 @@ func levels() completion {
 type levelFlags struct{ lasts time.Duration }
 
 func (f *levelFlags) add(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&f.lasts, "for", 0, "go back after this `DURATION`, such as 30m (default: stay)")
+	cmd.Flags().DurationVar(&f.lasts, "for", 0, "set a temporary level that ends after this `DURATION`, such as 30m (default: a permanent level)")
 }
 
 // setting returns the level to set.
@@ -172,7 +172,7 @@ func (f *levelFlags) setting(text string) (signalbox.LevelSetting, error) {
 	return signalbox.LevelSetting{Level: level, TTL: f.lasts, Permanent: f.lasts == 0}, nil
 }
 
-// text says what was set.
+// text describes the level that was set.
 func (f *levelFlags) text(c *call, level string) string {
 	text := strings.ToUpper(level) + inEnvironment(c)
 	if f.lasts != 0 {
@@ -202,7 +202,7 @@ func (c *call) resetLevels(base *signalbox.LevelSetting, environments *map[strin
 func (s *shell) setLogger() *cobra.Command {
 	var flags levelFlags
 	return s.command(action{
-		use: "set NAME LEVEL", short: "Set the level of a logger, everywhere or in one environment, for a while or to stay",
+		use: "set NAME LEVEL", short: "Set a permanent or temporary level of a logger, everywhere or in one environment",
 		example: "signalbox loggers set shop.payments DEBUG -e production --for 30m\nsignalbox loggers set shop.payments WARN",
 		writes:  true, format: terminal.FormatYAML, environment: optionally, flags: flags.add,
 		completes: []completion{loggerKind().ids, levels()},
@@ -217,7 +217,7 @@ func (s *shell) setLogger() *cobra.Command {
 	})
 }
 
-// editLogger changes a logger, or creates it. An unmanaged logger's level is what a service reported: nobody set it.
+// editLogger changes a logger, or creates it. The draft leaves out an unmanaged logger's level, which was only reported.
 func editLogger(ctx context.Context, c *call, name string, change func(*signalbox.LoggerDraft)) (signalbox.Logger, error) {
 	k := loggerKind()
 	k.get = func(ctx context.Context, client *signalbox.Client, id string) (signalbox.Logger, error) {
@@ -238,7 +238,7 @@ func editLogger(ctx context.Context, c *call, name string, change func(*signalbo
 
 func (s *shell) resetLogger() *cobra.Command {
 	return s.command(action{
-		use: "reset NAME", short: "Remove the levels that were set for a logger, or the one of an environment",
+		use: "reset NAME", short: "Remove the levels of a logger, everywhere or in one environment",
 		example: "signalbox loggers reset shop.payments -e production\nsignalbox loggers reset shop.payments",
 		writes:  true, format: terminal.FormatYAML, environment: optionally, completes: []completion{loggerKind().ids},
 		run: func(ctx context.Context, c *call) error {

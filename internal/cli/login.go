@@ -19,14 +19,14 @@ func (s *shell) login() *cobra.Command {
 	var at connection
 	cmd := &cobra.Command{
 		Use:   "login [URL]",
-		Short: "Save a server and who you are there, for all other commands",
-		Long: `Save a server and who you are there as a profile, and use it from now on.
+		Short: "Save a server and your session or API key there, for all other commands",
+		Long: `Save a server and your session or API key there as a profile, and use it from now on.
 
 People sign in with a code: open the page /terminal of the server in any browser, also on another machine, and type the
-code that it shows. It works once, within ten minutes, and gives the command line a session of yours, with your role, until
-the browser's session ends. The console lists it in your settings and ends it there.
+code that it shows. The code works once, within ten minutes. It gives the command line a session with your role, until the
+browser's session ends. The console lists the session in your settings, where you can end it.
 
-An API key is asked for in the same place, or read from the input, or taken from SIGNALBOX_API_KEY. Make one with
+An API key can be typed instead of the code, read from the input, or taken from SIGNALBOX_API_KEY. Create one with
 signalbox keys create, or in the console.
 
 Both are checked with the server and saved in a file that only you can read. SIGNALBOX_URL and SIGNALBOX_API_KEY win over
@@ -75,7 +75,7 @@ func (s *shell) saveLogin(ctx context.Context, at connection) error {
 	return nil
 }
 
-// credential returns the server and a key for it, or the session that a code gives.
+// credential returns the server and a key for it, or a session that a code opened.
 func (s *shell) credential(ctx context.Context, at connection) (profile, error) {
 	entry := profile{URL: cmp.Or(at.url, s.Variable(urlVariable), defaultURL), APIKey: cmp.Or(at.key, s.Variable(keyVariable))}
 	if entry.APIKey != "" {
@@ -94,12 +94,12 @@ func (s *shell) credential(ctx context.Context, at connection) (profile, error) 
 	return entry, err
 }
 
-// isCode reports whether somebody who was asked for a code or a key has entered a code.
+// isCode reports whether an answer has the form of a code, not of an API key.
 func isCode(answer string) bool {
 	return regexp.MustCompile(`^[0-9A-Za-z]{4}[- ][0-9A-Za-z]{4}[- ][0-9A-Za-z]{4}$`).MatchString(answer)
 }
 
-// agentHere returns the User-Agent of a session, by which people recognize it in a list.
+// agentHere returns the User-Agent of a session, with the host's name so that people recognize the session in a list.
 func agentHere() string {
 	agent := "signalbox-cli/" + app.Version()
 	host, err := os.Hostname()
@@ -109,7 +109,7 @@ func agentHere() string {
 	return agent + " (" + host + ")"
 }
 
-// signedInAs returns who a session belongs to and how long it lasts, as a sentence goes on; nothing for a key.
+// signedInAs returns the end of a sentence: the user of a session and when the session ends. It is empty for a key.
 func (p profile) signedInAs(ctx context.Context, client *signalbox.Client) (string, error) {
 	if p.Session == "" {
 		return "", nil
@@ -127,8 +127,8 @@ func (s *shell) logout() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logout",
 		Short: "End your session, or forget an API key",
-		Long: `Forget a server and who you are there. A session that signalbox login made with a code ends. An API key still works:
-signalbox keys revoke ends it.`,
+		Long: `Forget a server and your session or API key there. A session of signalbox login ends. An API key still works:
+		signalbox keys revoke ends it.`,
 		Example: "  signalbox logout",
 		Args:    terminal.Arguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -165,7 +165,7 @@ func (s *shell) forget(ctx context.Context, name string) error {
 	return nil
 }
 
-// end ends the session of a profile; one that has ended already is not an error.
+// end ends the session of a profile. A session that has already ended is not an error.
 func (p profile) end(ctx context.Context) error {
 	if p.Session == "" {
 		return nil

@@ -16,10 +16,10 @@ func (s *shell) mcp() *cobra.Command {
 	var allowWrites bool
 	return s.command(action{
 		use:   "mcp",
-		short: "Let an assistant look and act, over the Model Context Protocol",
-		long: `Let an assistant look and act: a server of the Model Context Protocol that speaks over stdin and stdout, as assistants
-start it. It can do what the API key can, and only reads unless --allow-writes is given. Then it can also set a level for
-a limited time, run a job and revert a change, each shown as a dry run first.`,
+		short: "Let an assistant read and change the account, over the Model Context Protocol",
+		long: `Let an assistant read and change the account: run a server of the Model Context Protocol on stdin and stdout. An assistant
+		starts this command. The server only reads, with the rights of the API key. With --allow-writes it can also set a temporary
+		level, run a job and revert a change, and shows each of them first.`,
 		example: "signalbox mcp\nsignalbox mcp --allow-writes",
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().BoolVar(&allowWrites, "allow-writes", false, "offer the tools that change something too")
@@ -27,7 +27,7 @@ a limited time, run a job and revert a change, each shown as a dry run first.`,
 		run: func(ctx context.Context, c *call) error {
 			streams := &mcp.IOTransport{Reader: io.NopCloser(c.In), Writer: noClose{c.Out}}
 			err := assistant.New(c.client, app.Version(), allowWrites).Run(ctx, streams)
-			if errors.Is(err, context.Canceled) { // whoever started it stops it
+			if errors.Is(err, context.Canceled) { // the assistant stopped the command
 				return nil
 			}
 			return err

@@ -16,7 +16,7 @@ func (s *shell) open() *cobra.Command {
 	var printOnly bool
 	pages := []string{"flags", "loggers", "configs", "jobs", "environments", "services", "changes", "keys", "people", "settings"}
 	return s.command(action{
-		use: "open [PAGE] [ID]", short: "Open the console in a browser, at a page or at one thing",
+		use: "open [PAGE] [ID]", short: "Open the console in a browser, at a page or at one resource",
 		example: "signalbox open flags checkout-v2 --print", completes: []completion{words(pages...), words()},
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().BoolVar(&printOnly, "print", false, "print the URL and open nothing")

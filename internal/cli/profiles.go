@@ -27,7 +27,7 @@ const (
 	defaultProfile  = "default"
 )
 
-// connection has the flags that say which server a command speaks to.
+// connection has the flags that select the server of a command.
 type connection struct{ url, key, profile string }
 
 func (at *connection) addFlags(s *shell, cmd *cobra.Command) {
@@ -37,7 +37,7 @@ func (at *connection) addFlags(s *shell, cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("profile", s.completeProfiles)
 }
 
-// profile is a server, and the key or the session of a person for it.
+// profile is a server with an API key or a session.
 type profile struct {
 	URL     string `json:"url"`
 	APIKey  string `json:"api_key,omitempty"`
@@ -53,7 +53,7 @@ func (p profile) client() (*signalbox.Client, error) {
 	return signalbox.New(p.URL, p.APIKey, agent)
 }
 
-// explain returns err, or what to do about it when the session of a profile has ended.
+// explain returns err, or an error with the way out when the session of a profile has ended.
 func (p profile) explain(err error) error {
 	if p.Session != "" && signalbox.IsUnauthorized(err) {
 		return fmt.Errorf("your session on %s has ended; sign in again with signalbox login %s", p.URL, p.URL)
@@ -61,15 +61,15 @@ func (p profile) explain(err error) error {
 	return err
 }
 
-// profileFile is the file that keeps what login was told.
+// profileFile is the file with the profiles that login saved.
 type profileFile struct {
 	path     string
 	Current  string             `json:"current"`
 	Profiles map[string]profile `json:"profiles"`
 }
 
-// target returns the server and the key to use. Flags win over the environment, and that over the profile. The key or
-// session of a profile is for its server alone: it is never sent to another one.
+// target returns the server and the key to use. Flags win over the environment, and the environment wins over the profile. The
+// key or session of a profile is never sent to another server.
 func (s *shell) target(at connection) (profile, error) {
 	given := profile{URL: cmp.Or(at.url, s.Variable(urlVariable)), APIKey: cmp.Or(at.key, s.Variable(keyVariable))}
 	name := cmp.Or(at.profile, s.Variable(profileVariable))
@@ -95,10 +95,10 @@ func (s *shell) target(at connection) (profile, error) {
 }
 
 func noProfile(name string) error {
-	return terminal.Usagef("there is no profile %q; signalbox profiles lists those that there are", name)
+	return terminal.Usagef("there is no profile %q; signalbox profiles lists them", name)
 }
 
-// readProfiles reads the file; one that does not exist has no profiles.
+// readProfiles reads the file. A missing file means no profiles.
 func (s *shell) readProfiles() (profileFile, error) {
 	file := profileFile{Profiles: map[string]profile{}}
 	folder, err := s.configFolder()
@@ -178,9 +178,9 @@ func (s *shell) profiles() *cobra.Command {
 	return cmd
 }
 
-// completeProfiles completes the names of the profiles that there are.
+// completeProfiles completes the names of profiles.
 func (s *shell) completeProfiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	file, _ := s.readProfiles() // without one there is nothing to complete
+	file, _ := s.readProfiles() // without the file there is nothing to complete
 	return slices.Sorted(maps.Keys(file.Profiles)), cobra.ShellCompDirectiveNoFileComp
 }
 

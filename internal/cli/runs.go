@@ -90,7 +90,7 @@ func (s *shell) listRuns() *cobra.Command {
 	})
 }
 
-// addLimit adds the flag of lists that grow for ever.
+// addLimit adds --limit, for lists without an upper bound.
 func addLimit(cmd *cobra.Command, limit *int) {
 	cmd.Flags().IntVar(limit, "limit", 50, "list at most this `NUMBER`; 0 lists all")
 }
@@ -112,7 +112,7 @@ func (s *shell) watchRun() *cobra.Command {
 	})
 }
 
-// watch waits for a run and prints it. One that did not succeed makes the command fail.
+// watch waits for a run and prints it. The command fails unless the run succeeded.
 func (c *call) watch(ctx context.Context, id string) error {
 	run, err := c.client.Runs.Wait(ctx, id)
 	if err != nil {
@@ -132,7 +132,7 @@ func (c *call) watch(ctx context.Context, id string) error {
 
 func (s *shell) cancelRun() *cobra.Command {
 	return s.command(action{
-		use: "cancel ID", short: "Cancel a run: a pending one never starts, the request of a running one is aborted",
+		use: "cancel ID", short: "Cancel a run: a pending run never starts, the request of a running run is aborted",
 		example: "signalbox runs cancel $PENDING", format: terminal.FormatTable, completes: []completion{runKind().ids},
 		run: func(ctx context.Context, c *call) error {
 			run, err := c.client.Runs.Cancel(ctx, c.args[0])

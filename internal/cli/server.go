@@ -22,7 +22,7 @@ func (s *shell) commands() []*cobra.Command {
 	}
 }
 
-// need says whether a command takes something.
+// need says whether a command takes an environment.
 type need int
 
 const (
@@ -34,9 +34,9 @@ const (
 // action describes a command that speaks to a server. The same description serves every resource.
 type action struct {
 	use, short, long string
-	// example has lines that work; the tests run them.
+	// example has command lines that work; the tests run them.
 	example string
-	// format is what the result is printed as unless -o says otherwise; without one there is no -o.
+	// format is the default format of the result. If it is empty, there is no flag -o.
 	format string
 	// environment says whether there is a flag -e.
 	environment need
@@ -44,7 +44,7 @@ type action struct {
 	writes, destroys bool
 	// flags adds the command's own flags.
 	flags func(*cobra.Command)
-	// completes has what completes each argument; the last one completes all further arguments.
+	// completes has the completion of each argument; the last one completes all further arguments.
 	completes []completion
 	run       func(context.Context, *call) error
 }
@@ -96,7 +96,7 @@ func (a action) addFlags(s *shell, cmd *cobra.Command, c *call) {
 		_ = cmd.RegisterFlagCompletionFunc("environment", s.completeFlag(environmentKind().ids))
 	}
 	if a.writes {
-		cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "do everything but keep nothing: shows what would happen")
+		cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "show what would happen and change nothing")
 	}
 	if a.destroys {
 		cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do it without asking")

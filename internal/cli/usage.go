@@ -13,10 +13,10 @@ import (
 func (s *shell) usage() *cobra.Command {
 	var period string
 	return s.command(action{
-		use: "usage", short: "Show what jobs have used of the plan, and the size of the history", example: "signalbox usage\nsignalbox usage --period 2026-01",
+		use: "usage", short: "Show the usage of the plan by jobs, and the size of the history", example: "signalbox usage\nsignalbox usage --period 2026-01",
 		format: terminal.FormatTable,
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().StringVar(&period, "period", "", "the `MONTH` as YYYY-MM (default: this one)")
+			cmd.Flags().StringVar(&period, "period", "", "the `MONTH` as YYYY-MM (default: this month)")
 		},
 		run: func(ctx context.Context, c *call) error {
 			usage, err := c.client.Usage.Get(ctx, period)

@@ -2,8 +2,8 @@ package console
 
 import "net/http"
 
-// open answers with a page of the book, whether or not the console was built. Programs
-// that ask for a page which is not there hear so in their own format.
+// open answers with a page of the book, even if the console was not built. It returns
+// false for a program that asks for a missing page, which then gets a JSON error.
 func (c *Console) open(w http.ResponseWriter, r *http.Request) bool {
 	page, found := c.book.Page(r.URL.Path, r.URL.Query())
 	status := http.StatusOK

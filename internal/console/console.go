@@ -1,6 +1,6 @@
-// Package console serves the web console, whose files are built from web/ and
-// embedded here, and the book. A binary that was built without the console serves a
-// page that says so.
+// Package console serves the book and the web console, whose files are built from web/
+// and embedded here. A binary without the console serves a page that says how to build
+// it.
 package console
 
 import (
@@ -13,12 +13,12 @@ import (
 	"github.com/signalbox/signalbox/internal/book"
 )
 
-// dist is empty but for .gitkeep until `make build` fills it.
+// dist has only .gitkeep until `make build` fills it.
 //
 //go:embed all:dist
 var dist embed.FS
 
-// index is the page that every address of the console loads.
+// index is the page for every address of the console.
 const index = "index.html"
 
 // Console serves the files of the console.
@@ -26,13 +26,13 @@ type Console struct {
 	book  *book.Book
 	files fs.FS
 	built bool
-	tags  sync.Map // the ETags of the files that were asked for, by name
+	tags  sync.Map // the ETags of requested files, by name
 }
 
 // New returns the console that was built into the binary, with the book beside it.
 func New(documents *book.Book) *Console {
 	files, err := fs.Sub(dist, "dist")
-	if err != nil { // only a path that is not valid fails
+	if err != nil { // only an invalid path fails
 		panic(err)
 	}
 	return serve(files, documents)
@@ -52,8 +52,8 @@ func (c *Console) SignInPage() string {
 	return "/sign-in"
 }
 
-// Serve answers a request that no route of the interface answers, and reports whether
-// it did. What it leaves is not found.
+// Serve answers a request for the console or the book, and reports whether it did. The
+// caller answers other requests with "not found".
 func (c *Console) Serve(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead || reserved(r.URL.Path) {
 		return false
@@ -72,8 +72,8 @@ func (c *Console) Serve(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// reserved reports whether a path belongs to the interface, where a page would be
-// taken for an answer.
+// reserved reports whether a path belongs to the API. Programs would take a page there
+// for an answer of the API.
 func reserved(path string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch strings.ToLower(first) {
@@ -83,8 +83,8 @@ func reserved(path string) bool {
 	return false
 }
 
-// find returns the file that answers a request. The console has addresses of its own,
-// such as /flags/checkout: a browser that opens one gets the index, which knows them.
+// find returns the file that answers a request. A browser gets the index for addresses
+// such as /flags/checkout, which the console's script handles.
 func (c *Console) find(r *http.Request) (name string, found bool) {
 	name = strings.TrimPrefix(r.URL.Path, "/")
 	switch {
@@ -95,13 +95,13 @@ func (c *Console) find(r *http.Request) (name string, found bool) {
 	case c.has(name):
 		return name, true
 	case strings.HasPrefix(name, hashed):
-		return "", false // of another version: a page would be run as a script
+		return "", false // a file of another version; a browser would run the index as a script
 	}
 	return index, wantsPage(r)
 }
 
-// has reports whether there is a file of this name. What is compressed is reached
-// through what it was made from.
+// has reports whether there is a file with this name. Compressed files do not count:
+// they answer requests for the uncompressed name.
 func (c *Console) has(name string) bool {
 	if strings.HasSuffix(name, ".br") || strings.HasSuffix(name, ".gz") || strings.HasPrefix(name, ".") || !fs.ValidPath(name) {
 		return false
@@ -110,8 +110,8 @@ func (c *Console) has(name string) bool {
 	return err == nil && found.Mode().IsRegular()
 }
 
-// wantsPage reports whether a request is a browser's that opens an address, and not a
-// program's, which is better served with an error that it can read.
+// wantsPage reports whether a browser opens an address. Other programs are better
+// served with an error that they can read.
 func wantsPage(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/html")
 }

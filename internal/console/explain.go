@@ -10,12 +10,12 @@ import (
 //go:embed missing.html
 var missing []byte
 
-// missingJSON says the same to programs.
+// missingJSON is the same page for programs.
 const missingJSON = `{"meta":{"name":"Signalbox","api":"/api/v1","openapi":"/api/openapi.json","docs":"/docs",` +
 	`"console":"not part of this build; run make build with Node.js 20.19 or newer installed"}}` + "\n"
 
-// explain says where the interface is and how to build the console. Programs get it
-// at / only: other paths are mistakes, which they should hear of.
+// explain answers with the path of the API and how to build the console. Programs get
+// it only at /: for other paths they get an error.
 func explain(w http.ResponseWriter, r *http.Request) bool {
 	page, media := missing, "text/html; charset=utf-8"
 	if !wantsPage(r) {

@@ -14,12 +14,12 @@ import (
 // hashed is the folder of files whose names change with their content.
 const hashed = "assets/"
 
-// policy lets the console load and call nothing but its own origin. Scripts are files
-// only; components set styles on elements, which is what 'unsafe-inline' is for.
+// policy lets the console load and call only its own origin. Inline scripts are
+// forbidden; inline styles are allowed because components set styles on elements.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
 	"connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// tag returns the ETag of a file. Each encoding has its own, as RFC 9110 wants it.
+// tag returns the ETag of a file. Each encoding has its own, as RFC 9110 requires.
 func (c *Console) tag(name string, content []byte) string {
 	if tag, known := c.tags.Load(name); known {
 		return tag.(string)
@@ -30,7 +30,7 @@ func (c *Console) tag(name string, content []byte) string {
 	return tag
 }
 
-// send answers with a file, in the smallest encoding that the caller takes.
+// send answers with a file, in the smallest encoding that the caller accepts.
 func (c *Console) send(w http.ResponseWriter, r *http.Request, name string) {
 	content, stored, encoding, err := c.read(name, r.Header.Get("Accept-Encoding"))
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *Console) send(w http.ResponseWriter, r *http.Request, name string) {
 	write(w, r, http.StatusOK, content)
 }
 
-// write sends the content, or 304 to a caller that has it.
+// write sends the content, or 304 if the caller already has it.
 func write(w http.ResponseWriter, r *http.Request, status int, content []byte) {
 	if tag := w.Header().Get("ETag"); tag != "" && strings.Contains(r.Header.Get("If-None-Match"), tag) {
 		w.WriteHeader(http.StatusNotModified)
@@ -59,8 +59,8 @@ func write(w http.ResponseWriter, r *http.Request, status int, content []byte) {
 	}
 }
 
-// read returns a file's content in the best encoding, with the name that it is stored
-// under. The build compresses what becomes smaller.
+// read returns a file's content in the best encoding, and the name of the stored file.
+// The build compresses files that become smaller.
 func (c *Console) read(name, accepts string) (content []byte, stored, encoding string, err error) {
 	for _, known := range []struct{ encoding, suffix string }{{"br", ".br"}, {"gzip", ".gz"}} {
 		if !accepted(accepts, known.encoding) {
@@ -89,7 +89,7 @@ func accepted(header, encoding string) bool {
 	return false
 }
 
-// setHeaders sets the headers of every answer, and those that keep other sites out of the console.
+// setHeaders sets the headers of every answer, including those that protect the console from other sites.
 func setHeaders(header http.Header, media, vary, caching string) {
 	header.Set("Content-Type", media)
 	header.Set("Vary", vary)
@@ -101,8 +101,8 @@ func setHeaders(header http.Header, media, vary, caching string) {
 	header.Set("X-Content-Type-Options", "nosniff")
 }
 
-// caching says how long browsers keep a file: for ever when its name changes with its
-// content, else they ask each time.
+// caching returns how long browsers keep a file: forever if its name changes with its
+// content. Else they ask each time.
 func caching(name string) string {
 	if strings.HasPrefix(name, hashed) {
 		return "public, max-age=31536000, immutable"
@@ -110,7 +110,7 @@ func caching(name string) string {
 	return "no-cache"
 }
 
-// contentType does not ask the system, whose tables differ.
+// contentType returns a file's media type. It does not ask the system for these types, because systems differ.
 func contentType(name string) string {
 	switch extension := path.Ext(name); extension {
 	case ".js":

@@ -17,19 +17,19 @@ import (
 	"github.com/signalbox/signalbox/internal/settings"
 )
 
-// Password is what everybody in the demo signs in with.
+// Password is the password of everybody in the demo.
 const Password = "signalbox-demo"
 
-// preferred is where the demo listens unless something else does.
+// preferred is the address of the demo, unless it is in use.
 const preferred = "127.0.0.1:8080"
 
 // Options say how a demo runs.
 type Options struct {
-	// Out is where the programs and the demo print.
+	// Out receives the output of the programs and the demo.
 	Out io.Writer
-	// Program starts one of the three programs; it is this binary.
+	// Program is the binary that runs the three programs: this binary itself.
 	Program string
-	// Listen is where the server listens; empty takes port 8080, or a free one when that is taken.
+	// Listen is the server's address; empty means port 8080, or a free port when 8080 is in use.
 	Listen string
 	// Ready is called with the URL of the server and an API key when everything runs; nil is allowed.
 	Ready func(url, key string)
@@ -53,22 +53,22 @@ func Run(ctx context.Context, o Options) (err error) {
 	d := &demo{options: o, settings: configuration(folder, o.Listen), receiver: receiver}
 	fmt.Fprintln(o.Out, "Making three months of history…")
 	if err := d.fill(ctx); ctx.Err() != nil {
-		return nil // somebody has seen enough
+		return nil // the user has ended the demo
 	} else if err != nil {
 		return fmt.Errorf("filling the demo: %w", err)
 	}
 	return d.serve(ctx)
 }
 
-// demo is what its parts share.
+// demo has the state that all parts share.
 type demo struct {
 	options  Options
 	settings settings.Settings
 	receiver string // the URL that jobs call
-	key      string // of the programs
+	key      string // the API key of the programs
 }
 
-// address returns the preferred address if it is free, else one that is.
+// address returns the preferred address if it is free, else an address with a free port.
 func address(ctx context.Context) string {
 	for _, each := range []string{preferred, "127.0.0.1:0"} {
 		if listener, err := new(net.ListenConfig).Listen(ctx, "tcp", each); err == nil {
@@ -76,7 +76,7 @@ func address(ctx context.Context) string {
 			return listener.Addr().String()
 		}
 	}
-	return preferred // the server will say what is wrong
+	return preferred // the server reports the problem
 }
 
 func configuration(folder, listen string) settings.Settings {
@@ -87,7 +87,7 @@ func configuration(folder, listen string) settings.Settings {
 	s.Data = filepath.Join(folder, "data")
 	s.BootstrapKeyFile = filepath.Join(folder, "key")
 	s.Listen, s.PublicURL = listen, "http://"+listen
-	s.AllowNetworks = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} // where the receiver of the jobs listens
+	s.AllowNetworks = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} // the receiver of the jobs listens there
 	s.RateLimit, s.ShutdownTimeout = 0, 3*time.Second
 	return s
 }
@@ -131,7 +131,7 @@ func (d *demo) welcome(url string) {
 `, url, people()[0].Email, Password, d.key)
 }
 
-// clock is a clock that stands still until it is moved.
+// clock is a clock that only set moves.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time

@@ -1,8 +1,8 @@
-// Package demo runs a Signalbox that is full of data, with three programs connected to it, so that a visitor sees at once
-// what it does: pressing a level in the console changes what the programs print.
+// Package demo runs a Signalbox that is full of data, with three programs connected to it. A visitor sees the effect of a
+// change at once: setting a level in the console changes the output of the programs.
 //
-// Everything is real but the past. The demo starts a server on a clock that it moves itself, from ninety days ago until now,
-// and lets four people and their services do what the files in data describe, through the API. Runs of jobs cannot be made
-// there for the past: the store writes them, in the steps of the scheduler and the worker, with results that are made up.
-// Then the demo starts the server anew on the real clock, and the programs as processes of their own.
+// Only the history is made up. The demo first starts a server with a clock that it moves from ninety days ago until now. Four
+// people and their services make the requests that the files in data describe. The API cannot create runs in the past, so
+// the demo writes them to the store, in the steps of the scheduler and the worker, with invented results. Then the demo starts
+// the server again with the real clock, and starts the programs as processes.
 package demo

@@ -26,24 +26,24 @@ var data embed.FS
 
 const (
 	day = 24 * time.Hour
-	// founded is how long ago the account was made.
+	// founded is how long ago the account was created.
 	founded = 90 * day
 )
 
-// history makes the past of the demo's account.
+// history creates the history of the demo's account.
 type history struct {
 	now      time.Time
 	clock    *clock
 	api      http.Handler
 	db       *store.DB
-	account  string              // its id
+	account  string              // the account's id
 	receiver string              // the URL that jobs call
-	visitors map[string]*visitor // by first names
-	keys     map[string]*visitor // programs that have a key, by its id in the file
+	visitors map[string]*visitor // people, by first name
+	keys     map[string]*visitor // programs with an API key, by the key's id in the file
 	chance   *rand.Rand
 }
 
-// event is something that happened.
+// event is an action in the history.
 type event struct {
 	at age
 	do func(context.Context) error
@@ -52,7 +52,7 @@ type event struct {
 // age is how long ago something was, such as "26d" or "90m".
 type age time.Duration
 
-// UnmarshalJSON reads what time.ParseDuration reads, and whole days.
+// UnmarshalJSON reads the durations of time.ParseDuration, and whole days such as 26d.
 func (a *age) UnmarshalJSON(text []byte) error {
 	var written string
 	if err := json.Unmarshal(text, &written); err != nil {
@@ -80,7 +80,7 @@ func read[T any](name string, placeholders ...string) (found T) {
 	return found
 }
 
-// fill makes the account and everything that the files describe, on a clock that it moves.
+// fill creates the account and everything in the data files, with a clock that it moves.
 func (d *demo) fill(ctx context.Context) (err error) {
 	now := time.Now().UTC().Truncate(time.Second)
 	clock := &clock{now: now.Add(-founded)}
@@ -91,7 +91,7 @@ func (d *demo) fill(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	// It is not started: nothing fires, expires or is removed while the clock is moved.
+	// The server is not started: nothing fires, expires or is removed while the clock is moved.
 	defer func() { err = errors.Join(err, server.Stop(context.WithoutCancel(ctx))) }()
 	h := &history{now: now, clock: clock, api: server.Handler(), db: server.Store(), receiver: d.receiver,
 		visitors: map[string]*visitor{}, keys: map[string]*visitor{},
@@ -106,8 +106,8 @@ func (d *demo) fill(ctx context.Context) (err error) {
 	return nil
 }
 
-// play lets events happen in the order of time, and jobs fire in between. Of events at the same time, the first is the
-// first: an environment comes before the flags that have values for it.
+// play runs events in the order of time, and fires jobs in between. Events at the same time keep their order: an
+// environment comes before the flags that have values for it.
 func (h *history) play(ctx context.Context, events []event) error {
 	slices.SortStableFunc(events, func(a, b event) int { return cmp.Compare(b.at, a.at) })
 	for _, each := range events {
@@ -120,7 +120,7 @@ func (h *history) play(ctx context.Context, events []event) error {
 			return err
 		}
 	}
-	// What is due in the last minute is left to the server: its runs would end after now.
+	// The server fires the jobs of the last minute: their runs would end after now.
 	if err := h.fireUntil(ctx, h.now.Add(-time.Minute)); err != nil {
 		return err
 	}
@@ -128,17 +128,17 @@ func (h *history) play(ctx context.Context, events []event) error {
 	return h.owner().leave(ctx)
 }
 
-// write is one version of a resource that a person wrote, or what was done with it.
+// write is one version of a resource that a person wrote, or another action on it.
 type write struct {
 	kind, id   string
 	At         age             `json:"at"`
 	By         string          `json:"by"`     // the first name
-	Action     string          `json:"action"` // empty is a version
+	Action     string          `json:"action"` // empty writes a version
 	Attributes json.RawMessage `json:"attributes"`
 	create     bool
 }
 
-// writes returns what the files describe.
+// writes returns the writes in the data files as events.
 func (h *history) writes() (events []event) {
 	for _, kind := range []string{"environments", "settings", "api_keys", "log_groups", "loggers", "flags", "configs", "jobs"} {
 		resources := read[[]struct {
@@ -160,7 +160,7 @@ func (h *history) writes() (events []event) {
 	return events
 }
 
-// write does what the file says.
+// write sends one write to the API.
 func (h *history) write(ctx context.Context, w write) error {
 	method, path, body := http.MethodPut, w.kind+"/"+w.id, any(document(w.kind, w.id, w.Attributes))
 	switch {
@@ -177,12 +177,12 @@ func (h *history) write(ctx context.Context, w write) error {
 	return err
 }
 
-// isGiven reports whether a resource is there before somebody writes it: a new account has some, and services report loggers.
+// isGiven reports whether a resource exists before its first write: a new account has some, and services report loggers.
 func isGiven(w write) bool {
 	return w.kind == "loggers" || w.id == "production" || w.id == "staging" || w.id == "common"
 }
 
-// writeKey makes a key, uses it or revokes it.
+// writeKey creates a key, uses it or revokes it.
 func (h *history) writeKey(ctx context.Context, w write) (err error) {
 	key := h.keys[w.id]
 	switch w.Action {

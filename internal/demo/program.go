@@ -18,10 +18,10 @@ import (
 	"github.com/signalbox/signalbox/client/live/slogadapter"
 )
 
-// pace is how often a program has something to say; its level decides whether it does.
+// pace is how often a program logs; the logger's level decides which records are printed.
 const pace = 700 * time.Millisecond
 
-// startPrograms starts the three programs as processes, which end with ctx. A program that ends before is an error.
+// startPrograms starts the three programs as processes, which end with ctx. A program that ends earlier is an error.
 func (d *demo) startPrograms(ctx context.Context, server string) (*sync.WaitGroup, <-chan error) {
 	var running sync.WaitGroup
 	ended := make(chan error, len(programs()))
@@ -46,8 +46,8 @@ type checkoutSettings struct {
 	TimeoutMS int `json:"timeout_ms"`
 }
 
-// RunProgram is one of the three programs: it serves imaginary customers, asks its flags, and logs at levels that Signalbox
-// sets, until ctx ends.
+// RunProgram runs one of the three programs until ctx ends: it serves imaginary customers, evaluates its flags, and logs at
+// levels that Signalbox sets.
 func RunProgram(ctx context.Context, name string, out io.Writer) error {
 	box, err := live.Start(ctx, live.WithoutCache())
 	if err != nil {
@@ -64,7 +64,7 @@ func RunProgram(ctx context.Context, name string, out io.Writer) error {
 	for _, logger := range loggersOf(name) {
 		p.loggers = append(p.loggers, adapter.Logger(logger).With("service", name))
 	}
-	_ = box.Ready(ctx) // a service goes on without the server
+	_ = box.Ready(ctx) // a service also runs without the server
 	for {
 		p.serve(ctx)
 		select {
@@ -86,7 +86,7 @@ func shortTime(_ []string, attr slog.Attr) slog.Attr {
 // service is a running program.
 type service struct {
 	loggers  []*slog.Logger
-	flags    []flag // those that it asks for all the time
+	flags    []flag // the flags that it evaluates for every customer
 	settings *live.Configuration[checkoutSettings]
 }
 
@@ -128,7 +128,7 @@ func valueOf[T any](text json.RawMessage) (value T) {
 
 var errPaymentDeclined = errors.New("the card was declined")
 
-// serve serves one customer: several loggers say what happens, most of it in detail that only DEBUG shows.
+// serve serves one customer. Several loggers log it, mostly with details at DEBUG.
 func (s *service) serve(ctx context.Context) {
 	customer := customers()[rand.IntN(len(customers()))]
 	ctx = live.WithContext(ctx, live.User(customer.key, live.Attr("plan", customer.plan), live.Attr("country", customer.country)))

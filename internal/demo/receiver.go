@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// behaviour is how the receiver answers a path, and how runs of the past ended.
+// behaviour is how the receiver answers a path, and how the runs of the history ended.
 type behaviour struct {
 	Status    int     `json:"status"`
 	Body      string  `json:"body"`
-	Typical   age     `json:"typical"` // how long it takes
+	Typical   age     `json:"typical"` // the typical duration of an answer
 	Fails     float64 `json:"fails"`   // the share of answers with a failure
 	Failure   int     `json:"failure"`
 	Objection string  `json:"objection"`
-	Broken    age     `json:"broken"` // for how long every answer has been a failure
+	Broken    age     `json:"broken"` // how long ago the receiver began to fail every time
 }
 
 // behaviours are by the last part of a job's URL.
 func behaviours() map[string]behaviour { return read[map[string]behaviour]("behaviours.json") }
 
-// startReceiver serves what the demo's jobs call, on a free port of the loopback interface, and returns its URL.
+// startReceiver starts the receiver of the demo's jobs, on a free port of the loopback interface, and returns its URL.
 func startReceiver(ctx context.Context) (url string, stop func() error, err error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -34,11 +34,11 @@ func startReceiver(ctx context.Context) (url string, stop func() error, err erro
 		mux.Handle("/hooks/"+name, b)
 	}
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Second}
-	go func() { _ = server.Serve(listener) }() // it ends when it is closed
+	go func() { _ = server.Serve(listener) }() // Serve returns when the server is closed
 	return "http://" + listener.Addr().String() + "/hooks", server.Close, nil
 }
 
-// ServeHTTP answers as the behaviour says, after about the typical time.
+// ServeHTTP answers according to the behavior, after about the typical time.
 func (b behaviour) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	select {
 	case <-time.After(b.takes(rand.Float64())):
@@ -53,12 +53,12 @@ func (b behaviour) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(body))
 }
 
-// takes returns a duration around the typical one, by a number from 0 to 1.
+// takes returns a duration around the typical one. chance is a random number from 0 to 1.
 func (b behaviour) takes(chance float64) time.Duration {
 	return time.Duration(float64(b.Typical) * (0.7 + 0.6*chance + chance*chance*chance))
 }
 
-// answers returns status and body of an answer, by a number from 0 to 1 and how long ago it was.
+// answers returns status and body of an answer. chance is a random number from 0 to 1, and ago is how long ago the answer was.
 func (b behaviour) answers(chance float64, ago age) (status int, body string) {
 	if ago < b.Broken || chance < b.Fails {
 		return b.Failure, b.Objection

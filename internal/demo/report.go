@@ -21,7 +21,7 @@ func programs() []program {
 }
 
 const (
-	// silent is a service that reported for the last time silentFor ago.
+	// silent is a service whose last report was silentFor ago.
 	silent    = "warehouse-sync"
 	silentFor = age(9 * day)
 )
@@ -49,17 +49,17 @@ type declaration struct {
 	Type    flageval.Type   `json:"type"`
 	Default json.RawMessage `json:"default"`
 	Service string          `json:"service"`
-	// Since is when the service declared it first, Evaluated when it asked for its value last.
+	// Since is when the service first declared the flag, Evaluated when it last evaluated the flag.
 	Since     age `json:"since"`
 	Evaluated age `json:"evaluated"`
-	// Always is for flags that the running program asks for all the time.
+	// Always marks flags that the running program evaluates for every customer.
 	Always bool `json:"always"`
 }
 
 // declarations returns the flags in the code of all services.
 func declarations() []declaration { return read[[]declaration]("declarations.json") }
 
-// reports returns what services reported.
+// reports returns the reports of the services as events.
 func (h *history) reports() []event {
 	running := make([]string, len(programs()))
 	for i, each := range programs() {
@@ -80,7 +80,7 @@ func (h *history) reports() []event {
 	return events
 }
 
-// introduce reports the services and the contexts that they met.
+// introduce reports the services and the contexts that they have seen.
 func (h *history) introduce(ctx context.Context) error {
 	contexts := []map[string]any{{"type": "service", "key": silent}}
 	for _, each := range programs() {
@@ -93,7 +93,7 @@ func (h *history) introduce(ctx context.Context) error {
 	return err
 }
 
-// confirm reports that services use the levels that they were told to.
+// confirm reports that services use the levels that Signalbox set.
 func (h *history) confirm(ctx context.Context, services []string) error {
 	response, err := h.keys["services"].request(ctx, http.MethodGet, "loggers?page[size]=1000", nil)
 	if err != nil {
@@ -121,7 +121,7 @@ func (h *history) confirm(ctx context.Context, services []string) error {
 	return h.report(ctx, services, func(logger, environment string) string { return cmp.Or(levels[logger+" "+environment], "INFO") })
 }
 
-// report reports every logger of services with the level that it uses.
+// report reports every logger of services with its current level.
 func (h *history) report(ctx context.Context, services []string, level func(logger, environment string) string) error {
 	var loggers []map[string]any
 	for _, service := range services {
@@ -146,7 +146,7 @@ func (h *history) declare(ctx context.Context, d declaration) error {
 	return err
 }
 
-// evaluate reports that a service asked for a flag, as client/live does every minute.
+// evaluate reports that a service evaluated a flag, as client/live does every minute.
 func (h *history) evaluate(ctx context.Context, d declaration) error {
 	if err := h.declare(ctx, d); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (h *history) evaluate(ctx context.Context, d declaration) error {
 	return err
 }
 
-// customer is somebody whom the programs serve.
+// customer is an imaginary customer of the programs.
 type customer struct{ key, plan, country string }
 
 func customers() []customer {

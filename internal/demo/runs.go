@@ -15,10 +15,10 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// kept is how long the server keeps runs; older ones are not made.
+// kept is how long the server keeps runs; older runs are not created.
 const kept = 30 * day
 
-// fireUntil makes the runs that are due before an instant.
+// fireUntil creates the runs that are due before an instant.
 func (h *history) fireUntil(ctx context.Context, until time.Time) error {
 	oldest := h.now.Add(-kept)
 	for oldest.Before(until) {
@@ -33,7 +33,7 @@ func (h *history) fireUntil(ctx context.Context, until time.Time) error {
 			return nil
 		}
 		if next.Before(oldest) {
-			next = &oldest // of those that were missed, a job fires for the latest
+			next = &oldest // a job fires only for the latest time that it missed
 		}
 		h.clock.set(next.Add(h.millis(10, 30)))
 		if err := h.fire(ctx); err != nil {
@@ -43,7 +43,7 @@ func (h *history) fireUntil(ctx context.Context, until time.Time) error {
 	return nil
 }
 
-// fire makes the runs of jobs that are due now, in the steps that the scheduler and the worker take: queued, claimed, finished.
+// fire creates the runs of jobs that are due now, in the steps of the scheduler and the worker: queued, claimed, finished.
 func (h *history) fire(ctx context.Context) error {
 	const lease, many = "demo", 100
 	var ended []worker.Outcome
@@ -79,12 +79,12 @@ func (h *history) fire(ctx context.Context) error {
 	return err
 }
 
-// millis returns a duration from some milliseconds to fewer than others.
+// millis returns a random duration from from (inclusive) to to (exclusive) milliseconds.
 func (h *history) millis(from, to int) time.Duration {
 	return time.Duration(from+h.chance.IntN(to-from)) * time.Millisecond
 }
 
-// idAt returns an id of an instant: ids of runs grow with time.
+// idAt returns an id for a run at an instant: ids of runs grow with time.
 func idAt(at time.Time) string {
 	id := uuid.Must(uuid.NewV7())
 	var millis [8]byte
@@ -93,7 +93,7 @@ func idAt(at time.Time) string {
 	return id.String()
 }
 
-// outcome is what the receiver would have answered.
+// outcome returns the result of a run that the receiver would have answered at started.
 func (h *history) outcome(run string, job jobs.Job, started time.Time) worker.Outcome {
 	target, _ := url.Parse(job.Configuration.Plain().URL) // the server has checked it
 	b := behaviours()[path.Base(target.Path)]

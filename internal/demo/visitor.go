@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/internal/app"
 )
 
-// signedInFor is how long a visitor's session is used; the server ends those that are idle for twelve hours.
+// signedInFor is how long a visitor uses a session; the server ends sessions that are idle for twelve hours.
 const signedInFor = 6 * time.Hour
 
 // person is somebody who uses the demo's account.
@@ -24,10 +24,10 @@ type person struct {
 	Email   string        `json:"email"`
 	Role    accounts.Role `json:"role"`
 	At      age           `json:"at"`      // when they were invited
-	Browser string        `json:"browser"` // empty for who did not come yet
+	Browser string        `json:"browser"` // empty if the person has not accepted the invitation
 }
 
-// people are those of the account; the first is its owner.
+// people returns the people of the account; the first is its owner.
 func people() []person { return read[[]person]("people.json") }
 
 // first returns the first name.
@@ -36,17 +36,17 @@ func (p person) first() string {
 	return name
 }
 
-// visitor is a person who makes requests as the console does, with the cookie of a session, or a program with a key.
+// visitor is a person who makes requests with the cookie of a session, as the console does, or a program with an API key.
 type visitor struct {
 	person
-	id, key  string // of a program
+	id, key  string // the API key of a program
 	api      http.Handler
 	clock    *clock
 	cookie   *http.Cookie
 	signedIn time.Time
 }
 
-// makeOwner makes the owner of the account that the server made, and gives it a name.
+// makeOwner creates the owner of the account that the server created, and names the account.
 func (h *history) makeOwner(ctx context.Context, operator *app.Operator) error {
 	existing, err := operator.Accounts(ctx)
 	if err != nil {
@@ -66,7 +66,7 @@ func (h *history) makeOwner(ctx context.Context, operator *app.Operator) error {
 
 func (h *history) owner() *visitor { return h.visitors[people()[0].first()] }
 
-// invitations returns the invitations of everybody but the owner. Most people follow theirs at once.
+// invitations returns the invitations of everybody except the owner, as events. Most people accept at once.
 func (h *history) invitations() (events []event) {
 	for _, each := range people()[1:] {
 		events = append(events, event{each.At, func(ctx context.Context) error {
@@ -89,13 +89,13 @@ func (h *history) admit(ctx context.Context, who person, link string) error {
 	v := &visitor{person: who, api: h.api, clock: h.clock}
 	h.visitors[who.first()] = v
 	body := map[string]string{"token": parsed.Query().Get("token"), "name": who.Name, "password": Password}
-	if who.Role == accounts.Owner { // an invitation knows the address
+	if who.Role == accounts.Owner { // an invitation already has the address
 		body["email"] = who.Email
 	}
 	return v.open(ctx, "links/redeem", body)
 }
 
-// open makes a request that answers with a session, and keeps its cookie.
+// open sends a request that opens a session, and keeps the session's cookie.
 func (v *visitor) open(ctx context.Context, path string, body any) error {
 	response, err := v.exchange(ctx, http.MethodPost, prefix+path, body)
 	if err != nil {
@@ -106,7 +106,7 @@ func (v *visitor) open(ctx context.Context, path string, body any) error {
 	return err
 }
 
-// leave ends the session: whoever comes next finds one session, their own.
+// leave ends the session, so that a visitor of the demo only sees their own session.
 func (v *visitor) leave(ctx context.Context) error {
 	_, err := v.exchange(ctx, http.MethodDelete, prefix+"sessions/current", nil)
 	v.cookie = nil
@@ -122,7 +122,7 @@ func document(kind, id string, attributes any) map[string]any {
 	return map[string]any{"data": resource}
 }
 
-// answer is what the demo reads of a resource.
+// answer has the members of a resource that the demo reads.
 type answer struct {
 	ID         string `json:"id"`
 	Attributes struct {
@@ -144,10 +144,10 @@ func (v *visitor) send(ctx context.Context, method, path string, body any) (answ
 	return answered.Data, err
 }
 
-// prefix is what the paths of the API begin with.
+// prefix is the start of the API's paths.
 const prefix = "/api/v1/"
 
-// request is an exchange with the API. A person signs in again if that was long ago.
+// request sends a request to the API. A person whose session is old signs in again first.
 func (v *visitor) request(ctx context.Context, method, path string, body any) (*httptest.ResponseRecorder, error) {
 	if v.key == "" && v.clock.Now().Sub(v.signedIn) > signedInFor {
 		_ = v.leave(ctx) // the server may have ended the session
@@ -158,7 +158,7 @@ func (v *visitor) request(ctx context.Context, method, path string, body any) (*
 	return v.exchange(ctx, method, prefix+path, body)
 }
 
-// exchange returns the response to a request, or what the server objects to.
+// exchange returns the response to a request, or the server's refusal as an error.
 func (v *visitor) exchange(ctx context.Context, method, path string, body any) (*httptest.ResponseRecorder, error) {
 	var text []byte
 	if body != nil {

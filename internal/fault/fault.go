@@ -1,7 +1,7 @@
 // Package fault has the one error type of Signalbox: a refusal with a code. The
-// domain, the store and the API all refuse with *Error; package jsonapi knows
-// which HTTP status a code has. Every other error is a defect or an outage and is
-// answered without its text.
+// domain, the store and the API all refuse with *Error; package jsonapi maps codes
+// to HTTP statuses. Every other error is a defect or an outage, and callers do not
+// see its text.
 package fault
 
 import (
@@ -59,7 +59,7 @@ const (
 	ParameterSource
 )
 
-// Source is the place in a request that a refusal is about.
+// Source is the place in a request that caused a refusal.
 type Source struct {
 	Kind SourceKind
 	Path string
@@ -81,8 +81,8 @@ func Escape(name string) string {
 // Parameter returns the source of a query parameter.
 func Parameter(name string) Source { return Source{Kind: ParameterSource, Path: name} }
 
-// Error is one refusal: a code, a sentence for people, the place in the request
-// that it is about, and facts for programs.
+// Error is one refusal: a code, a sentence for people, the place in the request that
+// caused it, and facts for programs.
 type Error struct {
 	Code   Code
 	Detail string
@@ -104,8 +104,8 @@ func Missing(kind, key string) *Error {
 	return New(NotFound, "There is no %s %q.", kind, key)
 }
 
-// RowLimit returns the refusal of more rows, or bytes of them, than an account may
-// have. key names the limit for programs.
+// RowLimit returns the refusal of a write that would exceed an account's limit of
+// rows or bytes. key names the limit for programs.
 func RowLimit(key string, maximum int, format string, args ...any) *Error {
 	return New(RowLimitReached, format, args...).With("limit_key", key).With("maximum", maximum)
 }
@@ -152,7 +152,7 @@ func Is(err error, code Code) bool {
 	return slices.ContainsFunc(All(err), func(refusal *Error) bool { return refusal.Code == code })
 }
 
-// All returns every refusal in err, in order; none when err is something else.
+// All returns every refusal in err, in order; nil if err has none.
 func All(err error) []*Error {
 	if several, ok := errors.AsType[Errors](err); ok {
 		return several

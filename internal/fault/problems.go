@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Errors is several refusals of one request, for a caller to see at once.
+// Errors has several refusals of one request, so that a caller sees all at once.
 type Errors []*Error
 
 // Error returns the texts of all refusals.
@@ -18,30 +18,30 @@ func (e Errors) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// Problems collects what is wrong with one input, first what its reader finds and
-// then what the domain's rules find. The zero value is ready for use.
+// Problems collects the refusals of one input: first those of its reader, then those
+// of the domain's rules. The zero value is ready for use.
 type Problems struct {
 	found    Errors
 	places   map[Source]bool
-	warnings *[]Warning // shared by copies; nil drops them
+	warnings *[]Warning // shared by copies; nil drops warnings
 }
 
-// Warning is something in an input that is accepted and probably not meant.
+// Warning is a probable mistake in an input that is accepted.
 type Warning struct {
 	Source Source
 	Detail string
 }
 
-// WithWarnings returns Problems that keep warnings too. Copies share them, so that whoever passes Problems on with a draft
-// still sees what the domain's rules warn of.
+// WithWarnings returns Problems that keep warnings too. Copies share the warnings: a caller that passes a copy to the domain
+// still sees the warnings of the domain's rules.
 func WithWarnings() *Problems { return &Problems{warnings: new([]Warning)} }
 
 // maxProblems is how many problems of one input are reported.
 const maxProblems = 1000
 
-// Add notes a refusal, unless its place has one already: a member of the wrong
-// type is not reported as too short as well. If the attributes are wrong as a
-// whole, none of them is reported.
+// Add adds a refusal unless its place already has one: a member of the wrong type is
+// not also reported as too short. If the attributes as a whole are wrong, no single
+// attribute is reported.
 func (p *Problems) Add(refusal *Error) {
 	if len(p.found) >= maxProblems || (refusal.Source.Kind != NoSource && p.mentions(refusal.Source)) {
 		return
@@ -53,14 +53,14 @@ func (p *Problems) Add(refusal *Error) {
 	p.places[refusal.Source] = true
 }
 
-// Attribute notes that an attribute breaks a rule ("must be …"). The sentence is
-// the path and the rule.
+// Attribute adds the refusal of an attribute that breaks a rule ("must be …"). The
+// sentence is the path and the rule.
 func (p *Problems) Attribute(path, format string, args ...any) {
 	rule := fmt.Sprintf(format, args...)
 	p.Add(New(Validation, "%s %s.", path, rule).At(Attribute(path)))
 }
 
-// Warn notes something that is accepted and probably not meant, once: a transaction may run again.
+// Warn adds a warning, unless there is the same already: a transaction may run again.
 func (p *Problems) Warn(source Source, format string, args ...any) {
 	warning := Warning{source, fmt.Sprintf(format, args...)}
 	if p.warnings == nil || len(*p.warnings) >= maxProblems || slices.Contains(*p.warnings, warning) {
@@ -69,7 +69,7 @@ func (p *Problems) Warn(source Source, format string, args ...any) {
 	*p.warnings = append(*p.warnings, warning)
 }
 
-// Warnings returns what was warned of, in order.
+// Warnings returns the warnings, in order.
 func (p *Problems) Warnings() []Warning {
 	if p.warnings == nil {
 		return nil
@@ -77,8 +77,8 @@ func (p *Problems) Warnings() []Warning {
 	return *p.warnings
 }
 
-// Take notes the refusals of err if all are about places of the input, and
-// returns any other error.
+// Take adds the refusals of err if all of them have a place in the input. It returns
+// any other error.
 func (p *Problems) Take(err error) error {
 	refusals := All(err)
 	if len(refusals) == 0 || slices.ContainsFunc(refusals, func(refusal *Error) bool { return refusal.Source.Kind == NoSource }) {
@@ -100,7 +100,7 @@ func (p *Problems) Within(path string) bool {
 	})
 }
 
-// Err returns what was found; nil when that is nothing.
+// Err returns the refusals as one error, or nil if there are none.
 func (p *Problems) Err() error {
 	switch len(p.found) {
 	case 0:

@@ -17,14 +17,14 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// MaxBody bounds a request body.
+// MaxBody limits the size of a request body in bytes.
 const MaxBody = 8 << 20
 
-// presized bounds the memory that is allocated for an announced length.
+// presized limits the memory that is allocated for an announced length.
 const presized = 64 << 10
 
 // ReadBody returns a request's JSON text. It refuses other media types, compressed
-// bodies and those that are too large; a missing Content-Type means JSON.
+// bodies and bodies that are too large; a missing Content-Type means JSON.
 func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return nil, fault.New(fault.UnsupportedMediaType, "The body must be sent as it is, without Content-Encoding; %q is not supported.", encoding)
@@ -49,7 +49,7 @@ func readAll(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	}
 	text := make([]byte, r.ContentLength)
-	_, err := io.ReadFull(r.Body, text) // the server gives no more than was announced
+	_, err := io.ReadFull(r.Body, text) // net/http ends the body at the announced length
 	return text, err
 }
 
@@ -66,16 +66,16 @@ func isJSON(contentType string) bool {
 type Envelope struct {
 	ID         optional.Value[string]
 	Attributes *Object
-	// Restores says that the attributes are an earlier state of the resource, from
-	// the history, and not what somebody sent.
+	// Restores reports whether the attributes are an earlier state of the resource from
+	// the history, not a caller's input.
 	Restores bool
-	// Strict makes Done refuse members that nothing has asked for.
+	// Strict makes Done refuse unknown members.
 	Strict bool
 
 	document *Object
 }
 
-// members returns those that JSON:API itself gives to documents and resources; a client may send back what it has read.
+// members returns the members that JSON:API itself defines. They are known because a client may send back a document that it read.
 func members() []string { return []string{"meta", "links", "jsonapi", "included", "relationships"} }
 
 // ParseEnvelope reads {data: {id, type, attributes}}. It returns an error when
@@ -99,12 +99,12 @@ func ParseEnvelope(text []byte, kind string) (*Envelope, error) {
 	return &Envelope{ID: data.String("id"), Attributes: data.attributes(), document: document}, nil
 }
 
-// Bare returns the envelope of a body that is nothing but attributes.
+// Bare returns the envelope of a body that has only attributes.
 func Bare(attributes *Object) *Envelope {
 	return &Envelope{Attributes: attributes, document: attributes}
 }
 
-// attributes reads the attributes of a resource, whose problems have places below them.
+// attributes reads the attributes of a resource. The places of their problems are relative to the attributes.
 func (o *Object) attributes() *Object {
 	text, _ := o.member("attributes")
 	attributes := &Object{place: fault.Attribute, problems: o.problems, reading: o.reading.inside()}
@@ -121,7 +121,7 @@ func (e *Envelope) Done() fault.Problems { return e.document.Done(e.Strict) }
 // Document returns the whole body.
 func (e *Envelope) Document() *Object { return e.document }
 
-// RequireID notes a problem when the body names another resource than the path.
+// RequireID adds a problem if the body and the path name different resources.
 func (e *Envelope) RequireID(id string) {
 	if sent, ok := e.ID.Get(); ok && sent != id {
 		e.document.problems.Add(fault.New(fault.Validation, "id must be %q, as in the path, or be left out.", id).At(fault.Pointer("/data/id")))
@@ -150,8 +150,8 @@ func parseObject(text []byte, except string) (*Object, error) {
 	return object, object.problems.Err()
 }
 
-// ParseItem reads an object out of a body that was parsed before, and notes a problem
-// if parsers could read it in different ways.
+// ParseItem reads an object of a body that was already parsed. It adds a problem if
+// parsers could read the object in different ways.
 func ParseItem(text json.RawMessage) (*Object, bool) {
 	item := &Object{place: fault.Pointer, problems: &fault.Problems{}}
 	isObject := item.parse(text)
@@ -159,12 +159,12 @@ func ParseItem(text json.RawMessage) (*Object, bool) {
 	return item, isObject
 }
 
-// maxUnreadable is how many problems of one body are told that make it unreadable
-// for some parsers.
+// maxUnreadable limits the reported places of a body that some parsers could not
+// read.
 const maxUnreadable = 100
 
-// requireReadable notes what some parsers could not read. It would be stored and
-// make every list unreadable that it is in.
+// requireReadable adds a problem for every place that some parsers could not read.
+// If such a value were stored, these parsers could read no list that contains it.
 func (o *Object) requireReadable(text []byte, limit int, except string) {
 	for _, each := range rawjson.Check(text, limit, except) {
 		o.problems.Add(unreadable(each))

@@ -2,8 +2,8 @@
 // query parameters. It knows no resource.
 //
 // A body is read member by member. Problems are collected instead of returned, so
-// that a caller hears of all of them at once; they travel with the draft to the
-// domain, whose rules add theirs.
+// that a caller sees all of them at once. They are passed with the draft to the
+// domain, whose rules add further problems.
 //
-// The one table from error codes to HTTP statuses is here.
+// This package has the one table from error codes to HTTP statuses.
 package jsonapi

@@ -15,24 +15,24 @@ type Resource struct {
 // Single is a document with one resource.
 type Single struct {
 	Data Resource `json:"data"`
-	Meta *Meta    `json:"meta,omitempty"` // nil when there is nothing to say
+	Meta *Meta    `json:"meta,omitempty"` // nil if it would be empty
 }
 
-// Meta is what a response says about its request.
+// Meta has notes about the request.
 type Meta struct {
-	Ignored  []string  `json:"ignored,omitempty"` // pointers of members that nothing knows
+	Ignored  []string  `json:"ignored,omitempty"` // pointers of unknown members
 	Warnings []Warning `json:"warnings,omitempty"`
 	DryRun   bool      `json:"dry_run,omitempty"`
 }
 
-// Warning is something in a request that was accepted and is probably not meant.
+// Warning is a probable mistake in a request that was accepted.
 type Warning struct {
 	Pointer string `json:"pointer"`
 	Detail  string `json:"detail"`
 }
 
-// NewMeta returns the warnings and ignored members of a request, or nil if there are none and it is no dry run. The body is
-// nil if it had none.
+// NewMeta returns the warnings and ignored members of a request, or nil if there are none and it is no dry run. A request
+// without a body has a nil body.
 func NewMeta(body *Object, dryRun bool) *Meta {
 	meta := Meta{DryRun: dryRun}
 	if body != nil {
@@ -92,7 +92,7 @@ func NewTail[T any](items []T, size int, next *string, render func(T) Resource) 
 }
 
 func resources[T any](items []T, render func(T) Resource) []Resource {
-	data := make([]Resource, len(items)) // never null, also when empty
+	data := make([]Resource, len(items)) // an empty list is [], not null
 	for i, item := range items {
 		data[i] = render(item)
 	}

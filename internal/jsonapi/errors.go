@@ -7,7 +7,7 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// meaning is what an error code is in HTTP.
+// meaning has the HTTP status and title of an error code.
 type meaning struct {
 	code   fault.Code
 	status int
@@ -72,8 +72,8 @@ type ErrorDocument struct {
 	Errors []ErrorObject `json:"errors"`
 }
 
-// Errors returns the HTTP status and the document for err. The text of an error
-// that is not a refusal is not shown.
+// Errors returns the HTTP status and the document for err. It does not show the text
+// of an error that is not a refusal.
 func Errors(err error, requestID string) (int, ErrorDocument) {
 	refusals := fault.All(err)
 	if len(refusals) == 0 {

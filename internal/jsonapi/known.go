@@ -15,10 +15,10 @@ import (
 // maxIgnored is how many unknown members of one body are named.
 const maxIgnored = 1000
 
-// reading remembers which members of an object anything has asked for. A nil reading remembers nothing.
+// reading remembers the members of an object that were read. A nil reading remembers nothing.
 type reading struct {
 	known    map[string]bool      // false for members that are known but cannot be written
-	children map[string][]*Object // that a member holds: itself, or the items of an array
+	children map[string][]*Object // the objects in a member: the member itself, or the items of an array
 }
 
 func newReading() *reading {
@@ -45,17 +45,17 @@ func (r *reading) contain(name string, child *Object) {
 	}
 }
 
-// writable returns the members that something has asked for, whether they were sent or not.
+// writable returns the members that were read, even if the body does not have them.
 func (r *reading) writable() []string {
 	names := maps.Clone(r.known)
 	maps.DeleteFunc(names, func(_ string, writable bool) bool { return !writable })
 	return slices.Sorted(maps.Keys(names))
 }
 
-// Track makes an item remember what is asked of it, so that Done can refuse the rest.
+// Track makes an item remember the members that are read, so that Done can refuse others.
 func (o *Object) Track() { o.reading = newReading() }
 
-// Know makes members known that cannot be written: clients send back what they have read.
+// Know makes members known that cannot be written, because clients may send back a document that they read.
 func (o *Object) Know(names ...string) {
 	if o.reading == nil {
 		return
@@ -67,7 +67,7 @@ func (o *Object) Know(names ...string) {
 	}
 }
 
-// Ignored returns the pointers of all members that nothing has asked for, in the order of the text.
+// Ignored returns the pointers of all unknown members, in the order of the text.
 func (o *Object) Ignored() []string {
 	var pointers []string
 	for in, name := range o.unknown() {
@@ -76,8 +76,7 @@ func (o *Object) Ignored() []string {
 	return pointers
 }
 
-// Done returns the problems of a body once everything was read from it. If it is read strictly, the members that nothing
-// has asked for are among them.
+// Done returns the problems of a body after everything was read from it. With strict, unknown members are problems.
 func (o *Object) Done(strict bool) fault.Problems {
 	if strict {
 		for in, name := range o.unknown() {
@@ -87,7 +86,7 @@ func (o *Object) Done(strict bool) fault.Problems {
 	return *o.problems
 }
 
-// unknown iterates over the first members that nothing has asked for, each with the object that has it.
+// unknown iterates over the first maxIgnored unknown members, each with its object.
 func (o *Object) unknown() iter.Seq2[*Object, string] {
 	return func(yield func(*Object, string) bool) {
 		left := maxIgnored
@@ -115,7 +114,7 @@ func (o *Object) eachUnknown(yield func(*Object, string) bool) bool {
 	return true
 }
 
-// Unknown notes a problem for every member that is not among the known ones, however the body is read.
+// Unknown adds a problem for every member that is not in known, even if the body is not read strictly.
 func (o *Object) Unknown(known ...string) {
 	for _, name := range o.names {
 		if !slices.Contains(known, name) {
@@ -134,7 +133,7 @@ func (o *Object) refuseUnknown(name string, known []string) {
 	o.problems.Add(fault.New(fault.Validation, "%s %s.%s", path, rule, naming.DidYouMean(name, known)).At(o.Place(name)))
 }
 
-// MemberNames returns the names of the members that a value has as JSON; none if it is no object.
+// MemberNames returns the names of the members of a value's JSON; none if that is not an object.
 func MemberNames(value any) []string {
 	text, err := json.Marshal(value)
 	if err != nil {

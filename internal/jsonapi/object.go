@@ -14,35 +14,35 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// Object is a JSON object of a request. Its methods read one member each, and note
-// a problem when the member has the wrong JSON type.
+// Object is a JSON object of a request. Its methods read one member each, and add a
+// problem if the member has the wrong JSON type.
 type Object struct {
 	names    []string // in the order of the text, each once
 	members  map[string]json.RawMessage
-	path     string // of the object itself, "" or ending in "/"
+	path     string // the object's own path, "" or ending in "/"
 	place    func(path string) fault.Source
 	problems *fault.Problems
-	reading  *reading // nil where nobody asks what was ignored
+	reading  *reading // nil if unknown members do not matter
 }
 
 // parse splits valid JSON into members and reports whether it is an object.
 func (o *Object) parse(text []byte) bool {
 	o.members = map[string]json.RawMessage{}
 	return rawjson.Members(text, func(name string, member json.RawMessage) {
-		if _, repeated := o.members[name]; !repeated { // in an item of a report that is rejected
+		if _, repeated := o.members[name]; !repeated { // only a rejected item of a report can repeat a name
 			o.names = append(o.names, name)
 		}
 		o.members[name] = member
 	})
 }
 
-// child parses a member that is an object. Its problems are noted with o's.
+// child parses a member that is an object. Its problems are collected with o's.
 func (o *Object) child(name string, text []byte) (*Object, bool) {
 	child := &Object{path: o.path + fault.Escape(name) + "/", place: o.place, problems: o.problems, reading: o.reading.inside()}
 	return child, child.parse(text)
 }
 
-// member returns the text of a member, which is known from then on.
+// member returns the text of a member and makes the member known.
 func (o *Object) member(name string) (json.RawMessage, bool) {
 	o.reading.ask(name)
 	text, sent := o.members[name]
@@ -52,10 +52,10 @@ func (o *Object) member(name string) (json.RawMessage, bool) {
 // Names returns the members' names in the order of the text.
 func (o *Object) Names() []string { return o.names }
 
-// Problems returns what collects the problems of this object.
+// Problems returns the collected problems of this object.
 func (o *Object) Problems() *fault.Problems { return o.problems }
 
-// Refuse notes that a member breaks a rule ("must be …").
+// Refuse adds the problem that a member breaks a rule ("must be …").
 func (o *Object) Refuse(name, rule string) {
 	o.problems.Add(fault.New(fault.Validation, "%s%s %s.", o.path, fault.Escape(name), rule).At(o.Place(name)))
 }
@@ -69,7 +69,7 @@ func (o *Object) Place(name string) fault.Source {
 	return place
 }
 
-// read returns a member that convert understands, or notes the rule that it breaks.
+// read returns a member that convert accepts. For any other it adds the rule as a problem.
 func read[T any](o *Object, name, rule, example string, convert func(json.RawMessage) (T, bool)) optional.Value[T] {
 	text, sent := o.member(name)
 	switch {
@@ -97,8 +97,8 @@ func (o *Object) String(name string) optional.Value[string] {
 	return value
 }
 
-// Text reads a string that may contain any character, for what is not stored as
-// text.
+// Text reads a string that may contain any character, for members that are not stored
+// as text.
 func (o *Object) Text(name string) optional.Value[string] {
 	return read(o, name, "must be a string", "", toString)
 }
@@ -168,12 +168,12 @@ func (o *Object) RawObject(name, example string) optional.Value[json.RawMessage]
 	return o.DeepObject(name, example)
 }
 
-// DeepObject is RawObject for what has bounds of its own.
+// DeepObject is RawObject for members that have their own limit of nesting.
 func (o *Object) DeepObject(name, example string) optional.Value[json.RawMessage] {
 	return read(o, name, mustBeObject, example, func(text json.RawMessage) (json.RawMessage, bool) { return text, text[0] == '{' })
 }
 
-// Raw reads any value but null as its JSON text.
+// Raw reads any value except null as its JSON text.
 func (o *Object) Raw(name string) optional.Value[json.RawMessage] {
 	o.requireShallow(name)
 	return read(o, name, "", "", func(text json.RawMessage) (json.RawMessage, bool) { return text, true })
@@ -186,8 +186,8 @@ func (o *Object) RawOrNull(name string) (json.RawMessage, bool) {
 	return o.member(name)
 }
 
-// requireShallow notes a problem if a value is nested so deeply that many parsers
-// could not read it.
+// requireShallow adds a problem if a value is nested so deeply that many parsers could
+// not read it.
 func (o *Object) requireShallow(name string) {
 	if rule := BrokenDepth(o.members[name]); rule != "" {
 		o.Refuse(name, rule)
@@ -202,8 +202,8 @@ func BrokenDepth(value json.RawMessage) string {
 	return "must have at most " + strconv.Itoa(rawjson.MaxValueDepth) + " levels of arrays and objects"
 }
 
-// Items iterates over an array of objects and notes everything else in it as a
-// problem.
+// Items iterates over an array of objects. It adds a problem for every element that is
+// not an object.
 func (o *Object) Items(name, example string) iter.Seq2[int, *Object] {
 	return func(yield func(int, *Object) bool) {
 		items, _ := o.Array(name).Get()
@@ -248,7 +248,7 @@ func ParseTime(text string) (time.Time, bool) {
 			// Parse accepts a fraction after the seconds that the layout does not have.
 			if at, err := time.Parse(local+offset, text); err == nil {
 				at = at.UTC().Truncate(time.Microsecond)
-				return at, at.Year() >= 0 && at.Year() <= 9999 && isOffset(text) // an offset may lead out of the calendar
+				return at, at.Year() >= 0 && at.Year() <= 9999 && isOffset(text) // an offset may move the year out of range
 			}
 		}
 	}

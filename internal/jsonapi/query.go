@@ -17,16 +17,16 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 )
 
-// maxSorts bounds the fields of a sort.
+// maxSorts limits the fields of a sort.
 const maxSorts = 8
 
-// Query reads the query parameters of one request and notes what is wrong.
+// Query reads the query parameters of one request and collects problems.
 type Query struct {
-	// Strict makes Err refuse every parameter that nothing has read.
+	// Strict makes Err refuse every unknown parameter.
 	Strict bool
 
 	values   url.Values
-	known    []string // the names that were asked for, if any parameter was sent
+	known    []string // the names that were read; not kept if no parameter was sent
 	problems fault.Problems
 }
 
@@ -79,10 +79,10 @@ func (q *Query) Filter(name string) optional.Value[string] {
 	return value
 }
 
-// Search reads filter[search]; an empty one searches nothing.
+// Search reads filter[search]; an empty search lists everything.
 func (q *Query) Search() string { return q.FilterOrEmpty("search").Or("") }
 
-// FilterOrEmpty reads a filter whose empty value means something.
+// FilterOrEmpty reads a filter that may be empty.
 func (q *Query) FilterOrEmpty(name string) optional.Value[string] {
 	text, sent := q.text(q.filterName(name))
 	if !sent {
@@ -97,8 +97,8 @@ func (q *Query) FilterBool(name string) optional.Value[bool] {
 	return q.toBool(q.filterName(name), text, sent)
 }
 
-// FilterRange reads a filter such as [2030-01-01T00:00:00Z,*): from the first
-// instant until before the second. * is an open end, returned as the zero time.
+// FilterRange reads a filter such as [2030-01-01T00:00:00Z,*). The first instant is
+// inclusive, the second exclusive. * is an open end, returned as the zero time.
 func (q *Query) FilterRange(name string) (from, to time.Time) {
 	text, sent := q.Filter(name).Get()
 	if !sent {
@@ -125,7 +125,7 @@ func (q *Query) rangeEnd(name, text string) time.Time {
 	return at
 }
 
-// Time reads a parameter that is an instant; one that is absent is the zero time.
+// Time reads a parameter that is an instant; an absent parameter is the zero time.
 func (q *Query) Time(name string) time.Time {
 	text, sent := q.text(name)
 	at, ok := ParseTime(text)
@@ -135,7 +135,7 @@ func (q *Query) Time(name string) time.Time {
 	return at
 }
 
-// Filters reads every filter, whatever its name.
+// Filters reads all filters, with any name.
 func (q *Query) Filters() map[string]string {
 	filters := map[string]string{}
 	for parameter := range q.values {
@@ -157,17 +157,17 @@ func (q *Query) Bool(name string) optional.Value[bool] {
 	return q.toBool(name, text, sent)
 }
 
-// Text reads a parameter as it was sent; one that is absent is empty.
+// Text reads a parameter without changing it; an absent parameter is empty.
 func (q *Query) Text(name string) string {
 	text, _ := q.text(name)
 	return text
 }
 
-// Refuse notes that a filter, or another parameter, breaks a rule of its list.
+// Refuse adds the problem that a filter, or another parameter, breaks a rule of its list.
 func (q *Query) Refuse(name, rule string) { q.wrong(q.filterName(name), "%s", rule) }
 
-// Know makes parameters known that are read elsewhere. One that is sent more than once is refused: whichever value were
-// taken, a caller who meant the other one must not be surprised.
+// Know makes parameters known that are read elsewhere. It refuses a parameter that was sent more than once, because the
+// caller may have meant either value.
 func (q *Query) Know(names ...string) {
 	if len(q.values) == 0 {
 		return
@@ -189,8 +189,8 @@ func (q *Query) DryRun(supported bool) (bool, error) {
 	return wanted, q.problems.Err()
 }
 
-// Err returns what was wrong. Filter and page parameters that nothing has read are
-// refused as well: an unknown filter must not be ignored.
+// Err returns the problems. It also refuses unknown filter and page parameters: an
+// unknown filter must not be ignored.
 func (q *Query) Err() error {
 	for _, name := range slices.Sorted(maps.Keys(q.values)) {
 		family, _, bracketed := strings.Cut(name, "[")
@@ -235,7 +235,7 @@ func (q *Query) text(name string) (string, bool) {
 	return values[0], true
 }
 
-// Integer reads a parameter that is a whole number between two.
+// Integer reads a parameter that is a whole number from least to most.
 func (q *Query) Integer(name string, fallback, least, most int) int {
 	text, sent := q.text(name)
 	if !sent {

@@ -8,28 +8,28 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// A name is shown in terminals and browsers, beside the names of others. An escape
-// sequence in it would command the reader's terminal, and a bidirectional override
-// would show the text around it in another order than it has.
+// A name is shown in terminals and browsers, beside other names. An escape sequence in
+// a name could control the reader's terminal, and a bidirectional override would change
+// the order of the text around it.
 
 // IsHidden reports whether a name must not contain r: control characters, line
 // separators, and the bidirectional embeddings, overrides and isolates. The marks
-// U+200E, U+200F and U+061C are allowed: each is no more than an invisible letter of
-// its direction, and people who write from right to left need them.
+// U+200E, U+200F and U+061C are allowed: each acts only like an invisible letter of its
+// direction, and people who write from right to left need them.
 func IsHidden(r rune) bool {
 	return unicode.IsControl(r) || isSeparator(r) || '\u202A' <= r && r <= '\u202E' || '\u2066' <= r && r <= '\u2069'
 }
 
 func isSeparator(r rune) bool { return r == '\u2028' || r == '\u2029' }
 
-// isLayout reports whether r may be in a text of several lines, but not in a name.
+// isLayout reports whether r is allowed in a text of several lines, but not in a name.
 func isLayout(r rune) bool { return r == '\n' || r == '\t' }
 
 // isHiddenInText is IsHidden for texts of several lines.
 func isHiddenInText(r rune) bool { return IsHidden(r) && !isLayout(r) }
 
-// HiddenRule returns the rule that text breaks as a name because of a hidden
-// character, as a sentence goes on; "" if it has none.
+// HiddenRule returns the rule that a name with a hidden character breaks, as the end
+// of a sentence; "" if text has no hidden character.
 func HiddenRule(text string) string { return hiddenRule(text, IsHidden) }
 
 func hiddenRule(text string, hidden func(rune) bool) string {
@@ -55,8 +55,8 @@ func CheckHidden(problems *fault.Problems, path, text string) {
 	}
 }
 
-// Printable returns text without hidden characters, for names that nobody can be
-// asked to correct: those that browsers and identity providers send.
+// Printable returns text without hidden characters, for names from browsers and
+// identity providers: no person could be asked to correct them.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if IsHidden(r) {
@@ -74,7 +74,7 @@ func Visible(text string) string { return visible(text, IsHidden) }
 func VisibleText(text string) string { return visible(text, isHiddenInText) }
 
 func visible(text string, hidden func(rune) bool) string {
-	text = strings.ToValidUTF8(text, "\uFFFD") // terminals of one byte per character take 0x9B for an escape
+	text = strings.ToValidUTF8(text, "\uFFFD") // a terminal that is not UTF-8 reads the byte 0x9B as an escape
 	if !strings.ContainsFunc(text, hidden) {
 		return text
 	}
@@ -89,8 +89,8 @@ func visible(text string, hidden func(rune) bool) string {
 	return shown.String()
 }
 
-// symbol returns what stands for a hidden character. The pictures of Unicode's block
-// Control Pictures have the order of the characters that they are for.
+// symbol returns the symbol for a hidden character. Unicode's block Control Pictures
+// has one for each control character, in the same order.
 func symbol(r rune) string {
 	const pictures, deleted = '\u2400', '\u2421'
 	switch {

@@ -1,5 +1,5 @@
-// Package naming has the rules that keys, names and descriptions of all resources
-// share. Each resource has its own lengths.
+// Package naming has the common rules for keys, names and descriptions of all
+// resources. Each resource has its own lengths.
 package naming
 
 import (
@@ -31,17 +31,17 @@ func isLetterOrDigit(c byte) bool {
 	return '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
 
-// KeyRule returns the rule of keys as a sentence goes on.
+// KeyRule returns the rule of keys as the end of a sentence.
 func KeyRule(maximum int) string {
 	return fmt.Sprintf("must be 1 to %d letters, digits, dots, underscores or hyphens and start with a letter or digit", maximum)
 }
 
-// IsLabel reports whether text may be the name that a program gave something.
+// IsLabel reports whether text may be a name that a program has chosen.
 func IsLabel(text string, maximum int) bool {
 	return Fits(text, 1, maximum) && !strings.ContainsFunc(text, IsHidden)
 }
 
-// LabelRule returns the rule of labels as a sentence goes on.
+// LabelRule returns the rule of labels as the end of a sentence.
 func LabelRule(maximum int) string {
 	return fmt.Sprintf("must have 1 to %d characters and no control characters or bidirectional overrides", maximum)
 }
@@ -50,7 +50,7 @@ func LabelRule(maximum int) string {
 // segments . and .. from a path, and a slash alone is no segment.
 func InPath(key string) bool { return key != "/" && key != "." && key != ".." }
 
-// PathRule is the rule of InPath as a sentence goes on.
+// PathRule is the rule of InPath as the end of a sentence.
 const PathRule = `must not be "/", "." or "..", which no path can name`
 
 // Fits reports whether text has minimum to maximum characters.

@@ -2,10 +2,10 @@ package naming
 
 import "strings"
 
-// maxCompared bounds the names that are compared: nobody means a known name with a longer one.
+// maxCompared limits the length of compared names: a longer name is no misspelling of a known one.
 const maxCompared = 64
 
-// Nearest returns the known name that somebody who wrote name probably meant, or "".
+// Nearest returns the known name that was probably meant by name, or "".
 func Nearest(name string, known []string) string {
 	nearest, least := "", max(2, len(name)/3)+1
 	for _, each := range known {
@@ -22,7 +22,7 @@ func Nearest(name string, known []string) string {
 	return nearest
 }
 
-// partOf returns the first known name that is part of name, or that name is part of: ttl_seconds for ttl.
+// partOf returns the first known name that contains name or is contained in it: ttl_seconds for ttl.
 func partOf(name string, known []string) string {
 	const shortest = 3
 	for _, each := range known {
@@ -37,7 +37,7 @@ func partOf(name string, known []string) string {
 	return ""
 }
 
-// distance counts the characters to insert, remove, replace or swap with their neighbour that make one text of another.
+// distance counts the insertions, removals, replacements and swaps of neighbors that turn one text into the other.
 func distance(from, to string) int {
 	before, last, next := make([]int, len(to)+1), make([]int, len(to)+1), make([]int, len(to)+1)
 	for j := range last {
@@ -60,7 +60,7 @@ func distance(from, to string) int {
 	return last[len(to)]
 }
 
-// DidYouMean returns a question that names the nearest known name, or "" when none is near.
+// DidYouMean returns a question with the nearest known name, or "" if no name is near.
 func DidYouMean(name string, known []string) string {
 	nearest := Nearest(name, known)
 	if nearest == "" {

@@ -7,24 +7,24 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 )
 
-// claims are what a provider says of somebody.
+// claims are a provider's statements about a person.
 type claims map[string]any
 
-// The claims that say that an e-mail address is verified. Entra ID has its own.
+// The claims that report whether an e-mail address is verified. Entra ID has its own.
 const (
 	verified      = "email_verified"
 	verifiedEntra = "xms_edov"
 )
 
-// complete reports whether nothing is missing that a sign-in looks at.
+// complete reports whether all claims are present that a sign-in needs.
 func (c claims) complete(roleClaim string) bool {
 	_, isVerified := c[verified]
 	_, isEntra := c[verifiedEntra]
 	return c.text("email") != "" && (isVerified || isEntra) && c.text("name") != "" && (roleClaim == "" || c.find(roleClaim) != nil)
 }
 
-// add takes over claims that are missing. That another e-mail address is verified says
-// nothing of this one.
+// add adds missing claims. If more has another e-mail address, whether that address is
+// verified is left out.
 func (c claims) add(more claims) {
 	if email := c.text("email"); email != "" && email != more.text("email") {
 		delete(more, verified)
@@ -42,8 +42,8 @@ func (c claims) text(name string) string {
 	return text
 }
 
-// find returns the claim of a name, or the value at a dotted path. Names of claims may
-// have dots too, in URLs for instance.
+// find returns the claim with a name, or the value at a dotted path. Names of claims
+// may have dots too, in URLs for instance.
 func (c claims) find(path string) any {
 	if value, exact := c[path]; exact {
 		return value
@@ -59,7 +59,7 @@ func (c claims) find(path string) any {
 	return value
 }
 
-// identity returns what accounts decides by.
+// identity returns the identity by which package accounts decides about the sign-in.
 func (c claims) identity(issuer, subject, roleClaim string) accounts.Identity {
 	identity := accounts.Identity{Issuer: issuer, Subject: subject, Email: c.text("email"), Name: c.text("name"),
 		EmailVerified: c.isVerified()}
@@ -69,8 +69,8 @@ func (c claims) identity(issuer, subject, roleClaim string) accounts.Identity {
 	return identity
 }
 
-// isVerified reports whether the provider vouches for the e-mail address. What it says in
-// the standard's claim counts, and Entra's only where there is none.
+// isVerified reports whether the provider has verified the e-mail address. Entra's claim
+// counts only if the standard's claim is missing.
 func (c claims) isVerified() bool {
 	if standard, said := c[verified]; said {
 		return isTrue(standard)
@@ -87,7 +87,7 @@ func isTrue(value any) bool {
 	return false
 }
 
-// values returns the texts in a claim, which is one or a list of them.
+// values returns the texts in a claim, which is a text or a list of texts.
 func values(claim any) []string {
 	switch claim := claim.(type) {
 	case []any:

@@ -32,16 +32,16 @@ type flow struct {
 	Expires  time.Time `json:"expires"`
 }
 
-// flowPlace binds sealed flows to their use: nothing else that is sealed is one.
+// flowPlace binds sealed flows to their use: no other sealed value can pass for a flow.
 func flowPlace() sealed.Place { return sealed.Place{Table: "cookies", Column: "openid", Row: "flow"} }
 
-// Begun is a sign-in that a browser goes on with at the provider.
+// Begun is a sign-in that the browser continues at the provider.
 type Begun struct {
-	Location string // at the provider
-	Flow     string // what Finish needs, for the browser to keep
+	Location string // the provider's page
+	Flow     string // the sealed flow, which the browser keeps for Finish
 }
 
-// Start begins a sign-in that comes back to redirect and ends at a path.
+// Start begins a sign-in. The provider sends the browser back to redirect; afterwards it goes to path.
 func (p *Provider) Start(ctx context.Context, redirect, path string) (begun Begun, err error) {
 	err = p.ask(ctx, func(_ context.Context, discovered *oidc.Provider) error {
 		started := flow{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Redirect: redirect, Return: path,
@@ -65,7 +65,7 @@ func (p *Provider) seal(started flow) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(closed), nil
 }
 
-// open returns the flow that a browser kept, if it is still good.
+// open returns the flow that a browser kept, if it is valid and has not expired.
 func (p *Provider) open(text string) (flow, error) {
 	var started flow
 	closed, err := base64.RawURLEncoding.DecodeString(text)
@@ -89,8 +89,8 @@ func errState(cause error) error {
 		int(FlowAge.Minutes())).With("reason", ReasonState).Because(cause)
 }
 
-// Finish ends a sign-in with what the browser kept and what the provider answered. It
-// returns who signed in and the path that the sign-in was for.
+// Finish ends a sign-in with the browser's flow and the provider's answer. It returns
+// the identity that signed in and the path to go to.
 func (p *Provider) Finish(ctx context.Context, kept string, answer url.Values) (accounts.Identity, string, error) {
 	started, err := p.open(kept)
 	if err == nil {
@@ -107,10 +107,10 @@ func (p *Provider) Finish(ctx context.Context, kept string, answer url.Values) (
 	return identity, started.Return, err
 }
 
-// check refuses an answer that is not to this sign-in, or not a success.
+// check refuses an answer that belongs to another sign-in or is not a success.
 func (p *Provider) check(started flow, answer url.Values) error {
 	if subtle.ConstantTimeCompare([]byte(started.State), []byte(answer.Get("state"))) != 1 {
-		return errState(errors.New("the state is another"))
+		return errState(errors.New("the state differs"))
 	}
 	if issuer := answer.Get("iss"); issuer != "" && issuer != p.options.Issuer { // RFC 9207
 		return errProvider(fmt.Errorf("the answer comes from %q", issuer))
@@ -126,7 +126,7 @@ func (p *Provider) check(started flow, answer url.Values) error {
 	return nil
 }
 
-// identify exchanges the code and returns who the ID token is about.
+// identify exchanges the code and returns the identity in the ID token.
 func (p *Provider) identify(ctx context.Context, discovered *oidc.Provider, started flow, code string) (accounts.Identity, error) {
 	tokens, err := p.config(discovered, started.Redirect).Exchange(ctx, code, oauth2.VerifierOption(started.Verifier))
 	if err != nil {
@@ -138,7 +138,7 @@ func (p *Provider) identify(ctx context.Context, discovered *oidc.Provider, star
 		return accounts.Identity{}, errProvider(err)
 	}
 	if subtle.ConstantTimeCompare([]byte(started.Nonce), []byte(token.Nonce)) != 1 {
-		return accounts.Identity{}, errProvider(errors.New("the nonce is another"))
+		return accounts.Identity{}, errProvider(errors.New("the nonce differs"))
 	}
 	found := claims{}
 	if err := token.Claims(&found); err != nil {
@@ -150,7 +150,7 @@ func (p *Provider) identify(ctx context.Context, discovered *oidc.Provider, star
 	return found.identity(token.Issuer, token.Subject, p.options.RoleClaim), nil
 }
 
-// complete adds what the userinfo endpoint says to claims that lack something.
+// complete adds the claims of the userinfo endpoint if found lacks some.
 func (p *Provider) complete(ctx context.Context, discovered *oidc.Provider, tokens *oauth2.Token, subject string, found claims) error {
 	if found.complete(p.options.RoleClaim) || discovered.UserInfoEndpoint() == "" {
 		return nil
@@ -160,7 +160,7 @@ func (p *Provider) complete(ctx context.Context, discovered *oidc.Provider, toke
 		return errUnavailable(err)
 	}
 	if info.Subject != subject {
-		return errProvider(errors.New("the userinfo endpoint speaks of somebody else"))
+		return errProvider(errors.New("the userinfo endpoint returned another subject"))
 	}
 	more := claims{}
 	if err := info.Claims(&more); err != nil {

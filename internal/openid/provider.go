@@ -17,35 +17,35 @@ import (
 )
 
 const (
-	// requestTimeout bounds one request to the provider, and signInTimeout all of a sign-in.
+	// requestTimeout limits one request to the provider, and signInTimeout a whole sign-in.
 	requestTimeout = 5 * time.Second
 	signInTimeout  = 15 * time.Second
-	// retryAfter is how long a provider that did not answer is left alone.
+	// retryAfter is how long a provider that did not answer is not asked again.
 	retryAfter = 3 * time.Second
-	// maxInFlight bounds the sign-ins that wait for the provider at once: anybody may
+	// maxInFlight limits the sign-ins that wait for the provider at once: anybody may
 	// begin one.
 	maxInFlight = 32
-	// maxAnswer bounds what is read of an answer.
+	// maxAnswer limits how many bytes of an answer are read.
 	maxAnswer = 1 << 20
 )
 
-// The reasons why a sign-in failed before anybody was identified, in the meta data of
-// the refusal.
+// The reasons why a sign-in failed before the person was identified, in the meta data
+// of the refusal.
 const (
-	ReasonState       = "state"       // it was begun too long ago, in another browser, or by somebody else
-	ReasonCanceled    = "canceled"    // the person did not want to
+	ReasonState       = "state"       // the sign-in was begun too long ago, in another browser, or by somebody else
+	ReasonCanceled    = "canceled"    // the person canceled the sign-in
 	ReasonProvider    = "provider"    // the provider refused, or its answer cannot be trusted
 	ReasonUnavailable = "unavailable" // the provider does not answer
 )
 
-// Options say which provider signs people in.
+// Options describe the provider.
 type Options struct {
 	Issuer, ClientID, ClientSecret string
 	// RoleClaim is the claim whose values give roles; empty is none.
 	RoleClaim string
 }
 
-// Sealer encrypts what browsers keep.
+// Sealer encrypts the flows that browsers keep.
 type Sealer interface {
 	Seal(place sealed.Place, plaintext []byte) ([]byte, error)
 	Unseal(place sealed.Place, sealed []byte) ([]byte, error)
@@ -65,7 +65,7 @@ type Provider struct {
 	retryAt    time.Time
 }
 
-// New returns a provider, which is asked nothing yet.
+// New returns a provider. It sends no request yet.
 func New(options Options, sealer Sealer, now func() time.Time) *Provider {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute,
 		TLSHandshakeTimeout: requestTimeout, ForceAttemptHTTP2: true}
@@ -91,7 +91,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// ask calls the provider with the time and the slots that there are for it.
+// ask calls the provider within signInTimeout, when a slot is free.
 func (p *Provider) ask(ctx context.Context, call func(context.Context, *oidc.Provider) error) error {
 	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, p.client), signInTimeout)
 	defer cancel()
@@ -118,7 +118,7 @@ func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	if p.now().Before(p.retryAt) {
 		return nil, errUnavailable(p.failure)
 	}
-	discovered, err := oidc.NewProvider(context.WithoutCancel(ctx), p.options.Issuer) // others wait for it; the client has a timeout
+	discovered, err := oidc.NewProvider(context.WithoutCancel(ctx), p.options.Issuer) // other sign-ins wait for it too; the client has a timeout
 	if err != nil {
 		p.failure, p.retryAt = err, p.now().Add(retryAfter)
 		return nil, errUnavailable(err)
@@ -127,18 +127,18 @@ func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	return discovered, nil
 }
 
-// config returns how codes are asked for and exchanged.
+// config returns the configuration for requesting and exchanging codes.
 func (p *Provider) config(discovered *oidc.Provider, redirect string) *oauth2.Config {
 	config := &oauth2.Config{ClientID: p.options.ClientID, ClientSecret: p.options.ClientSecret, RedirectURL: redirect,
 		Endpoint: discovered.Endpoint(), Scopes: p.scopes(discovered)}
 	if p.options.ClientSecret == "" {
-		config.Endpoint.AuthStyle = oauth2.AuthStyleInParams // there is nothing to authenticate with
+		config.Endpoint.AuthStyle = oauth2.AuthStyleInParams // a public client has no secret
 	}
 	return config
 }
 
-// scopes returns what is asked for. Some providers give groups only to whoever asks for
-// the scope of that name, and others refuse scopes that they do not know.
+// scopes returns the scopes to request. Some providers send groups only if the scope of
+// that name is requested, and others refuse unknown scopes.
 func (p *Provider) scopes(discovered *oidc.Provider) []string {
 	scopes := []string{oidc.ScopeOpenID, "email", "profile"}
 	var announced struct {
@@ -155,13 +155,13 @@ func errUnavailable(cause error) error {
 		With("reason", ReasonUnavailable).Because(cause)
 }
 
-// errProvider refuses a sign-in because of what the provider said.
+// errProvider refuses a sign-in because of the provider's answer.
 func errProvider(cause error) error {
 	return fault.New(fault.Unauthorized, "The OpenID Connect provider did not confirm the sign-in. Try again.").
 		With("reason", ReasonProvider).Because(cause)
 }
 
-// exchangeError tells a provider that refused from one that did not answer.
+// exchangeError returns errProvider if the provider refused the code, and errUnavailable if it did not answer.
 func exchangeError(err error) error {
 	if _, refused := errors.AsType[*oauth2.RetrieveError](err); refused {
 		return errProvider(err)

@@ -1,6 +1,6 @@
-// Package overrides has the rules of values per environment: those of
-// environments that are not managed are frozen, and a key that is restricted to
-// environments may change the values of those only.
+// Package overrides has the rules of values per environment: the values of an
+// unmanaged environment are frozen, and a key that is restricted to environments
+// may only change their values.
 package overrides
 
 import (
@@ -18,8 +18,8 @@ type Writable func(managed map[string]bool, environment string) error
 // MaxEntries is how many environments one write may have values for.
 const MaxEntries = 2000
 
-// CheckCount notes that a write has values for too many environments, and
-// reports whether it has not.
+// CheckCount reports whether a write has values for at most MaxEntries
+// environments. If not, it adds a problem.
 func CheckCount(problems *fault.Problems, entries int) bool {
 	if entries > MaxEntries {
 		problems.Attribute("environments", "must have at most %d entries", MaxEntries)
@@ -28,8 +28,8 @@ func CheckCount(problems *fault.Problems, entries int) bool {
 }
 
 // Merge returns the values of a resource after a full replace. Frozen values
-// stay, whether the write repeats them or leaves them out; to add or change one
-// is refused, with all such problems at once.
+// stay, whether the write repeats them or leaves them out. Adding or changing a
+// frozen value is refused; the error has all such problems.
 func Merge[V any](managed map[string]bool, stored, wanted map[string]V, same func(a, b V) bool, writable Writable) (map[string]V, error) {
 	merged := map[string]V{}
 	for environment, value := range stored {
@@ -81,7 +81,7 @@ func Only[V any](values map[string]V, environment string) map[string]V {
 	return only
 }
 
-// Without returns the values of all environments but one.
+// Without returns the values of all environments except one.
 func Without[V any](values map[string]V, environment string) map[string]V {
 	left := maps.Clone(values)
 	delete(left, environment)

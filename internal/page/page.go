@@ -1,6 +1,6 @@
-// Package page has the two kinds of pages of a list: numbered ones, and those
-// that continue after a cursor. Reading them out of a URL is jsonapi's work,
-// turning them into SQL is the store's.
+// Package page has the two kinds of pages of a list: numbered pages, and pages
+// that continue after a cursor. Package jsonapi reads them from a URL, and the
+// store turns them into SQL.
 package page
 
 // The limits of a page, the same on every list.
@@ -21,7 +21,7 @@ type Request struct {
 	Number int // 1-based
 	Size   int
 	Sort   []Order
-	// Total asks for the count of all matches as well, at the cost of a count.
+	// Total also asks for the count of all matches, which costs another query.
 	Total bool
 }
 
@@ -34,7 +34,7 @@ func First() Request { return Request{Number: 1, Size: DefaultSize} }
 // List is one numbered page.
 type List[T any] struct {
 	Items []T
-	// Total is the count of all matches; only meaningful when it was asked for.
+	// Total is the count of all matches; only set if the request asked for it.
 	Total int
 }
 
@@ -54,8 +54,8 @@ type Tail[T any] struct {
 	More bool
 }
 
-// Cut returns the Tail of up to size+1 items; the one too many only shows that
-// there is more.
+// Cut returns the Tail of up to size+1 items; the last of size+1 items only shows
+// that there are more.
 func Cut[T any](items []T, size int) Tail[T] {
 	if len(items) > size {
 		return Tail[T]{Items: items[:size], More: true}

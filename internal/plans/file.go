@@ -10,7 +10,7 @@ import (
 )
 
 // Parse reads a table from JSON: {"free": {"jobs.active_jobs": 10, …}, …}.
-// Every plan must have every limit, so that a forgotten one is found at the start.
+// Every plan must have every limit, so that a forgotten limit is found at the start.
 func Parse(file io.Reader) (Table, error) {
 	decoder := json.NewDecoder(file)
 	decoder.DisallowUnknownFields()

@@ -1,7 +1,7 @@
 // Package plans has the limits of each plan. A Table, built in or read from a
 // file, maps plan names to limits. An account holds one plan per product. An
-// Entitlement is one limit of one account; whether a slot is free is decided with
-// it, inside the transaction that takes the slot.
+// Entitlement is one limit of one account. It decides whether a slot is free,
+// inside the transaction that takes the slot.
 package plans
 
 import (
@@ -16,7 +16,7 @@ import (
 // Product is a part of Signalbox that an account holds a plan for.
 type Product string
 
-// The products. Platform is not held; it names what all products share.
+// The products. Platform has no plan: it names limits that all products share.
 const (
 	Jobs     Product = "jobs"
 	Flags    Product = "flags"
@@ -25,7 +25,7 @@ const (
 	Platform Product = "platform"
 )
 
-// Products returns what an account holds a plan for.
+// Products returns the products that an account holds a plan for.
 func Products() []Product { return []Product{Jobs, Flags, Logging, Config} }
 
 // Limit names something that is counted, as "<product>.<thing>".
@@ -44,16 +44,16 @@ const (
 	ConfigItems                 Limit = "config.items"
 )
 
-// Free is the plan that every table has, and that a product is on by default.
+// Free is the default plan of a product. Every table has it.
 const Free = "free"
 
-// Unlimited is the value of a limit that is none.
+// Unlimited is the value that means no limit.
 const Unlimited = -1
 
 // Table has the limits of each plan.
 type Table map[string]map[Limit]int
 
-// BuiltIn returns the table that is used unless the operator has another.
+// BuiltIn returns the default table; the operator may replace it.
 func BuiltIn() Table {
 	return Table{
 		Free: {
@@ -127,8 +127,8 @@ type Entitlement struct {
 	Product Product
 }
 
-// Entitlement returns what a limit is for an account. What the platform limits
-// is granted by the best paid plan of any product.
+// Entitlement returns a limit for an account. A limit of the platform is granted
+// by the best paid plan of any product.
 func (t Table) Entitlement(held Held, limit Limit) Entitlement {
 	product, _, _ := strings.Cut(string(limit), ".")
 	if Product(product) != Platform {
@@ -143,7 +143,7 @@ func (t Table) Entitlement(held Held, limit Limit) Entitlement {
 	return best
 }
 
-// Limits returns what every limit is for an account.
+// Limits returns the maximum of every limit for an account.
 func (t Table) Limits(held Held) map[Limit]int {
 	limits := map[Limit]int{}
 	for limit := range t[Free] {
@@ -160,8 +160,8 @@ func (t Table) entitlement(held Held, product Product, limit Limit) Entitlement 
 	return Entitlement{Limit: limit, Plan: plan, Product: product, Maximum: t[plan][limit]}
 }
 
-// exceeds reports whether e grants more than other. A paid plan that grants as
-// much as the free one does, so that its product is named.
+// exceeds reports whether e grants more than other. A paid plan also exceeds the
+// free plan if it grants as much, so that its product is named.
 func (e Entitlement) exceeds(other Entitlement) bool {
 	if other.Maximum == Unlimited {
 		return other.Product == Platform && e.Maximum == Unlimited
@@ -169,7 +169,7 @@ func (e Entitlement) exceeds(other Entitlement) bool {
 	return e.Maximum == Unlimited || e.Maximum > other.Maximum || (other.Product == Platform && e.Maximum == other.Maximum)
 }
 
-// Take returns an error if current slots are all that may be in use.
+// Take returns an error if current slots are the maximum.
 func (e Entitlement) Take(current int) error {
 	if e.Maximum == Unlimited || current < e.Maximum {
 		return nil

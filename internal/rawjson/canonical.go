@@ -12,13 +12,13 @@ func Same(a, b json.RawMessage) bool {
 	return bytes.Equal(a, b) || bytes.Equal(Canonical(a), Canonical(b))
 }
 
-// Canonical returns the text that all equal values have in common.
+// Canonical returns the same text for all equal values.
 func Canonical(text json.RawMessage) []byte {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	var value any
-	_ = decoder.Decode(&value)                    // the text is valid; none at all is null
-	plain, _ := json.Marshal(plainNumbers(value)) // what was decoded always encodes
+	_ = decoder.Decode(&value)                    // the text is valid; an empty text is null
+	plain, _ := json.Marshal(plainNumbers(value)) // a decoded value always encodes
 	return plain
 }
 

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// longExponent is how many digits of an exponent are computed with. A number
-// with more equals its own spelling only.
+// longExponent is the most digits of an exponent that is parsed. A number with a
+// longer exponent only equals its own spelling.
 const longExponent = 18
 
 // plainNumber spells equal numbers alike: the digits without zeros at either
-// end, and their exponent. The value is never computed, so that the exponent
-// does not decide about the cost.
+// end, and their exponent. It never computes the value, so that a large exponent
+// costs nothing.
 func plainNumber(text string) json.Number {
 	unsigned, negative := strings.CutPrefix(text, "-")
 	mantissa, power := unsigned, ""
@@ -22,7 +22,7 @@ func plainNumber(text string) json.Number {
 	whole, fraction, _ := strings.Cut(mantissa, ".")
 	digits := strings.TrimLeft(whole+fraction, "0")
 	if digits == "" {
-		return "0" // -0, too
+		return "0" // -0 is 0 too
 	}
 	exponent, short := parseExponent(power)
 	if !short {
@@ -37,7 +37,7 @@ func plainNumber(text string) json.Number {
 	return json.Number(plain)
 }
 
-// parseExponent parses what follows the e of a number; false when it is too long.
+// parseExponent parses the digits after the e of a number; false if there are too many.
 func parseExponent(power string) (int64, bool) {
 	digits, negative := strings.CutPrefix(strings.TrimPrefix(power, "+"), "-")
 	digits = strings.TrimLeft(digits, "0")

@@ -36,7 +36,7 @@ func orNull(text json.RawMessage) json.RawMessage {
 	return text
 }
 
-// compare adds what turns one value at a path into another.
+// compare adds the operations that turn one value at a path into another.
 func (p *Patch) compare(path string, from, to json.RawMessage) {
 	if bytes.Equal(from, to) {
 		return
@@ -80,8 +80,8 @@ func (p *Patch) compareMembers(path string, from, to map[string]json.RawMessage)
 	}
 }
 
-// compareElements skips what both arrays begin and end with, compares the rest
-// element by element, and removes or adds what is left over.
+// compareElements skips the equal elements at the start and the end of both
+// arrays, compares the rest one by one, and removes or adds surplus elements.
 func (p *Patch) compareElements(path string, from, to []json.RawMessage) {
 	start := 0
 	for start < min(len(from), len(to)) && Same(from[start], to[start]) {
@@ -95,7 +95,7 @@ func (p *Patch) compareElements(path string, from, to []json.RawMessage) {
 	for i := start; i < common; i++ {
 		p.compare(at(i), from[i], to[i])
 	}
-	for i := len(from) - 1; i >= common; i-- { // from the end: others keep their places
+	for i := len(from) - 1; i >= common; i-- { // from the end, so that other elements keep their indexes
 		*p = append(*p, Operation{"remove", at(i), nil})
 	}
 	for i := common; i < len(to); i++ {

@@ -1,6 +1,6 @@
 // Package rawjson splits and compares JSON text that is known to be valid: a
-// body was checked as a whole when it came, and what is stored was written by
-// us. A decoder would check every piece again at every level.
+// request body was checked as a whole, and Signalbox wrote the stored text. A
+// decoder would check every piece again at every level.
 package rawjson
 
 import (
@@ -14,7 +14,7 @@ type splitter struct {
 	at   int
 }
 
-// enter steps into an array or object and reports whether there is one.
+// enter moves into an array or object, and reports whether there is one.
 func (s *splitter) enter(open byte) bool {
 	s.skipSpace()
 	if s.at >= len(s.text) || s.text[s.at] != open {
@@ -91,7 +91,7 @@ func (s *splitter) skipSpace() {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// Elements returns the elements of an array; false when text is none.
+// Elements returns the elements of an array; false if text is not an array.
 func Elements(text json.RawMessage) ([]json.RawMessage, bool) {
 	s := splitter{text: text}
 	if !s.enter('[') {
@@ -104,8 +104,8 @@ func Elements(text json.RawMessage) ([]json.RawMessage, bool) {
 	return items, true
 }
 
-// Members calls add for every member of an object in order; false when text is
-// none.
+// Members calls add for every member of an object in order. It returns false if
+// text is not an object.
 func Members(text json.RawMessage, add func(name string, value json.RawMessage)) bool {
 	s := splitter{text: text}
 	if !s.enter('{') {

@@ -8,8 +8,8 @@ import (
 	"unicode/utf16"
 )
 
-// How many arrays and objects may be nested: in a document, where a rule has two for
-// each of its 64 levels, and in a value that callers choose.
+// The limits of nested arrays and objects. A document may have more than a caller's
+// value, because a rule in it has two for each of its 64 levels.
 const (
 	MaxDepth      = 140
 	MaxValueDepth = 64
@@ -19,10 +19,10 @@ const (
 // different ways.
 type Problem struct {
 	Pointer string // a JSON pointer into the text
-	Rule    string // what it breaks ("must be …")
+	Rule    string // the broken rule ("must be …")
 }
 
-// The rules. Together they are about RFC 7493, which says what every parser reads
+// The rules. Together they are roughly RFC 7493, the JSON that every parser reads
 // alike.
 const (
 	ruleRange     = "must be a number between -1.8e308 and 1.8e308, the range of 64-bit floating point numbers"
@@ -54,8 +54,8 @@ func Depth(text []byte) int {
 	return deepest
 }
 
-// Check returns the first problems of a valid JSON text, at most limit. It does not
-// look into the member of the text that except names; "" looks into all.
+// Check returns the first problems of a valid JSON text, at most limit. It skips the
+// top-level member named except; "" skips none.
 func Check(text []byte, limit int, except string) []Problem {
 	c := checker{splitter: splitter{text: text}, limit: limit, except: except, escapes: bytes.IndexByte(text, '\\') >= 0}
 	c.check()
@@ -69,11 +69,11 @@ type checker struct {
 	except   string
 	escapes  bool // some string has an escape
 	problems []Problem
-	path     [MaxDepth]segment // of the value that is checked
+	path     [MaxDepth]segment // the path of the checked value
 	depth    int               // how much of path is used
 }
 
-// segment is one step of a path: a name, as it is in the text, or an index.
+// segment is one step of a path: a name, quoted as in the text, or an index.
 type segment struct {
 	name  []byte
 	index int
@@ -145,12 +145,12 @@ func (c *checker) checkMembers(place *segment) {
 
 // memberNames are the names of the members of one object so far.
 type memberNames struct {
-	few  [16][]byte // found faster than in a map, and need no memory
+	few  [16][]byte // a scan of these is faster than a map, and allocates nothing
 	used int
-	many map[string]bool // the others
+	many map[string]bool // all further names
 }
 
-// isRepeated reports whether there was a member of this name, and remembers it.
+// isRepeated reports whether a member with this name came before, and remembers the name.
 func (n *memberNames) isRepeated(quoted []byte) bool {
 	name := quoted[1 : len(quoted)-1]
 	if bytes.IndexByte(name, '\\') >= 0 {
@@ -190,7 +190,7 @@ func (c *checker) note(rule string) {
 	c.problems = append(c.problems, Problem{Pointer: pointer.String(), Rule: rule})
 }
 
-// isOutOfRange reports whether a number is too large for a float64. Only those with
+// isOutOfRange reports whether a number is too large for a float64. Only a number with
 // an exponent or with hundreds of digits can be.
 func isOutOfRange(number json.RawMessage) bool {
 	const surelyFits = 300
@@ -227,8 +227,8 @@ func hasHalfSurrogate(quoted json.RawMessage) bool {
 	}
 }
 
-// escaped returns the code unit that an escape such as \u00e4 at the beginning of a
-// text stands for.
+// escaped returns the code unit of an escape such as \u00e4 at the beginning of a
+// text.
 func escaped(text []byte) (rune, bool) {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0, false

@@ -4,9 +4,9 @@
 // the flags, the reading of the environment and of the KEY=VALUE file, and the documentation derive. A flag wins over the environment,
 // the environment over the file, and the file over the default.
 //
-// It does not open what a setting names: the store opens the database, sealed reads the key ring, plans parses plan files and plan
+// It opens no files but the settings file: the store opens the database, sealed reads the key ring, plans parses plan files and plan
 // lists, and the server loads certificates. The caller passes the environment in.
 //
-// The table is plain code instead of struct tags of an environment library: three sources, one help text for flags and documentation,
-// messages that name the source of a bad value, and secret values would each need a workaround.
+// The table is plain code, because struct tags of an environment library would need a workaround for each of these: three sources,
+// one help text for flags and documentation, messages that name the source of a bad value, and secret values.
 package settings

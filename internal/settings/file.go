@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// readFile reads a KEY=VALUE file. Values, warnings and problems name the line, but never its content, which may be secret.
+// readFile reads a KEY=VALUE file. Warnings and problems name the line, but never its content, which may be secret.
 func readFile(path string) (values map[string]given, warnings []string, found problems) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -51,7 +51,7 @@ func (f *file) read(number int, line string) {
 	f.values[name] = given{text, at + ": " + name}
 }
 
-// check rejects misspelt and repeated settings. Names without our prefix belong to other software and may share the file.
+// check rejects misspelled and repeated settings. Names without the prefix SIGNALBOX_ belong to other software that shares the file.
 func (f *file) check(name string) error {
 	if name == configName {
 		return errors.New(configName + " cannot be set in the file that it names")
@@ -84,7 +84,7 @@ func validName(name string) bool {
 	})
 }
 
-// unquote removes the quotes around a value, or the comment after an unquoted one.
+// unquote removes the quotes around a value, or the comment after an unquoted value.
 func unquote(text string) (string, error) {
 	value := strings.TrimSpace(text)
 	if value != "" && (value[0] == '"' || value[0] == '\'') {

@@ -11,10 +11,10 @@ import (
 // AddFlags registers a flag for every setting, for commands that run the service.
 func AddFlags(fs *pflag.FlagSet) { addFlags(fs, func(setting) bool { return true }) }
 
-// AddStoreFlags registers the flags of the settings that opening the store needs, and of logging. Load then reads only these.
+// AddStoreFlags registers the flags of the store's settings and of logging. Load then reads only these settings.
 func AddStoreFlags(fs *pflag.FlagSet) { addFlags(fs, func(row setting) bool { return row.store }) }
 
-// AddLinkFlags registers the flags of the settings that links to the service start with.
+// AddLinkFlags registers the flags of the settings that determine the start of links to the service.
 func AddLinkFlags(fs *pflag.FlagSet) { addFlags(fs, func(row setting) bool { return row.links }) }
 
 func addFlags(fs *pflag.FlagSet, wanted func(setting) bool) {

@@ -13,8 +13,8 @@ import (
 	"github.com/signalbox/signalbox/internal/hosts"
 )
 
-// issuer accepts the URL of an OpenID Connect provider as it is spelled: tokens repeat it. Without TLS anybody in between
-// could sign in as anybody, so that is for providers on the same machine only.
+// issuer accepts the URL of an OpenID Connect provider and keeps its spelling, which tokens repeat. http is only for
+// providers on the same machine: without TLS, an attacker on the network could sign in as anybody.
 func issuer(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())) {
@@ -69,7 +69,7 @@ func rolePairs(given map[string]string, text string) error {
 	return nil
 }
 
-// domains accepts domains of e-mail addresses, and returns them in the form in which they are compared.
+// domains accepts domains of e-mail addresses, and returns them in their canonical form.
 func domains(text string) ([]string, error) {
 	var found, bad []string
 	for item := range strings.SplitSeq(text, ",") {

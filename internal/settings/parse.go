@@ -20,7 +20,7 @@ const (
 	minHistory   = 1 << 20
 )
 
-// anyText accepts anything: another package parses or opens it.
+// anyText accepts any text: another package parses it or opens the file.
 func anyText(text string) (string, error) { return text, nil }
 
 // hostPort accepts an address to listen on. The port must be a number: service names depend on files of the host.
@@ -66,7 +66,7 @@ func publicURL(text string) (string, error) {
 	return strings.TrimRight(text, "/"), nil
 }
 
-// postgresURL accepts a URL with one or more hosts. Each host is checked in a URL of its own: net/url supports only one.
+// postgresURL accepts a URL with one or more hosts. Each host is checked in its own URL, because net/url supports only one.
 func postgresURL(text string) (string, error) {
 	scheme, rest, found := strings.Cut(text, "://")
 	if !found || scheme != "postgres" && scheme != "postgresql" {
@@ -97,7 +97,7 @@ func validDatabaseHost(text string, named bool) bool {
 	return err == nil && (u.Port() == "" || validPort(u.Port()))
 }
 
-// visibleText accepts what an Authorization header can carry.
+// visibleText accepts texts that an Authorization header can carry.
 func visibleText(least, most int) func(string) (string, error) {
 	return func(text string) (string, error) {
 		if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) || len(text) < least || len(text) > most {
@@ -138,7 +138,7 @@ func networks(text string) ([]netip.Prefix, error) {
 	return prefixes, nil
 }
 
-// network parses one entry. IPv4 addresses written as IPv6 become IPv4, the form of dialled addresses.
+// network parses one entry. IPv4 addresses written as IPv6 become IPv4, the form of dialed addresses.
 func network(item string) (netip.Prefix, bool) {
 	if addr, err := netip.ParseAddr(item); err == nil && addr.Zone() == "" {
 		addr = addr.Unmap()
@@ -187,7 +187,7 @@ func retention(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// historySize accepts bytes, also with a unit: 1GiB, 500MiB.
+// historySize accepts a number of bytes, with or without a unit: 1GiB, 500MiB.
 func historySize(text string) (int64, error) {
 	size, ok := byteSize(text)
 	if !ok || size != 0 && size < minHistory {

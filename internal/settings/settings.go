@@ -27,24 +27,24 @@ type Settings struct {
 	StreamAccountSockets int               // event sockets of one account on this node; 0 means half of StreamSockets
 	Plans                string            // file that replaces the built-in plans
 	OIDCIssuer           string            // the OpenID Connect provider; empty means none
-	OIDCClientID         string            // of Signalbox at the provider
+	OIDCClientID         string            // Signalbox's client at the provider
 	OIDCClientSecret     string            // a secret; empty for a public client
 	OIDCRoleClaim        string            // the claim that OIDCRoles are about
 	OIDCRoles            map[string]string // roles by values of the claim; nil means that the provider gives none
-	OIDCDomains          []string          // of e-mail addresses, in lower case; nil or "*" means any
-	TrustedProxies       []netip.Prefix    // networks of proxies whose word on clients' addresses is taken
+	OIDCDomains          []string          // domains of e-mail addresses, in lower case; nil or "*" means any
+	TrustedProxies       []netip.Prefix    // networks of proxies whose headers are trusted for clients' addresses
 	AllowNetworks        []netip.Prefix    // networks that jobs may reach although they are not public
 	Retention            time.Duration     // how long finished runs are kept
 	ChangesRetention     time.Duration     // how long the history of changes is kept
-	DatabaseConnections  int               // to PostgreSQL, of this node
-	HistoryBytes         int64             // of an account's history that are kept; 0 is no limit
+	DatabaseConnections  int               // maximum number of connections of this node to PostgreSQL
+	HistoryBytes         int64             // maximum size of an account's history; 0 is no limit
 	PendingLimit         time.Duration     // how long a run may be pending before it is canceled
 	RunsInFlight         int               // requests of runs that this node makes at once
 	TLSCert, TLSKey      string            // PEM files; both are empty for plain HTTP
 	Keyring              string            // file with the encryption keys, or the keys; a secret
 	LogLevel             string            // debug, info, warn or error
 	LogFormat            string            // auto, text or json
-	Name                 string            // this node's name; it must survive a restart, so that a node recognizes its own old work
+	Name                 string            // this node's name; it must stay the same after a restart, so that a node recognizes its own runs
 	ShutdownTimeout      time.Duration     // how long requests and runs may take to finish after a signal to stop
 	TracesEnabled        bool              // the environment names an OTLP endpoint, which the tracing library reads itself
 }
@@ -75,7 +75,7 @@ type problems []error
 
 func (p *problems) add(errs ...error) { *p = append(*p, errs...) }
 
-// settings returns the given values and the defaults of others.
+// settings returns the given values, and defaults for settings without a value.
 func (l layers) settings(found *problems) Settings {
 	s := Settings{Name: hostName(), TracesEnabled: cmp.Or(l.environ[otlpEndpoint], l.environ[otlpTracesEndpoint]) != ""}
 	for _, row := range table {
@@ -105,7 +105,7 @@ func (s Settings) conflicts() []error {
 	return append(errs, s.openIDConflicts()...)
 }
 
-// openIDConflicts checks that what OpenID Connect needs is there, and that nobody opens the server to everybody by accident.
+// openIDConflicts checks that OpenID Connect has all settings that it needs, and that roles for everybody are limited to domains.
 func (s Settings) openIDConflicts() []error {
 	var errs []error
 	refuse := func(wrong bool, sentence string) {
@@ -125,6 +125,6 @@ func (s Settings) openIDConflicts() []error {
 
 // hostName returns the default node name.
 func hostName() string {
-	name, _ := os.Hostname() // a host without a name still gets a valid one
+	name, _ := os.Hostname() // a host without a name is called "signalbox"
 	return cmp.Or(name, "signalbox")
 }

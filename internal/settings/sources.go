@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/naming"
 )
 
-// given is a value and where it comes from, for messages.
+// given is a value and its origin, for messages.
 type given struct{ text, origin string }
 
 // layers are the three sources.
@@ -52,8 +52,8 @@ func variables(environ []string) map[string]string {
 	return named
 }
 
-// unknownVariables returns warnings about names that look like settings. They are not errors: an environment may be shared
-// with a newer version or other software.
+// unknownVariables returns warnings about variables that look like misspelled settings. They are not errors: a newer version
+// or other software may share the environment.
 func unknownVariables(environ map[string]string) []string {
 	var warnings []string
 	for _, name := range slices.Sorted(maps.Keys(environ)) {
@@ -64,7 +64,7 @@ func unknownVariables(environ map[string]string) []string {
 	return warnings
 }
 
-// misspelt reports whether a name has our prefix but is not a setting or a variable of tests and clients.
+// misspelt reports whether a name has the prefix SIGNALBOX_ but is not a setting or a variable of tests and clients.
 func misspelt(name string) bool {
 	switch {
 	case !strings.HasPrefix(name, prefix), strings.HasPrefix(name, prefix+"TEST_"):
@@ -77,7 +77,7 @@ func misspelt(name string) bool {
 	return !slices.ContainsFunc(table, func(row setting) bool { return row.name == name })
 }
 
-// madeByKubernetes reports whether a variable is one that every pod gets for a Service named signalbox or signalbox-….
+// madeByKubernetes reports whether Kubernetes sets a variable in every pod for a Service named signalbox or signalbox-….
 func madeByKubernetes(name, value string) bool {
 	if strings.HasSuffix(name, "_PORT") && regexp.MustCompile(`^(tcp|udp|sctp)://`).MatchString(value) {
 		return true
@@ -86,7 +86,7 @@ func madeByKubernetes(name, value string) bool {
 	return made.MatchString(name)
 }
 
-// suggestion names the setting that was probably meant, if one is near.
+// suggestion returns a question with the nearest setting, or "" if none is near.
 func suggestion(name string) string {
 	var known []string
 	for _, row := range table {

@@ -53,7 +53,7 @@ func into[T any](field func(*Settings) *T, parse func(string) (T, error)) func(*
 	}
 }
 
-// configSetting names the file. It is read before all others, because the file is a source of theirs.
+// configSetting names the settings file. It is read first, because the file is a source of all other settings.
 //
 //nolint:gochecknoglobals // nothing changes it
 var configSetting = setting{name: configName, value: "FILE", note: "none", store: true,
@@ -69,7 +69,7 @@ var table = []setting{
 		help: "address the service listens on; an empty host means all addresses",
 		set:  into(func(s *Settings) *string { return &s.Listen }, hostPort)},
 	{name: "SIGNALBOX_METRICS_LISTEN", value: "HOST:PORT", note: "on the main address",
-		help: "address of its own for /metrics",
+		help: "another address for /metrics",
 		set:  into(func(s *Settings) *string { return &s.MetricsListen }, hostPort)},
 	{name: "SIGNALBOX_PUBLIC_URL", value: "URL", note: "the request's Host", links: true,
 		help: "absolute http or https URL that links in responses start with",
@@ -87,7 +87,7 @@ var table = []setting{
 		help: "networks of reverse proxies, separated by commas, whose X-Forwarded-For or Forwarded says where a request comes from; from all others these headers are ignored",
 		set:  into(func(s *Settings) *[]netip.Prefix { return &s.TrustedProxies }, networks)},
 	{name: "SIGNALBOX_STREAM_MAX_AGE", value: "DURATION", fallback: "1h",
-		help: "how long an event socket stays open at most, so that load balancers can spread sockets again; 0s means for ever",
+		help: "how long an event socket stays open at most, so that load balancers can spread sockets again; 0s means forever",
 		set:  into(func(s *Settings) *time.Duration { return &s.StreamMaxAge }, notNegative)},
 	{name: "SIGNALBOX_STREAM_SOCKETS", value: "NUMBER", fallback: "50000",
 		help: "event sockets that this node holds at most; 0 means no limit",
@@ -96,7 +96,7 @@ var table = []setting{
 		help: "event sockets that this node holds at most for one account; 0 means half of SIGNALBOX_STREAM_SOCKETS, and that number lifts the limit",
 		set:  into(func(s *Settings) *int { return &s.StreamAccountSockets }, wholeNumber(0, math.MaxInt32))},
 	{name: "SIGNALBOX_DATA", value: "DIRECTORY", fallback: "./data", store: true,
-		help: "directory of the SQLite file, the key ring, and what a node keeps for an outage of PostgreSQL",
+		help: "directory of the SQLite file, the key ring, and the last known state that a node keeps for an outage of PostgreSQL",
 		set:  into(func(s *Settings) *string { return &s.Data }, anyText)},
 	{name: "SIGNALBOX_DATABASE", value: "URL", note: "SQLite in the data directory", store: true, secret: true,
 		help: "PostgreSQL as postgres://user:password@host:5432/name; several hosts are separated by commas",
@@ -108,10 +108,10 @@ var table = []setting{
 		help: "file that replaces the built-in plans",
 		set:  into(func(s *Settings) *string { return &s.Plans }, anyText)},
 	{name: "SIGNALBOX_BOOTSTRAP_KEY", value: "KEY", secret: true,
-		help: "OWNER key to install at the first start, 20 to 200 visible ASCII characters; without it one is made and printed once",
+		help: "OWNER key to install at the first start, 20 to 200 visible ASCII characters; without it a key is created and printed once",
 		set:  into(func(s *Settings) *string { return &s.BootstrapKey }, visibleText(20, 200))},
 	{name: "SIGNALBOX_BOOTSTRAP_KEY_FILE", value: "FILE", note: "none",
-		help: "file of mode 0600 the first start writes the OWNER key to, instead of printing it",
+		help: "file of mode 0600 that the first start writes the OWNER key to, instead of printing it",
 		set:  into(func(s *Settings) *string { return &s.BootstrapKeyFile }, anyText)},
 	{name: "SIGNALBOX_BOOTSTRAP_PLAN", value: "PLAN", fallback: "pro",
 		help: "plan of the first account: free, standard, pro, or one per product such as jobs=pro,logging=free",
@@ -132,10 +132,10 @@ var table = []setting{
 		help: "roles in the first account by the claim's values, for example admins=ADMIN,*=VIEWER, or a JSON object; * is everybody, the strongest role wins",
 		set:  into(func(s *Settings) *map[string]string { return &s.OIDCRoles }, roles)},
 	{name: "SIGNALBOX_OIDC_DOMAINS", value: "DOMAIN,...", note: "any",
-		help: "domains of the e-mail addresses that may sign in by OpenID Connect; * says that any may",
+		help: "domains of the e-mail addresses that may sign in by OpenID Connect; * means any",
 		set:  into(func(s *Settings) *[]string { return &s.OIDCDomains }, domains)},
 	{name: "SIGNALBOX_ALLOW_NETWORKS", value: "CIDR,...", note: "none",
-		help: "networks jobs may reach although they are not public, separated by commas",
+		help: "networks that jobs may reach although they are not public, separated by commas",
 		set:  into(func(s *Settings) *[]netip.Prefix { return &s.AllowNetworks }, networks)},
 	{name: "SIGNALBOX_RETENTION", value: "DURATION", fallback: "30d",
 		help: "how long finished runs are kept, at least 1h, for example 30d or 12h",
@@ -144,7 +144,7 @@ var table = []setting{
 		help: "how long the history of changes is kept, at least 1h",
 		set:  into(func(s *Settings) *time.Duration { return &s.ChangesRetention }, retention)},
 	{name: "SIGNALBOX_HISTORY_BYTES", value: "SIZE", fallback: "1GiB",
-		help: "how much an account's history may hold, such as 500MiB, at least 1MiB; beyond it the oldest changes lose what was before and after; 0 means no limit",
+		help: "how much an account's history may hold, such as 500MiB, at least 1MiB; beyond it the oldest changes lose their documents from before and after; 0 means no limit",
 		set:  into(func(s *Settings) *int64 { return &s.HistoryBytes }, historySize)},
 	{name: "SIGNALBOX_PENDING_LIMIT", value: "DURATION", fallback: "24h",
 		help: "how long a run may be pending before it is canceled, at least 1m",

@@ -13,9 +13,9 @@ const (
 	soakVariable = "SIGNALBOX_SOAK"
 )
 
-// Skip skips a test that needs something this machine or this run lacks. The
-// reason says what to do about it. Under make test nothing may be skipped, so
-// the test fails instead.
+// Skip skips a test because this machine or this run lacks something. The reason
+// says what to do about it. Under make test nothing may be skipped, so the test
+// fails instead.
 func Skip(t testing.TB, reason string) {
 	t.Helper()
 	if os.Getenv(allVariable) != "" {
@@ -24,8 +24,8 @@ func Skip(t testing.TB, reason string) {
 	t.Skip(reason)
 }
 
-// Scale returns long under make soak and short otherwise: how many rounds,
-// sockets or steps a test of endurance takes.
+// Scale returns long under make soak and short otherwise. The numbers are the
+// rounds, sockets or steps of an endurance test.
 func Scale[N any](short, long N) N {
 	if os.Getenv(soakVariable) != "" {
 		return long

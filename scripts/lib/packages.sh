@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Installing from the system's packages, for the scripts that need a tool which may be missing.
+# Installs tools from the system's packages, for scripts that need a tool which may be missing.
 # Sourced, never run.
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
@@ -9,8 +9,8 @@ die() {
 	exit 1
 }
 
-# as_root CMD… runs CMD as root, and fails when this user cannot become root. sudo may ask for a
-# password only when somebody is there to type one.
+# as_root CMD… runs CMD as root, and fails if this user cannot become root. sudo asks for a password
+# only on a terminal.
 as_root() {
 	if [ "$(id -u)" -eq 0 ]; then
 		"$@"
@@ -36,9 +36,9 @@ package_manager() {
 	return 1
 }
 
-# install_packages MANAGER:PACKAGE… installs the packages that are named for the system's own
-# package manager; yum takes dnf's. It fails when there is no package manager, none of the packages
-# is meant for it, or the installation fails.
+# install_packages MANAGER:PACKAGE… installs the packages for the system's package manager; yum uses
+# dnf's packages. It fails if there is no package manager, if no package is named for it, or if the
+# installation fails.
 install_packages() {
 	local manager family arg
 	local -a packages=()
@@ -59,8 +59,8 @@ install_packages() {
 		return 1
 	fi
 	say "installing ${packages[*]} with $manager"
-	# stdin is closed for all of them: a question nobody can answer must fail, not hang. Their
-	# output goes to stderr, so that it never mixes with what the caller's command prints.
+	# stdin is closed for all of them: a question must fail, not hang. Their output goes to stderr,
+	# so that it does not mix with the output of the caller's command.
 	run_manager "$manager" "${packages[@]}" </dev/null >&2
 }
 
@@ -69,9 +69,9 @@ run_manager() {
 	shift
 	case $manager in
 	apt-get)
-		# One unreachable third-party source fails the update; the package may be there all the
-		# same.
-		apt_get update -q || say "apt-get update failed, going on with the lists that are there"
+		# One unreachable third-party source fails the update; the package may still be
+		# available.
+		apt_get update -q || say "apt-get update failed; continuing with the existing lists"
 		apt_get install -q -y --no-install-recommends "$@"
 		;;
 	dnf | yum) as_root "$manager" install -y "$@" ;;

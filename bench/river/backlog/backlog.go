@@ -1,6 +1,6 @@
-// Package backlog lets River work off jobs that each make one HTTP call. It is
-// a module of its own for the oldest River there is here: the programs beside
-// it bring the versions of their databases' drivers.
+// Package backlog lets River work off jobs that each make one HTTP call. Its module
+// requires the oldest River that the programs use; each program requires the
+// version of its database's driver.
 package backlog
 
 import (
@@ -30,8 +30,8 @@ type Database[Tx any] struct {
 	Close  func()
 }
 
-// Main is the program: it reads the flags, opens the database that they name
-// and prints the seconds that the backlog took.
+// Main is the program: it reads the flags, opens their database and prints the
+// seconds that the backlog took.
 func Main[Tx any](open func(ctx context.Context, name string) (Database[Tx], error)) {
 	var o options
 	name := flag.String("database", "", "a new database: a URL, or a file")
@@ -59,8 +59,8 @@ type options struct {
 	rest  time.Duration
 }
 
-// workers is how many jobs run at once: River's documented example has 100,
-// the tuned configuration what was fastest here.
+// workers returns how many jobs run at once: 100 as in River's documented example,
+// or in the tuned configuration the number that was fastest.
 func (o options) workers() int {
 	if o.tuned {
 		return 1000
@@ -137,8 +137,8 @@ func run[Tx any](ctx context.Context, database Database[Tx], o options) error {
 	return client.Stop(ctx)
 }
 
-// oneByOne inserts jobs while nothing else is to be done, and prints the id of
-// each and when it began to.
+// oneByOne inserts jobs on an idle system, and prints the id of each and when its
+// insertion began.
 func oneByOne[Tx any](ctx context.Context, client *river.Client[Tx], o options, called <-chan struct{}) error {
 	if err := client.Start(ctx); err != nil {
 		return err
@@ -167,7 +167,7 @@ func migrate[Tx any](ctx context.Context, driver riverdriver.Driver[Tx]) error {
 	return err
 }
 
-// fill uses a client that only inserts: on SQLite, one with queues fails to
+// fill uses a client that only inserts: on SQLite, a client with queues fails to
 // insert many jobs.
 func fill[Tx any](ctx context.Context, driver riverdriver.Driver[Tx], jobs int) error {
 	client, err := river.NewClient(driver, &river.Config{Logger: slog.New(slog.DiscardHandler)})
@@ -187,8 +187,8 @@ func fill[Tx any](ctx context.Context, driver riverdriver.Driver[Tx], jobs int) 
 	return nil
 }
 
-// waitForAll returns when every job is recorded as completed. It is asked when
-// all calls are made, so that asking does not slow them down.
+// waitForAll returns when every job is recorded as completed. It is called after all
+// calls are made, so that its queries do not slow them down.
 func waitForAll[Tx any](ctx context.Context, database Database[Tx], jobs int) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

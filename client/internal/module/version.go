@@ -8,8 +8,8 @@ import (
 
 const path = "github.com/signalbox/signalbox/client"
 
-// Version returns the version that the running program was built with, such as 1.4.0, or "dev" when the module is
-// replaced or unknown, as in a checkout.
+// Version returns the module's version in the running program, such as 1.4.0. It is "dev" when the module is replaced or
+// unknown, as in a checkout.
 func Version() string {
 	info, _ := debug.ReadBuildInfo()
 	return versionIn(info)

@@ -22,13 +22,13 @@ import (
 	"github.com/signalbox/signalbox/client/internal/testenv"
 )
 
-// timeout is how long a server may take to start or stop, also on a busy machine.
+// timeout is how long a server may take to start or stop, even on a busy machine.
 const timeout = 30 * time.Second
 
 // OwnerKey is the OWNER key of the first account.
 const OwnerKey = "sk_api_owner-of-the-account-in-the-client-tests"
 
-// root is the repository, from the packages of the client.
+// root returns the path of the repository, relative to the tested package of the client.
 func root() (string, bool) {
 	for _, path := range []string{"..", "../..", "../../..", "../../../.."} {
 		if _, err := os.Stat(filepath.Join(path, "cmd", "signalbox")); err == nil {
@@ -44,7 +44,7 @@ var (
 	binary = sync.OnceValues(build)
 )
 
-// Main runs the tests of a package and removes what was built for them. It returns the exit code.
+// Main runs the tests of a package and removes the server that they built. It returns the exit code.
 func Main(m *testing.M) int {
 	defer func() {
 		if built := folder.Load(); built != nil {
@@ -54,7 +54,7 @@ func Main(m *testing.M) int {
 	return m.Run()
 }
 
-// build builds the server. The client's module does not import it, because it is published alone.
+// build builds the server. The client's module does not import the server, because the client is published alone.
 func build() (string, error) {
 	source, _ := root()
 	dir, err := os.MkdirTemp("", "signalbox-client-test")
@@ -64,7 +64,7 @@ func build() (string, error) {
 	folder.Store(&dir)
 	built := filepath.Join(dir, "signalbox")
 	command := exec.CommandContext(context.Background(), "go", "build", "-trimpath", "-buildvcs=false", "-o", built, "./cmd/signalbox")
-	command.Dir, command.Env = source, append(os.Environ(), "CGO_ENABLED=0") // as make build, which has compiled nearly all of it
+	command.Dir, command.Env = source, append(os.Environ(), "CGO_ENABLED=0") // the same flags as make build, to use its build cache
 	if output, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building the server: %w\n%s", err, output)
 	}
@@ -95,7 +95,7 @@ func Each(t *testing.T, test func(t *testing.T, start func(settings ...string) *
 	})
 }
 
-// newDatabase creates a database with the programs of the server.
+// newDatabase creates a database on the PostgreSQL server with psql.
 func newDatabase(t *testing.T) string {
 	t.Helper()
 	server := os.Getenv("SIGNALBOX_TEST_POSTGRES")
@@ -160,7 +160,7 @@ func (s *Server) run(listen string) {
 		ended <- command.Wait()
 	}()
 	s.stop = sync.OnceFunc(func() {
-		_ = command.Process.Signal(syscall.SIGTERM) // it may have ended
+		_ = command.Process.Signal(syscall.SIGTERM) // the server may have ended
 		select {
 		case err := <-ended:
 			if err != nil {
@@ -182,7 +182,7 @@ func (s *Server) run(listen string) {
 	}
 }
 
-// address reads the server's log to its end and sends the address that it listens on.
+// address reads the server's log to its end and sends the address that the server listens on.
 func address(log io.Reader, ready chan<- string) {
 	defer close(ready)
 	sent := false

@@ -1,4 +1,4 @@
-// Package testenv decides what tests do when the environment lacks a tool, and how long they run.
+// Package testenv decides what tests do when a tool is missing, and how long they run.
 package testenv
 
 import (
@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// All reports whether SIGNALBOX_TEST_ALL is set, as make test does: no test may be skipped.
+// All reports whether SIGNALBOX_TEST_ALL is set, as it is by make test: no test may be skipped.
 func All() bool { return os.Getenv("SIGNALBOX_TEST_ALL") != "" }
 
-// Skip skips a test for want of a tool. It fails the test when SIGNALBOX_TEST_ALL is set.
+// Skip skips a test because a tool is missing. It fails the test when SIGNALBOX_TEST_ALL is set.
 func Skip(t testing.TB, reason string) {
 	t.Helper()
 	if All() {
@@ -32,8 +32,8 @@ func Scale(short, long int) int {
 	return short
 }
 
-// Diff returns "" if two values are deeply equal, else both of them. The module has no dependencies for tests alone, so
-// that programs which import the client do not see them.
+// Diff returns "" if two values are deeply equal, else both of them. It stands in for a test library: a test-only
+// dependency would show up in every program that imports the client.
 func Diff(want, got any) string {
 	if reflect.DeepEqual(want, got) {
 		return ""
@@ -41,7 +41,7 @@ func Diff(want, got any) string {
 	return "-want " + show(want) + "\n+got  " + show(got)
 }
 
-// show returns a value as JSON, which follows pointers, and as Go where JSON does not tell the values apart.
+// show returns a value as JSON, which follows pointers, and in Go syntax, which shows differences that JSON hides.
 func show(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -64,7 +64,7 @@ func Wait(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// Leaks returns the goroutines that still run code of a package a while after the tests ended, or "".
+// Leaks returns the goroutines that run code of a package for 5 s after the tests ended, or "".
 func Leaks(code string) string {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

@@ -3,8 +3,8 @@
 //	adapter := logrusadapter.New(box, logrus.StandardLogger())
 //	payments := adapter.Logger("shop.payments")
 //
-// Every named logger is a copy of the one that is wrapped, with a level of its own: that of Signalbox if Signalbox manages it or
-// an ancestor, else the level that the wrapped logger had when the named one was made or released.
+// Every named logger is a copy of the wrapped logger with its own level. If Signalbox manages the named logger or an ancestor,
+// it sets that level. Else it is the level that the wrapped logger had when the named logger was created or released.
 package logrusadapter
 
 import (
@@ -20,7 +20,7 @@ import (
 // NameField is the field that names a logger in its entries.
 const NameField = "logger"
 
-// Level returns the level for logrus. There is none for SILENT, which an adapter gets by discarding the output.
+// Level returns the level for logrus. logrus has no SILENT level: the adapter discards the output instead.
 func Level(level loglevel.Level) logrus.Level {
 	switch level {
 	case loglevel.Trace:
@@ -38,17 +38,17 @@ func Level(level loglevel.Level) logrus.Level {
 	return logrus.InfoLevel
 }
 
-// Adapter makes named loggers from one.
+// Adapter makes named loggers from one base logger.
 type Adapter struct {
 	base    *logrus.Logger
 	loggers *named.Loggers[*logrus.Logger]
 }
 
-// New returns an adapter that makes loggers like base, whose levels the box sets.
+// New returns an adapter that makes copies of base. The box sets the levels of the copies.
 func New(box *live.Box, base *logrus.Logger) *Adapter {
 	a := &Adapter{base: base}
 	a.loggers = named.New(a.copy, a.set, func(level loglevel.Level) bool {
-		return base.GetLevel() >= Level(level) || level == loglevel.Fatal // it is never silent
+		return base.GetLevel() >= Level(level) || level == loglevel.Fatal // logrus is never silent
 	})
 	box.Adapt(a.loggers)
 	return a

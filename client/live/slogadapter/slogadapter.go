@@ -4,11 +4,10 @@
 //	slog.SetDefault(slog.New(adapter))
 //	payments := adapter.Logger("shop.payments")
 //
-// A logger that Signalbox manages, or has an ancestor that it manages, uses the level of Signalbox; every other one asks the
-// wrapped handler, as without this package. Levels cost nothing per record: a level is one number that is read, and written
-// when it changes.
+// A logger uses the level of Signalbox if Signalbox manages it or an ancestor. Every other logger asks the wrapped handler, as
+// without this package. A record costs one atomic read of the level.
 //
-// The wrapped handler must not drop records by itself in Handle, as [slog.NewMultiHandler] does: wrap the handlers in it.
+// The wrapped handler must not drop records in Handle. [slog.NewMultiHandler] does: wrap each of its handlers instead.
 package slogadapter
 
 import (
@@ -29,7 +28,7 @@ const (
 	LevelSilent = slog.Level(math.MaxInt32)
 )
 
-// byCode is in a LevelVar while the wrapped handler decides.
+// byCode is the value of a LevelVar while the wrapped handler decides.
 const byCode = slog.Level(math.MinInt32)
 
 // NameKey is the key of the attribute that names a logger in its records.
@@ -55,7 +54,7 @@ func Level(level loglevel.Level) slog.Level {
 	return slog.LevelInfo
 }
 
-// LevelOf returns the level that lets through what a slog level lets through, or a little less.
+// LevelOf returns the least severe level that lets nothing through that a slog level suppresses.
 func LevelOf(level slog.Level) loglevel.Level {
 	return named.Least(func(each loglevel.Level) bool { return level <= Level(each) })
 }
@@ -63,7 +62,7 @@ func LevelOf(level slog.Level) loglevel.Level {
 // loggerName is the value of the attribute that Named returns.
 type loggerName string
 
-// Named returns an attribute that makes a logger a named one: slog.With(slogadapter.Named("shop.payments")).
+// Named returns an attribute that names a logger: slog.With(slogadapter.Named("shop.payments")).
 func Named(name string) slog.Attr { return slog.Any(NameKey, loggerName(name)) }
 
 // Adapter makes named loggers that share a handler. It is also the handler of records without a name.
@@ -75,23 +74,23 @@ type handler struct {
 	code    slog.Leveler // the level of the code; nil asks inner
 	level   *slog.LevelVar
 	levels  *named.Loggers[*slog.LevelVar]
-	grouped bool // attributes are in a group: none of them is a name
+	grouped bool // attributes are in a group, where Named does not name a logger
 }
 
-// New returns an adapter over a handler, whose levels the box sets.
+// New returns an adapter for a handler. The box sets the levels of its loggers.
 func New(box *live.Box, inner slog.Handler) *Adapter {
 	return adapt(box, handler{inner: inner})
 }
 
-// NewLeveled is New for a handler whose level is known: give it the [slog.LevelVar] that is in the handler's options. Loggers
-// that are not managed compare with it instead of asking the handler, which saves a suppressed record 2 ns.
+// NewLeveled is New for a handler whose level is known: pass the [slog.LevelVar] of the handler's options. Unmanaged loggers
+// compare with it instead of asking the handler, which saves a suppressed record 2 ns.
 func NewLeveled(box *live.Box, inner slog.Handler, level slog.Leveler) *Adapter {
 	return adapt(box, handler{inner: inner, code: level})
 }
 
 func adapt(box *live.Box, root handler) *Adapter {
 	root.level = newLevel("")
-	// The box sets no level of the root, so that it lets through what the code does.
+	// The box never sets the root's level, so that root.Enabled reports the level of the code.
 	root.levels = named.New(newLevel, setLevel, func(level loglevel.Level) bool { return root.Enabled(context.Background(), Level(level)) })
 	box.Adapt(root.levels)
 	return &Adapter{root}
@@ -132,7 +131,7 @@ func (h *handler) Handle(ctx context.Context, record slog.Record) error {
 	return h.inner.Handle(ctx, record)
 }
 
-// WithAttrs returns a handler with attributes. [Named] among them makes it that of a named logger.
+// WithAttrs returns a handler with attributes. [Named] among them makes it the handler of a named logger.
 func (h *handler) WithAttrs(attributes []slog.Attr) slog.Handler {
 	next := *h
 	for i, each := range attributes {

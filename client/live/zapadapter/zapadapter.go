@@ -3,8 +3,8 @@
 //	adapter := zapadapter.New(box, zapcore.NewCore(encoder, os.Stdout, zap.InfoLevel))
 //	payments := adapter.Logger("shop.payments")
 //
-// A logger that Signalbox manages, or has an ancestor that it manages, uses the level of Signalbox; every other one asks the
-// wrapped core, as without this package.
+// A logger uses the level of Signalbox if Signalbox manages it or an ancestor. Every other logger asks the wrapped core, as
+// without this package.
 package zapadapter
 
 import (
@@ -24,7 +24,7 @@ const (
 	LevelSilent = zapcore.FatalLevel + 1
 )
 
-// byCode is in an AtomicLevel while the wrapped core decides.
+// byCode is the value of an AtomicLevel while the wrapped core decides.
 const byCode = zapcore.Level(math.MinInt8)
 
 // Level returns the level for zap.
@@ -54,7 +54,7 @@ type Adapter struct {
 	levels  *named.Loggers[zap.AtomicLevel]
 }
 
-// New returns an adapter over a core, whose levels the box sets. Options are those of every logger.
+// New returns an adapter for a core. The box sets the levels of its loggers. The options apply to every logger.
 func New(box *live.Box, inner zapcore.Core, options ...zap.Option) *Adapter {
 	create := func(string) zap.AtomicLevel { return zap.NewAtomicLevelAt(byCode) }
 	levels := named.New(create, setLevel, func(level loglevel.Level) bool { return inner.Enabled(Level(level)) })
@@ -62,7 +62,7 @@ func New(box *live.Box, inner zapcore.Core, options ...zap.Option) *Adapter {
 	return &Adapter{inner, options, levels}
 }
 
-// Logger returns the logger with a name, such as "shop.payments". It has the name of zap's too.
+// Logger returns the logger with a name, such as "shop.payments". Its entries have the name too.
 func (a *Adapter) Logger(name string) *zap.Logger {
 	return zap.New(&core{a.inner, a.levels.Get(name)}, a.options...).Named(name)
 }
@@ -94,7 +94,7 @@ func (c *core) With(fields []zapcore.Field) zapcore.Core {
 	return &core{c.Core.With(fields), c.level}
 }
 
-// Check adds the core to an entry that it writes.
+// Check adds the core to an entry that the level lets through.
 func (c *core) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
 	if c.Enabled(entry.Level) {
 		return checked.AddCore(entry, c)

@@ -3,9 +3,9 @@
 //	adapter := zerologadapter.New(box, zerolog.New(os.Stdout).Level(zerolog.InfoLevel))
 //	payments := adapter.Logger("shop.payments")
 //
-// A logger that Signalbox manages, or has an ancestor that it manages, uses the level of Signalbox; every other one uses that of
-// the logger it was made of. A zerolog logger cannot change its level, so these decide in a sampler; one that the wrapped logger
-// has is replaced. The global level counts too.
+// A logger uses the level of Signalbox if Signalbox manages it or an ancestor. Every other logger uses the level of the wrapped
+// logger. A zerolog logger cannot change its level, so a sampler decides instead. It replaces the sampler of the wrapped logger.
+// zerolog's global level applies too.
 package zerologadapter
 
 import (
@@ -22,7 +22,7 @@ import (
 // NameField is the field that names a logger in its events.
 const NameField = "logger"
 
-// byCode is the level of a sampler while the code's counts.
+// byCode is the value of a sampler's level while the level of the code applies.
 const byCode = math.MinInt32
 
 // Level returns the level for zerolog.
@@ -45,13 +45,13 @@ func Level(level loglevel.Level) zerolog.Level {
 	return zerolog.InfoLevel
 }
 
-// Adapter makes named loggers from one.
+// Adapter makes named loggers from one base logger.
 type Adapter struct {
 	base   zerolog.Logger
 	levels *named.Loggers[*sampler]
 }
 
-// New returns an adapter that makes loggers like base, whose levels the box sets.
+// New returns an adapter that makes copies of base. The box sets the levels of the copies.
 func New(box *live.Box, base zerolog.Logger) *Adapter {
 	code := base.GetLevel()
 	create := func(string) *sampler {
@@ -69,7 +69,7 @@ func (a *Adapter) Logger(name string) zerolog.Logger {
 	return a.base.Sample(a.levels.Get(name)).With().Str(NameField, name).Logger()
 }
 
-// sampler lets through what has the level.
+// sampler lets events of its level and above through.
 type sampler struct {
 	level atomic.Int32
 	code  zerolog.Level

@@ -20,7 +20,7 @@ type accountView struct {
 	accounts.Account
 }
 
-// createdView is what --json prints of a new account or key. Key is the plaintext, which is shown only here.
+// createdView is a new account or key as --json prints it. Key is the plaintext, which is shown only here.
 type createdView struct {
 	Account string `json:"account"`
 	Key     string `json:"key"`

@@ -23,7 +23,7 @@ type commands struct {
 	json bool
 }
 
-// New returns the command that has all others of this package but serve.
+// New returns the command admin, which has every command of this package except serve.
 func New(t *terminal.Terminal) *cobra.Command {
 	c := &commands{Terminal: t}
 	cmd := terminal.Group("admin", "Look after a server: its accounts, keys, people, key ring and database",
@@ -31,7 +31,7 @@ func New(t *terminal.Terminal) *cobra.Command {
 		c.backup(), c.restore(), c.doctor())
 	cmd.Long = `Look after a server: its accounts, keys, people, key ring and database.
 
-These commands work on the store itself, beside a running server or without one, and need no API key: whoever can read
+These commands work on the store itself, beside a running server or without one, and need no API key: anybody who can read
 the data folder, or the PostgreSQL database, may run them. All other commands speak to a server.`
 	return completed(cmd)
 }
@@ -41,7 +41,7 @@ func (c *commands) say(to io.Writer, format string, args ...any) {
 	terminal.Fprintf(to, format, args...)
 }
 
-// load reads the settings that a command has flags for.
+// load reads the settings of a command from its flags, the environment and the settings file.
 func (c *commands) load(cmd *cobra.Command) (settings.Settings, *slog.Logger, error) {
 	loaded, warnings, err := settings.Load(c.Environ, cmd.Flags())
 	for _, warning := range warnings {
@@ -56,7 +56,7 @@ func (c *commands) load(cmd *cobra.Command) (settings.Settings, *slog.Logger, er
 // openStore is app.OpenOperator, or app.MakeOperator for commands that may create the store.
 type openStore func(context.Context, settings.Settings, *slog.Logger) (*app.Operator, error)
 
-// runOnStore is what a command does with the opened store.
+// runOnStore runs a command with the opened store.
 type runOnStore func(ctx context.Context, store *app.Operator, args []string) error
 
 // onStore returns a command with the flags of the store and --json that opens the store and calls run.

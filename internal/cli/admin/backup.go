@@ -23,16 +23,16 @@ func (c *commands) backup() *cobra.Command {
 			})
 		})
 	cmd.Long = `Copy the SQLite database to a new file, beside a running server or without one. The copy is one consistent state, and is
-checked before it gets its name. A database that an older version made is copied as it is. For PostgreSQL use pg_dump.`
+	checked before it gets its name. A database of an older version is copied without migrating it. For PostgreSQL use pg_dump.`
 	return cmd
 }
 
 func (c *commands) restore() *cobra.Command {
 	var yes bool
-	cmd := c.onSettings("restore FILE", "Make a backup the SQLite database of a server that does not run", "signalbox admin restore $BACKUP --yes",
+	cmd := c.onSettings("restore FILE", "Restore a backup of the SQLite database, while the server does not run", "signalbox admin restore $BACKUP --yes",
 		func(cmd *cobra.Command, s settings.Settings, _ *slog.Logger, args []string) error {
 			if app.HasDatabase(s) {
-				said := fmt.Sprintf("The database in %s will be replaced by %s. It is kept beside it under another name.", s.Data, args[0])
+				said := fmt.Sprintf("The database in %s will be replaced by %s. The replaced database is kept there under another name.", s.Data, args[0])
 				if err := c.Confirm(yes, said); err != nil {
 					return err
 				}
@@ -42,14 +42,14 @@ func (c *commands) restore() *cobra.Command {
 				return err
 			}
 			return c.print(map[string]any{"restored": args[0], "kept": kept}, func(w io.Writer) {
-				c.say(w, "The database is restored. The server needs the key ring that it was sealed with.\n")
+				c.say(w, "The database is restored. The server needs the key ring that its secrets were encrypted with.\n")
 				if kept != "" {
-					c.say(w, "The one that was there is %s.\n", kept)
+					c.say(w, "The replaced database is kept as %s.\n", kept)
 				}
 			})
 		})
-	cmd.Long = `Make a backup the SQLite database of a server that does not run. The backup is checked first. The database that was there is
-kept under another name. For PostgreSQL use pg_restore.`
+	cmd.Long = `Restore a backup of the SQLite database, while the server does not run. The backup is checked first. The replaced database is
+	kept under another name. For PostgreSQL use pg_restore.`
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do it without asking")
 	return cmd
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/signalbox/signalbox/internal/plans"
 )
 
-// completed returns a command that completes its flags, and those of the commands below it, that take one of a few words.
+// completed adds completions to the flags of a command, and of all commands below it, that take one of a few words.
 func completed(cmd *cobra.Command) *cobra.Command {
 	for flag, words := range flagWords() {
 		if cmd.Flags().Lookup(flag) != nil {

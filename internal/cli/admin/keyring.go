@@ -25,7 +25,7 @@ func (c *commands) rotateKeyring() *cobra.Command {
 		return c.print(map[string]any{"key": id, "resealed": resealed.Values, "unopened": resealed.Unopened}, func(w io.Writer) {
 			c.say(w, "The primary key is now %s. Values encrypted again: %d.\n", id, resealed.Values)
 			if resealed.Unopened > 0 {
-				c.say(w, "Values that no key opens, which stay as they are: %d; the first is %s.\n", resealed.Unopened, resealed.First)
+				c.say(w, "Values that no key can decrypt were left as they are: %d; the first is %s.\n", resealed.Unopened, resealed.First)
 			}
 		})
 	})
@@ -49,7 +49,7 @@ restart every node, then move it to the end and restart every node again.`,
 }
 
 func (c *commands) listKeyring() *cobra.Command {
-	return c.onStore(app.OpenOperator, "list", "List the keys of the ring, oldest first, and how much each has sealed", "signalbox admin keyring list",
+	return c.onStore(app.OpenOperator, "list", "List the keys of the ring, oldest first, and how many values each has encrypted", "signalbox admin keyring list",
 		func(ctx context.Context, store *app.Operator, _ []string) error {
 			keys, err := store.RingKeys(ctx)
 			if err != nil {
@@ -67,7 +67,7 @@ func (c *commands) listKeyring() *cobra.Command {
 func (c *commands) retireKey() *cobra.Command {
 	var yes bool
 	run := func(ctx context.Context, store *app.Operator, args []string) error {
-		said := "The key " + args[0] + " will be removed from the ring. Backups that hold values sealed with it can then no longer be read whole."
+		said := "The key " + args[0] + " will be removed from the ring. Secrets in backups that it encrypted can then no longer be read."
 		if err := c.Confirm(yes, said); err != nil {
 			return err
 		}
@@ -76,9 +76,9 @@ func (c *commands) retireKey() *cobra.Command {
 		}
 		return c.print(map[string]string{"retired": args[0]}, func(w io.Writer) { c.say(w, "The key %s is retired.\n", args[0]) })
 	}
-	cmd := c.onStore(app.OpenOperator, "retire KEY", "Remove a key that seals nothing any more", "signalbox admin keyring retire $OLD_KEY --yes", run)
-	cmd.Long = `Remove a key that seals nothing any more from the ring, some time after signalbox admin keyring rotate: every server must
-have noticed the new key, which takes ten seconds, and backups that are older need the old key.`
+	cmd := c.onStore(app.OpenOperator, "retire KEY", "Remove an old key that no stored value needs", "signalbox admin keyring retire $OLD_KEY --yes", run)
+	cmd.Long = `Remove an old key that no stored value needs from the ring. Wait ten seconds after signalbox admin keyring rotate, until
+	every server has noticed the new key. Backups from before the rotation need the old key.`
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do it without asking")
 	return cmd
 }

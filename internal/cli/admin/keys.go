@@ -120,7 +120,7 @@ func (c *commands) revokeKey() *cobra.Command {
 			c.say(w, "The API key %q is revoked; every server refuses it within a second.\n", key.Name)
 		})
 	}
-	cmd := c.onStore(app.OpenOperator, "revoke ID", "Make an API key useless for ever", `signalbox admin keys revoke $KEY_ID`, run)
+	cmd := c.onStore(app.OpenOperator, "revoke ID", "Revoke an API key, which never works again", `signalbox admin keys revoke $KEY_ID`, run)
 	addAccountFlag(cmd, &account)
 	return cmd
 }

@@ -20,7 +20,7 @@ type userView struct {
 	accounts.User
 }
 
-// linkView is what --json prints of a link, which is shown only here.
+// linkView is a link as --json prints it. The link is shown only here.
 type linkView struct {
 	Email string `json:"email,omitempty"`
 	Link  string `json:"link"`
@@ -61,7 +61,7 @@ func (c *commands) setupLink() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.printLink(linkView{Link: link}, "Set up the account's owner at this link, which works once; earlier ones no longer do:")
+		return c.printLink(linkView{Link: link}, "Set up the account's owner at this link, which works once; earlier links no longer work:")
 	}
 	cmd := c.onStore(app.OpenOperator, "setup-link", "Make the link that sets up an account's first owner", `signalbox admin users setup-link`, run)
 	addAccountFlag(cmd, &account)

@@ -21,13 +21,13 @@ const writeInstructions = `
 Tools that change something do not do it at once. The first call shows what would happen and returns a confirmation. Show
 that to the person you work for, and repeat the call with the confirmation only when they agree.`
 
-// tools has what the tools work with.
+// tools has the state that the tools share.
 type tools struct {
 	client  *signalbox.Client
 	pending *confirmations
 }
 
-// New returns a server with the tools that read and, if writes are allowed, those that write.
+// New returns a server with the tools that read and, if allowWrites is set, the tools that write.
 func New(client *signalbox.Client, version string, allowWrites bool) *mcp.Server {
 	told := instructions
 	if allowWrites {
@@ -50,8 +50,8 @@ func New(client *signalbox.Client, version string, allowWrites bool) *mcp.Server
 // document is a resource as assistants see it: its id and its attributes.
 type document map[string]any
 
-// documentOf returns a resource as one object. Numbers keep their spelling, and characters that must not reach a terminal
-// are escapes: programs show what a tool returned.
+// documentOf returns a resource as one object. Numbers keep their spelling. Characters that must not reach a terminal are
+// escaped, because an assistant may print the object.
 func documentOf(of signalbox.Resource, attributes any) (document, error) {
 	text, err := json.Marshal(attributes)
 	if err != nil {
@@ -96,7 +96,7 @@ func addGet[T any](server *mcp.Server, name, description string, get func(contex
 	})
 }
 
-// page is what lists of every kind take.
+// page is the input of all tools that list.
 type page struct {
 	Search string `json:"search,omitempty" jsonschema:"a part of the id or the name"`
 	Page   int    `json:"page,omitempty" jsonschema:"the number of the page, from 1"`
@@ -135,7 +135,7 @@ func each[T any](items []T, err error, show func(T) (document, error)) ([]docume
 	return shown, nil
 }
 
-// without returns what show shows, less some members: what a list leaves out.
+// without returns a function that calls show and removes members, for lists.
 func without[T any](show func(T) (document, error), members ...string) func(T) (document, error) {
 	return func(item T) (document, error) {
 		shown, err := show(item)

@@ -11,7 +11,7 @@ import (
 // listChanges is the input of the tool that lists changes.
 type listChanges struct {
 	Resource string `json:"resource,omitempty" jsonschema:"only changes of this resource as kind:id, such as flag:checkout-v2 or logger:shop.payments"`
-	After    string `json:"after,omitempty" jsonschema:"next of the answer before, for older changes"`
+	After    string `json:"after,omitempty" jsonschema:"the value of next in the previous answer, for older changes"`
 }
 
 // numbered is the input of tools about one change.
@@ -25,7 +25,7 @@ func (t *tools) addChanges(server *mcp.Server) {
 			listed, err := t.client.Changes.List(ctx, signalbox.ChangeParams{Resource: in.Resource, Size: pageSize, After: in.After})
 			return recentOf(listed, err, without(showChange, "before", "after", "diff"))
 		})
-	addRead(server, "get_change", "Read a change: who made it, what was there before and after, and the difference.",
+	addRead(server, "get_change", "Read a change: its actor, the resource before and after it, and the difference.",
 		func(ctx context.Context, in numbered) (document, error) {
 			change, err := t.client.Changes.Get(ctx, in.Number)
 			if err != nil {
@@ -39,7 +39,7 @@ func (t *tools) addChanges(server *mcp.Server) {
 			if err != nil {
 				return nil, err
 			}
-			return without(showChange, "id")(change) // it has no number, because it did not happen
+			return without(showChange, "id")(change) // a dry run has no number
 		})
 }
 

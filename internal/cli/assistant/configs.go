@@ -11,7 +11,7 @@ import (
 // resolveConfig is the input of the tool that resolves a config.
 type resolveConfig struct {
 	ID          string `json:"id" jsonschema:"the config's id"`
-	Environment string `json:"environment,omitempty" jsonschema:"the environment's id; without one overrides do not count"`
+	Environment string `json:"environment,omitempty" jsonschema:"the environment's id; leave out to ignore overrides"`
 }
 
 func (t *tools) addConfigs(server *mcp.Server) {

@@ -12,12 +12,12 @@ import (
 const (
 	// confirmationLife is how long a person may take to agree.
 	confirmationLife = 10 * time.Minute
-	// maxPending bounds what an assistant that only asks leaves behind.
+	// maxPending limits the writes that an assistant can ask for without confirming them.
 	maxPending = 100
 )
 
-// confirmations remembers the writes that were shown, so that none is done that was not. Each is good for one call with the
-// same arguments.
+// confirmations remembers the writes that were shown, so that only these are done. A confirmation works for one call with
+// the same arguments.
 type confirmations struct {
 	now     func() time.Time
 	mu      sync.Mutex
@@ -27,7 +27,7 @@ type confirmations struct {
 // shownWrite is a write that was shown and may be confirmed.
 type shownWrite struct {
 	call string // the tool and its arguments
-	// state is that of the resource when it was shown, such as its ETag.
+	// state is the resource's state when the write was shown, such as its ETag.
 	state   string
 	expires time.Time
 }
@@ -36,7 +36,7 @@ func newConfirmations(now func() time.Time) *confirmations {
 	return &confirmations{now: now, pending: map[string]shownWrite{}}
 }
 
-// offer remembers a write that was shown and returns what confirms it.
+// offer remembers a write that was shown and returns its confirmation.
 func (c *confirmations) offer(call, state string) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,14 +46,14 @@ func (c *confirmations) offer(call, state string) (string, error) {
 		}
 	}
 	if len(c.pending) >= maxPending {
-		return "", fmt.Errorf("%d writes wait for a confirmation already: confirm or forget those, they expire after %s", maxPending, confirmationLife)
+		return "", fmt.Errorf("%d writes already wait for a confirmation: confirm one, or wait until they expire after %s", maxPending, confirmationLife)
 	}
 	token := rand.Text()
 	c.pending[token] = shownWrite{call: call, state: state, expires: c.now().Add(confirmationLife)}
 	return token, nil
 }
 
-// take returns the state that a confirmed write was shown with, once.
+// take removes a confirmation and returns the state that its write was shown with.
 func (c *confirmations) take(token, call string) (state string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,7 +68,7 @@ func (c *confirmations) take(token, call string) (state string, err error) {
 	return write.state, nil
 }
 
-// callOf names a call by its tool and its arguments but the confirmation.
+// callOf identifies a call by its tool and its arguments, without the confirmation.
 func callOf(tool string, input any) (string, error) {
 	text, err := json.Marshal(input)
 	if err != nil {
@@ -79,6 +79,6 @@ func callOf(tool string, input any) (string, error) {
 		return "", err
 	}
 	delete(arguments, "confirmation")
-	text, err = json.Marshal(arguments) // sorted
+	text, err = json.Marshal(arguments) // Marshal sorts the names
 	return tool + string(text), err
 }

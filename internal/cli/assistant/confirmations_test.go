@@ -29,7 +29,7 @@ func TestConfirmations_Bounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := c.offer("call", ""); err == nil || !strings.Contains(err.Error(), "confirm or forget") {
+	if _, err := c.offer("call", ""); err == nil || !strings.Contains(err.Error(), "confirm one, or wait") {
 		t.Errorf("one more: %v", err)
 	}
 	now = now.Add(confirmationLife)

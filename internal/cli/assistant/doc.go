@@ -1,7 +1,7 @@
-// Package assistant is the server of the Model Context Protocol that signalbox mcp runs: the tools with which an assistant
-// looks at an account and, if whoever started it allows that, changes a few things.
+// Package assistant is the server of the Model Context Protocol that signalbox mcp runs: tools that let an assistant read an
+// account and, with --allow-writes, change a few things.
 //
-// Everything goes through the public client with one API key, so an assistant can never do more than the key. What it may
-// change is less than that: levels for a limited time, runs of jobs, and reverts. Each is shown first and done only when
-// the same call is repeated with the confirmation that the first answer had (see confirmations).
+// Everything goes through the public client with one API key, so an assistant can never do more than the key. It may only
+// set temporary levels, run jobs and revert changes. The first call of such a tool shows what would happen. The write is done
+// when the same call is repeated with the confirmation of the first answer (see confirmations).
 package assistant

@@ -32,7 +32,7 @@ func (t *tools) addFlags(server *mcp.Server) {
 		})
 }
 
-// showFlag shows a flag, and in short where it is on.
+// showFlag shows a flag, with a summary of the environments where it is on.
 func showFlag(flag signalbox.Flag) (document, error) {
 	shown, err := documentOf(flag.Resource, flag)
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/signalbox/signalbox/internal/hosts"
 )
 
-// redacted replaces what may be a credential, as the server does in runs.
+// redacted replaces a possible credential, as the server does in runs.
 const redacted = "<redacted>"
 
 // listRuns is the input of the tool that lists runs.
 type listRuns struct {
 	Job    string `json:"job,omitempty" jsonschema:"only runs of the job with this id"`
 	Status string `json:"status,omitempty" jsonschema:"PENDING, RUNNING, SUCCEEDED, FAILED or CANCELED"`
-	After  string `json:"after,omitempty" jsonschema:"next of the answer before, for older runs"`
+	After  string `json:"after,omitempty" jsonschema:"the value of next in the previous answer, for older runs"`
 }
 
 // schedule is the input of the tool that explains a schedule.
@@ -37,8 +37,8 @@ func (t *tools) addJobs(server *mcp.Server) {
 			listed, err := t.client.Runs.List(ctx, params)
 			return recentOf(listed, err, without(showRun, "request", "result"))
 		})
-	addGet(server, "get_run", "Read a run: what was sent, what came back, how long each phase took, and why it failed.", t.client.Runs.Get, showRun)
-	addRead(server, "explain_schedule", "List the next instants that a schedule fires for.",
+	addGet(server, "get_run", "Read a run: its request, its response, how long each phase took, and why it failed.", t.client.Runs.Get, showRun)
+	addRead(server, "explain_schedule", "List the next times at which a schedule fires.",
 		func(ctx context.Context, in schedule) (document, error) {
 			const instants = 5
 			preview, err := t.client.Jobs.PreviewSchedule(ctx, in.Schedule, instants)
@@ -49,8 +49,8 @@ func (t *tools) addJobs(server *mcp.Server) {
 		})
 }
 
-// showJob shows a job without the values of its headers and the user information of its URL, which are often credentials,
-// whatever the key may read.
+// showJob shows a job without the values of its headers and the user information of its URL, even if the key may read them:
+// they are often credentials.
 func showJob(job signalbox.Job) (document, error) {
 	headers := make([]signalbox.JobHeader, len(job.Configuration.Headers))
 	for i, header := range job.Configuration.Headers {

@@ -36,7 +36,7 @@ func (t *tools) addLoggers(server *mcp.Server) {
 			listed, err := t.client.Loggers.List(ctx, params)
 			return listOf(listed, err, without(showLogger, "sources", "effective_levels"))
 		})
-	addRead(server, "explain_level", "Explain which level a logger has in an environment, where that comes from, and what running services use.",
+	addRead(server, "explain_level", "Explain which level a logger has in an environment, where the level comes from, and which level running services use.",
 		func(ctx context.Context, in explainLevel) (document, error) {
 			logger, err := t.client.Loggers.Get(ctx, in.Logger)
 			if err != nil {
@@ -50,7 +50,7 @@ func showLogger(logger signalbox.Logger) (document, error) {
 	return documentOf(logger.Resource, logger)
 }
 
-// levelIn returns what there is to know about a logger's level in one environment.
+// levelIn returns everything about a logger's level in one environment.
 func levelIn(logger signalbox.Logger, environment string) document {
 	var sources []signalbox.LoggerSourceSummary
 	for _, source := range logger.Sources {

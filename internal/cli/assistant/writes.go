@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// longestLevel is how long an assistant may change a level for: what should stay longer is a person's decision.
+	// longestLevel is the longest temporary level of an assistant: a person decides about longer ones.
 	longestLevel = 24 * time.Hour
 	// runPatience is how long the tool that runs a job waits for the result.
 	runPatience = 30 * time.Second
 )
 
-// confirmed is what every input of a write has.
+// confirmed is the common part of the inputs of writes.
 type confirmed struct {
 	Confirmation string `json:"confirmation,omitempty" jsonschema:"leave out to see what would happen; then repeat the call with the confirmation of that answer"`
 }
@@ -29,9 +29,9 @@ func (c confirmed) token() string { return c.Confirmation }
 // write is a tool that changes something, in two steps.
 type write[In interface{ token() string }] struct {
 	name, description string
-	// show returns what would happen, and the state of the resource that this is true for.
+	// show returns what would happen, and the current state of the resource.
 	show func(context.Context, In) (shown document, state string, err error)
-	// do does it, unless the resource has another state by now.
+	// do writes, unless the resource no longer has this state.
 	do func(ctx context.Context, in In, state string) (document, error)
 }
 
@@ -67,11 +67,11 @@ func (w write[In]) call(ctx context.Context, pending *confirmations, in In) (doc
 
 func (t *tools) addWrites(server *mcp.Server) {
 	addWrite(t, server, write[setLevel]{name: "set_level", show: t.showLevel, do: t.doLevel,
-		description: "Set the level of a logger in an environment for a limited time, after which it goes back by itself."})
+		description: "Set a temporary level of a logger in an environment. The level ends by itself."})
 	addWrite(t, server, write[runJob]{name: "run_job", show: t.showRun, do: t.doRun,
 		description: "Run a job now, once, beside its schedule, and wait up to 30 s for the result."})
 	addWrite(t, server, write[revertChange]{name: "revert_change", show: t.showRevert, do: t.doRevert,
-		description: "Make a resource what it was before a change, if nobody changed it since."})
+		description: "Revert a change: restore the resource to its state before the change, if nobody changed it since."})
 }
 
 // setLevel is the input of the tool that sets a level.
@@ -111,7 +111,7 @@ func (t *tools) doLevel(ctx context.Context, in setLevel, state string) (documen
 	return levelIn(after, in.Environment), nil
 }
 
-// levelDraft returns a logger, which need not exist, and the draft that changes its level in one environment alone.
+// levelDraft returns a logger, which need not exist, and the draft that changes only its level in one environment.
 func (t *tools) levelDraft(ctx context.Context, in setLevel) (signalbox.Logger, signalbox.LoggerDraft, error) {
 	life := time.Duration(in.Minutes) * time.Minute
 	if life < time.Minute || life > longestLevel {
@@ -126,17 +126,17 @@ func (t *tools) levelDraft(ctx context.Context, in setLevel) (signalbox.Logger, 
 		return signalbox.Logger{}, signalbox.LoggerDraft{}, err
 	}
 	draft := signalbox.LoggerDraft{Name: logger.Name, Environments: map[string]signalbox.LevelSetting{}}
-	if logger.Managed { // what an unmanaged one has was only reported
+	if logger.Managed { // the levels of an unmanaged logger were only reported
 		draft = logger.Draft()
 	}
 	draft.Environments[in.Environment] = signalbox.LevelSetting{Level: level, TTL: life}
 	return logger, draft, nil
 }
 
-// errChanged says that what was shown is no longer what would happen.
-var errChanged = errors.New("it was changed since it was shown: call without the confirmation to see what would happen now")
+// errChanged says that the resource was changed after the write was shown.
+var errChanged = errors.New("the resource was changed since it was shown: call without the confirmation to see what would happen now")
 
-// unchanged returns options that let a write succeed only while the resource has an ETag, if it exists.
+// unchanged adds the option that a write fails unless the resource has this ETag. A resource that does not exist has none.
 func unchanged(etag string, options ...signalbox.WriteOption) []signalbox.WriteOption {
 	if etag == "" {
 		return options
@@ -183,7 +183,7 @@ func (t *tools) doRun(ctx context.Context, in runJob, state string) (document, e
 	return showRun(run)
 }
 
-// version names what a job sends; its ETag changes with every run.
+// version identifies a job's request. The ETag would not do: it changes with every run.
 func version(job signalbox.Job) string { return fmt.Sprintf("%s %d", job.CreatedAt, job.Version) }
 
 // revertChange is the input of the tool that reverts a change.
@@ -201,7 +201,7 @@ func (t *tools) showRevert(ctx context.Context, in revertChange) (document, stri
 	return shown, "", err
 }
 
-// doRevert needs no state: the server refuses to undo what others changed since.
+// doRevert needs no state: the server refuses to revert if the resource was changed since.
 func (t *tools) doRevert(ctx context.Context, in revertChange, _ string) (document, error) {
 	change, err := t.client.Changes.Revert(ctx, in.Number)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	signalbox "github.com/signalbox/signalbox/client"
 )
 
-// Apply does what the plan says. When it fails, or is interrupted, what was written stays: a new plan goes on from there.
+// Apply writes the steps of the plan. If it fails or is interrupted, its writes stay and a new plan has the other steps.
 func (p *Plan) Apply(ctx context.Context) (written int, err error) {
 	if err := p.claim(ctx); err != nil {
 		return 0, err
@@ -23,8 +23,8 @@ func (p *Plan) Apply(ctx context.Context) (written int, err error) {
 	return written, p.disclaim(ctx)
 }
 
-// stages returns the steps to do, those together that do not need each other: first what is written, in the order of need,
-// then what is deleted, in the opposite order.
+// stages returns the steps by kind: first the writes, where a kind comes after the kinds that it refers to, then the deletes
+// in the opposite order.
 func (p *Plan) stages() (stages [][]*Step) {
 	kinds := signalbox.DocumentKinds()
 	for _, kind := range kinds {
@@ -46,8 +46,9 @@ func (p *Plan) stage(kind string, actions ...Action) (stage []*Step) {
 	return stage
 }
 
-// applyStage does the steps of one kind. Configs need each other: a parent has to declare what a child overrides, and a child
-// has to stop before a parent removes it. Those that are refused are tried again as long as others succeed.
+// applyStage does the steps of one kind. Configs depend on each other: a parent must declare an item before a child overrides
+// it, and the child must drop its override before the parent removes the item. So refused configs are tried again as long as
+// others succeed.
 func (p *Plan) applyStage(ctx context.Context, stage []*Step) (written int, err error) {
 	for len(stage) > 0 {
 		refused, err := p.applyOnce(ctx, stage)
@@ -63,7 +64,7 @@ func (p *Plan) applyStage(ctx context.Context, stage []*Step) (written int, err 
 	return written, nil
 }
 
-// applyOnce does steps, several at once, and returns those that failed.
+// applyOnce does steps, several at once, and returns the failed ones.
 func (p *Plan) applyOnce(ctx context.Context, stage []*Step) (failed []*Step, err error) {
 	several(stage, func(step *Step) { step.refused = p.applyStep(ctx, step) })
 	var problems []error
@@ -93,17 +94,17 @@ func (p *Plan) applyStep(ctx context.Context, step *Step) error {
 func (p *Plan) write(ctx context.Context, step *Step, options ...signalbox.WriteOption) (signalbox.Document, error) {
 	documents := p.client.Documents
 	switch {
-	case step.Action == Delete && step.Kind == "logger": // what services reported of it stays
+	case step.Action == Delete && step.Kind == "logger": // a logger becomes unmanaged; its reports stay
 		return documents.Replace(ctx, step.Kind, step.ID, map[string]bool{"managed": false}, options...)
 	case step.Action == Delete:
 		err := documents.Delete(ctx, step.Kind, step.ID, options...)
-		if signalbox.IsNotFound(err) { // somebody else did it
+		if signalbox.IsNotFound(err) { // somebody else deleted it
 			err = nil
 		}
 		return signalbox.Document{}, err
 	case step.Action == Create && step.Kind != "logger":
 		made, err := documents.Create(ctx, step.Kind, step.ID, step.sent, options...)
-		if signalbox.IsAlreadyExists(err) { // somebody else made it meanwhile, or an apply that was interrupted
+		if signalbox.IsAlreadyExists(err) { // somebody else, or an interrupted apply, created it meanwhile
 			return documents.Replace(ctx, step.Kind, step.ID, step.sent, options...)
 		}
 		return made, err

@@ -98,7 +98,7 @@ func TestApply_ConfigsUntilNoneSucceeds(t *testing.T) {
 			t.Errorf("late are %v", late)
 		}
 		var shown strings.Builder
-		if plan.Print(&shown, plain); !strings.Contains(shown.String(), "+ config c  (checked when what it refers to is written)\n    + parent: \"common\"\n") {
+		if plan.Print(&shown, plain); !strings.Contains(shown.String(), "+ config c  (checked after the resources that it refers to are written)\n    + parent: \"common\"\n") {
 			t.Errorf("it shows %s", shown.String())
 		}
 		if written, err := plan.Apply(t.Context()); err != nil || written != 4 {

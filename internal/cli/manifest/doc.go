@@ -1,22 +1,22 @@
-// Package manifest makes a server what files say: it reads resources from YAML and JSON, plans what differs, and writes
-// that. It also writes the files of what a server has.
+// Package manifest applies files to a server: it reads resources from YAML and JSON, plans the differences, and writes them.
+// It also exports the resources of a server as files.
 //
 // # A plan
 //
-// Every resource of the files is sent to the server as a dry run, and what the server answers is compared with what it has:
-// the server alone decides what a member means and what its default is. A resource that the server refuses ends it all before
-// the first write. What refers to something that the same plan makes or changes cannot be tried yet: its refusal is put off,
-// when it is about that reference, until the write itself.
+// Every resource of the files is sent to the server as a dry run. The answer is compared with the stored resource, because
+// only the server knows the meaning and the default of a member. A refused resource stops the plan before its first write. One
+// refusal does not: a resource may refer to another that the same plan creates or changes later. The server then checks the
+// resource when it is written.
 //
-// Resources are written in the order of need, several at once where none needs another. A write that failed changes nothing
-// about those before it, and a plan made anew begins where it ended.
+// A resource is written after the resources that it refers to; independent resources are written at once. A failed write does
+// not undo earlier writes, and a new plan continues after them.
 //
-// # What files do not say
+// # State that files leave out
 //
-// Some state comes by itself, and stays as it is unless a file names it: levels that expire, whether a job that runs once has
-// run, and the attributes of context types.
+// Some state is not declared and stays as it is unless a file names it: temporary levels, whether a one-off job has run, and
+// the attributes of context types.
 //
 // # Owners
 //
-// docs/decisions/0032 has how the resources of an owner are known.
+// docs/decisions/0032 describes how the resources of an owner are recorded.
 package manifest

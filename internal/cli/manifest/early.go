@@ -8,8 +8,8 @@ import (
 	signalbox "github.com/signalbox/signalbox/client"
 )
 
-// isEarly reports whether a dry run was refused only because something that the plan makes or changes is not there yet. All
-// of its problems must be about such references.
+// isEarly reports whether a dry run was refused only because of references to resources that the plan has yet to create or
+// change.
 func (p *Plan) isEarly(step *Step, err error) bool {
 	refused, is := errors.AsType[*signalbox.APIError](err)
 	if !is || len(refused.Errors) == 0 {
@@ -35,7 +35,7 @@ func (p *Plan) isEarlyProblem(step *Step, entry signalbox.ErrorEntry) bool {
 		return true
 	case member == "group" || member == "group_id":
 		return p.writes("log_group:" + step.sent.text("group"))
-	case step.Kind == "config": // what parents declare, and what children override
+	case step.Kind == "config": // parents declare items, and children override them
 		return (member == "parent" || member == "items" || member == "environments") && p.hasOther("config", step.ID)
 	default:
 		return false

@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// decode reads JSON with its numbers as they are spelled. A member that is absent is nil.
+// decode reads JSON and keeps the spelling of numbers. An absent member is nil.
 func decode(text json.RawMessage) any {
 	if len(text) == 0 {
 		return nil
@@ -24,7 +24,7 @@ func decode(text json.RawMessage) any {
 	return value
 }
 
-// same reports whether two definitions are the same. A member that is absent is null.
+// same reports whether two definitions are the same. An absent member equals null.
 func same(kind string, a, b attributes) bool {
 	for _, name := range definition(kind) {
 		if !rawjson.Same(a[name], b[name]) {
@@ -40,7 +40,7 @@ type Difference struct {
 	Before, After any
 }
 
-// differences returns what differs between two values, as deep as objects and lists of the same length go.
+// differences returns the differences between two values. It looks into objects and into lists of the same length.
 func differences(path string, before, after any) (found []Difference) {
 	if rawjson.Same(raw(before), raw(after)) {
 		return nil

@@ -10,8 +10,8 @@ import (
 	signalbox "github.com/signalbox/signalbox/client"
 )
 
-// Export returns the resources of some kinds as objects that Read reads. What is only discovered is left out, and so are
-// levels that end by themselves. Values of headers that may be secret are replaced by a reference unless secrets are wanted.
+// Export returns the resources of some kinds as objects for Read. Unmanaged resources and temporary levels are left out. A
+// reference replaces the value of a header that may be secret, unless secrets is set.
 func Export(ctx context.Context, client *signalbox.Client, kinds []string, secrets bool) (objects []json.RawMessage, err error) {
 	for _, kind := range kinds {
 		for document, err := range client.Documents.All(ctx, kind) {
@@ -41,7 +41,7 @@ func object(kind, id string, members attributes) json.RawMessage {
 	return json.RawMessage("{" + strings.Join(parts, ",") + "}")
 }
 
-// tidy returns what a file says about a resource; nil for nothing, because nobody decided anything.
+// tidy returns the members of a resource for a file, or nil if nobody has configured the resource.
 func tidy(kind, id string, all attributes, secrets bool) attributes {
 	kept := pick(kind, all)
 	switch kind {
@@ -74,21 +74,21 @@ func tidy(kind, id string, all attributes, secrets bool) attributes {
 	kept.dropEmpty(func(name string) bool { return name != "default" && name != "parent" })
 	if kind == "config" && id == signalbox.CommonConfig {
 		delete(kept, "parent")
-		if len(kept) == 0 { // nobody put anything into it
+		if len(kept) == 0 { // nobody has configured it
 			return nil
 		}
 	}
 	return kept
 }
 
-// dropEmpty removes members that are null or have nothing in them.
+// dropEmpty removes members that are null, an empty object or an empty list, if may allows it.
 func (a attributes) dropEmpty(may func(string) bool) {
 	maps.DeleteFunc(a, func(name string, member json.RawMessage) bool {
 		return may(name) && (empty(member) || string(member) == "{}" || string(member) == "[]")
 	})
 }
 
-// tidyEach removes members from every object of a member. An empty object or list may be a value, which is not none.
+// tidyEach removes members from every object in a member. It keeps empty objects and lists, which may be values.
 func (a attributes) tidyEach(member string, remove func(name string, member json.RawMessage) bool) {
 	objects := a.objects(member)
 	if objects == nil {
@@ -100,7 +100,7 @@ func (a attributes) tidyEach(member string, remove func(name string, member json
 	a[member] = raw(objects)
 }
 
-// tidyLevels removes levels that end by themselves, and reports whether anything is left of a logger.
+// tidyLevels removes temporary levels, and reports whether the logger or group still has something to export.
 func tidyLevels(kind string, kept attributes) bool {
 	if kind == "logger" && string(kept["managed"]) == "false" {
 		return false
@@ -119,7 +119,7 @@ func tidyLevels(kind string, kept attributes) bool {
 	return kind == "log_group" || len(levels) > 0 || !empty(kept["level"]) || !empty(kept["group"])
 }
 
-// tidyJob replaces the values of headers by references and removes what is empty.
+// tidyJob replaces the values of headers by references and removes empty members.
 func tidyJob(kept attributes, secrets bool) {
 	configuration, headers, has := jobHeaders(kept)
 	if !has {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// definition returns the members of a kind that somebody decides; all others are observed or computed. A plan compares these
-// members only, so one that is missing here would never be seen to differ: the tests compare the table with the requests of
-// the OpenAPI description, and change every member that it has. Reading that description here instead would add 90 ms to
-// every plan, and would still need a list of the names that mean the same, such as group and group_id.
+// definition returns the members of a kind that people configure; all others are observed or computed. A plan compares only
+// these members, so a missing one would never differ: the tests compare the table with the requests of the OpenAPI
+// description, and change every member. Reading that description here instead would add 90 ms to every plan, and would still
+// need a list of synonyms, such as group and group_id.
 func definition(kind string) []string {
 	return map[string][]string{
 		"environment":  {"name", "color", "classification", "managed"},
@@ -34,8 +34,8 @@ func pick(kind string, all attributes) attributes {
 	return picked
 }
 
-// complete returns the attributes to send for a resource: those of the file, with what a file need not say and what comes by
-// itself. current is what the server has; nil for nothing.
+// complete returns the attributes to send for a resource: the file's attributes, their defaults, and the server's state that
+// files leave out. current is the stored resource; nil for none.
 func complete(kind, id string, declared, current attributes) attributes {
 	sent := maps.Clone(declared)
 	switch kind {
@@ -44,7 +44,7 @@ func complete(kind, id string, declared, current attributes) attributes {
 	case "config":
 		completeConfig(id, sent, current)
 	case "logger":
-		if group, exists := sent["group_id"]; exists && sent["group"] == nil { // the same member
+		if group, exists := sent["group_id"]; exists && sent["group"] == nil { // group_id is a synonym
 			sent["group"] = group
 			delete(sent, "group_id")
 		}
@@ -63,15 +63,15 @@ func complete(kind, id string, declared, current attributes) attributes {
 	return sent
 }
 
-// fallback sets a member that is not there. An object that is null, such as a level of no environment, stays null.
+// fallback sets a missing member. A nil object stays nil: a file may set the level of an environment to null.
 func (a attributes) fallback(name, text string) {
 	if _, exists := a[name]; !exists && a != nil {
 		a[name] = json.RawMessage(text)
 	}
 }
 
-// completeConfig says what a server would take from what is stored: a file without a parent means the common one, and an item
-// without a schema has none.
+// completeConfig sets members that the server would otherwise keep from the stored config: a file without a parent means the
+// parent common, and an item without a schema means no schema.
 func completeConfig(id string, sent, current attributes) {
 	if id != "common" {
 		sent.fallback("parent", `"common"`)
@@ -88,8 +88,8 @@ func completeConfig(id string, sent, current attributes) {
 	}
 }
 
-// completeLevels makes levels of the file permanent unless it says when they end, and keeps those on the server that end by
-// themselves where the file has none.
+// completeLevels makes levels of the file permanent unless the file has an expiry, and keeps the server's temporary levels
+// where the file has no level.
 func completeLevels(sent, current attributes) {
 	if !empty(sent["level"]) {
 		sent.fallback("level_expires_at", "null")
@@ -113,16 +113,16 @@ func completeLevels(sent, current attributes) {
 	}
 }
 
-// completeJob keeps a job that runs once, and has run, from running again: it disabled itself.
+// completeJob keeps a one-off job disabled after it has run, so that it does not run again.
 func completeJob(sent, current attributes) {
-	schedule := strings.TrimSpace(sent.text("schedule")) // as the server stores it
+	schedule := strings.TrimSpace(sent.text("schedule")) // the server trims it too
 	once := len(strings.Fields(schedule)) == 1
 	if once && schedule == current.text("schedule") && string(sent["enabled"]) != "false" && current["enabled"] != nil {
 		sent["enabled"] = current["enabled"]
 	}
 }
 
-// objects returns the objects in a member; nil when it is none.
+// objects returns the objects in a member; nil if the member is not an object of objects.
 func (a attributes) objects(name string) map[string]attributes {
 	var objects map[string]attributes
 	if json.Unmarshal(a[name], &objects) != nil {
@@ -134,7 +134,7 @@ func (a attributes) objects(name string) map[string]attributes {
 // empty reports whether a member is absent or null.
 func empty(member json.RawMessage) bool { return len(member) == 0 || string(member) == "null" }
 
-// raw encodes what was made of JSON, which cannot fail.
+// raw encodes a value that was decoded from JSON, which cannot fail.
 func raw(value any) json.RawMessage {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -30,7 +30,7 @@ func ownersOf(settings signalbox.Settings) (owners, error) {
 	return found, nil
 }
 
-// readOwners reads who owns what, and refuses resources of other owners.
+// readOwners reads the owners, and refuses resources of other owners unless they are taken over.
 func (p *Plan) readOwners(ctx context.Context, resources []Resource) error {
 	if p.options.Owner == "" {
 		return nil
@@ -62,7 +62,7 @@ func (e *OwnedError) Error() string {
 	return fmt.Sprintf("%s: the %s belongs to the owner %q; take it over with --take-over", e.resource.Source, e.resource.label(), e.owner)
 }
 
-// unlisted returns what the owner has and the files do not, if that is to be pruned.
+// unlisted returns the owner's resources that are not in the files, if Prune is set.
 func (p *Plan) unlisted(resources []Resource) (unlisted []Resource) {
 	if !p.options.Prune {
 		return nil
@@ -87,13 +87,13 @@ func (p *Plan) names() (names []string) {
 	return names
 }
 
-// taken reports whether an owner gets resources that it did not have.
+// taken reports whether the steps give an owner new resources.
 func (o owners) taken(owner string, steps []*Step) bool {
 	return owner != "" && slices.ContainsFunc(steps, func(s *Step) bool { return s.Action != Delete && !slices.Contains(o[owner], s.name()) })
 }
 
-// claim records the resources of the files as the owner's, before any of them is written: one that was interrupted must not
-// leave resources that nobody prunes.
+// claim records the resources of the files as the owner's, before any of them is written: an interrupted apply must not leave
+// resources without an owner, which are never pruned.
 func (p *Plan) claim(ctx context.Context) error {
 	return p.changeOwners(ctx, func(all owners) {
 		names := p.names()
@@ -106,7 +106,7 @@ func (p *Plan) claim(ctx context.Context) error {
 	})
 }
 
-// disclaim forgets what was pruned, after it was.
+// disclaim removes pruned resources from the owner's list, after they were deleted.
 func (p *Plan) disclaim(ctx context.Context) error {
 	if !p.options.Prune {
 		return nil
@@ -114,7 +114,7 @@ func (p *Plan) disclaim(ctx context.Context) error {
 	return p.changeOwners(ctx, func(all owners) { all[p.options.Owner] = p.names() })
 }
 
-// changeOwners changes the account's settings. When somebody else does so too it begins again.
+// changeOwners changes the owners in the account's settings. It starts again if somebody else changed the settings meanwhile.
 func (p *Plan) changeOwners(ctx context.Context, change func(owners)) error {
 	if p.options.Owner == "" {
 		return nil
@@ -147,7 +147,7 @@ func (p *Plan) changeOwners(ctx context.Context, change func(owners)) error {
 	}
 }
 
-// tidy returns the owners sorted, without repetitions and without those that have nothing.
+// tidy returns the owners with sorted, unique resources, and without owners that have none.
 func (o owners) tidy() owners {
 	tidied := owners{}
 	for owner, names := range o {

@@ -28,11 +28,11 @@ type Step struct {
 	Action Action
 	// sent are the attributes to write.
 	sent attributes
-	// before and after define the resource; nil is none.
+	// before and after are the definitions of the resource; nil is none.
 	before, after attributes
-	// Warnings are what the server found odd about it.
+	// Warnings are the server's warnings about the resource.
 	Warnings []signalbox.Warning
-	// Late reports that the server can only check it once what it refers to is written.
+	// Late reports whether the server can only check the resource when the resources that it refers to are written.
 	Late bool
 	// refused is why the server did not accept the dry run.
 	refused error
@@ -40,9 +40,9 @@ type Step struct {
 
 // Options configure a plan.
 type Options struct {
-	// Owner is whose resources these are; empty for nobody's.
+	// Owner is the owner of the resources; empty for none.
 	Owner string
-	// Prune deletes what the owner has and the files do not.
+	// Prune deletes resources of the owner that are not in the files.
 	Prune bool
 	// TakeOver takes resources from other owners.
 	TakeOver bool
@@ -50,19 +50,19 @@ type Options struct {
 	Variable func(string) string
 }
 
-// Plan is what has to be done to make a server what files say.
+// Plan has the steps that apply files to a server.
 type Plan struct {
 	Steps   []*Step
 	client  *signalbox.Client
 	options Options
 	owners  owners
-	stored  map[string]attributes // what the server has, by name
+	stored  map[string]attributes // the server's resources, by name
 }
 
-// workers is how many requests are made at once: enough to keep a server busy, and not more.
+// workers is how many requests are made at once: just enough to keep a server busy.
 const workers = 8
 
-// New compares resources with what a server has. Nothing is changed.
+// New compares resources with the resources of a server. It changes nothing.
 func New(ctx context.Context, client *signalbox.Client, resources []Resource, options Options) (*Plan, error) {
 	plan := &Plan{client: client, options: options, stored: map[string]attributes{}}
 	if err := plan.readOwners(ctx, resources); err != nil {
@@ -106,7 +106,7 @@ func (p *Plan) readStored(ctx context.Context, resources []Resource) error {
 	return nil
 }
 
-// prepare works out what to send for every step.
+// prepare sets the action and the attributes of every step.
 func (p *Plan) prepare() error {
 	var problems []error
 	for _, step := range p.Steps {
@@ -128,7 +128,8 @@ func (p *Plan) prepare() error {
 	return errors.Join(problems...)
 }
 
-// try sends every step as a dry run. It tells refusals that end it all from those that what is written before will settle.
+// try sends every step as a dry run. It separates errors that stop the plan from errors that an earlier write of the plan
+// will fix.
 func (p *Plan) try(ctx context.Context) error {
 	several(p.Steps, func(step *Step) { step.refused = p.tryStep(ctx, step) })
 	var problems []error
@@ -144,7 +145,7 @@ func (p *Plan) try(ctx context.Context) error {
 	return errors.Join(problems...)
 }
 
-// several does something for every step, some at once.
+// several calls do for every step, up to workers at once.
 func several(steps []*Step, do func(*Step)) {
 	var group sync.WaitGroup
 	busy := make(chan struct{}, workers)
@@ -158,7 +159,7 @@ func several(steps []*Step, do func(*Step)) {
 	group.Wait()
 }
 
-// tryStep lets the server say what a step would come to.
+// tryStep sends a step as a dry run and records the result.
 func (p *Plan) tryStep(ctx context.Context, step *Step) error {
 	document, err := p.write(ctx, step, signalbox.DryRun())
 	if err != nil || step.Action == Delete {
@@ -169,7 +170,7 @@ func (p *Plan) tryStep(ctx context.Context, step *Step) error {
 		return fmt.Errorf("reading the answer of the server: %w", err)
 	}
 	step.after = pick(step.Kind, members)
-	if step.Kind == "environment" && step.Action == Create { // which the server makes managed at first
+	if step.Kind == "environment" && step.Action == Create { // the server creates it managed; applyStep changes that
 		for _, name := range []string{"managed", "classification"} {
 			if declared, exists := step.sent[name]; exists {
 				step.after[name] = declared

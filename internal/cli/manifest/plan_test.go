@@ -49,7 +49,7 @@ func TestPlan_Print(t *testing.T) {
     - configuration.headers[0].value: "<hidden>"
     + configuration.headers[0].value: "<hidden, another value>"
 - flag pruned
-- logger released  (its levels; what services reported of it stays)
+- logger released  (its levels; reports of services stay)
 1 to create, 2 to change, 2 to delete, 1 the same.
 `
 	if got.String() != want {
@@ -224,10 +224,10 @@ func TestPlan_Secrets(t *testing.T) {
 		"no list":                 {`{"X":"y"}`, `{"X":"y"}`, ""},
 		"a list of something":     {`["X"]`, `["X"]`, ""},
 		"more than are stored":    {`[{"name":"B","valueFrom":"stored"},{"name":"B","valueFrom":"stored"}]`, "", `the header "B": the server has no value for it`},
-		"none stored":             {`[{"name":"X","valueFrom":"stored"}]`, "", "the server has no value for it that this key may read; say valueFrom: env:NAME"},
+		"none stored":             {`[{"name":"X","valueFrom":"stored"}]`, "", "the server has no value for it that this key may read; use valueFrom: env:NAME"},
 		"one that cannot be read": {`[{"name":"C","valueFrom":"stored"}]`, "", "the server has no value for it that this key may read"},
 		"a variable that is none": {`[{"name":"X","valueFrom":"env:NONE"}]`, "", `the input:1: job it: the header "X": the variable NONE is not set`},
-		"a value and a reference": {`[{"name":"X","value":"x","valueFrom":"env:TOKEN"}]`, "", "it has a value and valueFrom; only one may be there"},
+		"a value and a reference": {`[{"name":"X","value":"x","valueFrom":"env:TOKEN"}]`, "", "it has both value and valueFrom; remove one"},
 		"a reference to nothing":  {`[{"name":"X","valueFrom":"vault"}]`, "", "valueFrom must be env:NAME, or stored for the value that the server has"},
 	}
 	for name, test := range tests {

@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/internal/cli/terminal"
 )
 
-// Print writes what a plan changes, and a line that counts.
+// Print writes the changes of a plan, and a line with their counts.
 func (p *Plan) Print(w io.Writer, paint func(terminal.Colour, string) terminal.Shown) {
 	for _, step := range p.Steps {
 		if step.Action != Keep {
@@ -32,10 +32,10 @@ func (s *Step) print(w io.Writer, paint func(terminal.Colour, string) terminal.S
 	}
 	title := mark + " " + s.label()
 	if s.Kind == "logger" && s.Action == Delete {
-		title += "  (its levels; what services reported of it stays)"
+		title += "  (its levels; reports of services stay)"
 	}
 	if s.Late {
-		title += "  (checked when what it refers to is written)"
+		title += "  (checked after the resources that it refers to are written)"
 	}
 	terminal.Fprintf(w, "%s\n", paint(colour, title))
 	if s.Action == Delete {
@@ -51,7 +51,7 @@ func (s *Step) print(w io.Writer, paint func(terminal.Colour, string) terminal.S
 	}
 }
 
-// Differences returns what the step changes, without the secrets of jobs.
+// Differences returns the changes of the step, without the secrets of jobs.
 func (s *Step) Differences() (found []Difference) {
 	before, after := s.before, s.after
 	if s.Kind == "job" {
@@ -63,7 +63,7 @@ func (s *Step) Differences() (found []Difference) {
 	return found
 }
 
-// text returns a value as JSON, cut to what fits on a screen.
+// text returns a value as JSON, cut to fit on a screen.
 func text(value any) string {
 	const limit = 200
 	var encoded strings.Builder

@@ -34,7 +34,7 @@ type attributes map[string]json.RawMessage
 // name identifies a resource in an account.
 func (r Resource) name() string { return r.Kind + ":" + r.ID }
 
-// label is the resource in sentences.
+// label names the resource in sentences.
 func (r Resource) label() string { return r.Kind + " " + r.ID }
 
 // Read reads files, folders with all files below them that end in .yaml, .yml or .json, and the input for "-".
@@ -156,7 +156,7 @@ func readResource(text json.RawMessage) (Resource, error) {
 	if err := json.Unmarshal(text, &members); err != nil || members == nil {
 		return Resource{}, errors.New("a resource must be an object such as {kind: flag, id: checkout-v2, type: BOOLEAN, default: false}")
 	}
-	for _, problem := range rawjson.Check(text, 1, "") { // else the last of two members of a name would be taken
+	for _, problem := range rawjson.Check(text, 1, "") { // json.Unmarshal would take the last of two members with one name
 		return Resource{}, fmt.Errorf("%s %s", strings.TrimPrefix(problem.Pointer, "/"), problem.Rule)
 	}
 	resource := Resource{Kind: members.text("kind"), ID: members.text("id"), Attributes: members}

@@ -82,11 +82,11 @@ func TestRead_Refuses(t *testing.T) {
 		"the same logger again":     {"- {kind: logger, id: a.b}\n- {kind: logger, id: A/B}", "the logger a.b is in"},
 		"broken YAML":               {good + "kind: flag\n id: a\n", "the input: yaml: line 4"},
 		"broken JSON":               {"{\"kind\": \"flag\",\n\"id\": \"a\",", "the input: yaml: line 2"},
-		"a member twice in YAML":    {"kind: flag\nid: a\ndefault: 1\ndefault: 2", `the input: line 4: the member "default" is here twice`},
+		"a member twice in YAML":    {"kind: flag\nid: a\ndefault: 1\ndefault: 2", `the input: line 4: the member "default" occurs twice`},
 		"a member twice in JSON":    {"\n" + `{"kind": "flag", "id": "a", "default": 1, "default": 2}`, "the input:2: default must be sent once"},
 		"twice inside another":      {`{"kind": "flag", "id": "a", "default": {"b": 1, "b": 2}}`, "the input:1: default/b must be sent once"},
 		"a name that is no text":    {"{kind: flag, id: a, [b]: 1}", "the input: line 1: the name of a member must be a text"},
-		"a number that JSON has no": {"{kind: flag, id: a, default: .nan}", "is not a number that JSON has"},
+		"a number that JSON has no": {"{kind: flag, id: a, default: .nan}", "JSON has no number .nan"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// stored is the reference to the value that a header has on the server.
+	// storedReference is the reference to the header's value on the server.
 	storedReference = "stored"
 	envPrefix       = "env:"
 	redacted        = "<redacted>"
@@ -29,7 +29,7 @@ func jobHeaders(job attributes) (configuration attributes, headers []attributes,
 	return configuration, headers, len(headers) > 0
 }
 
-// named returns the headers of a name.
+// named returns the headers with a name.
 func named(headers []attributes, name string) (found []attributes) {
 	for _, header := range headers {
 		if strings.EqualFold(header.text("name"), name) {
@@ -47,7 +47,7 @@ func withHeaders(job, configuration attributes, headers []attributes) attributes
 	return job
 }
 
-// withSecrets returns the attributes of a resource with the values that its headers refer to.
+// withSecrets returns the attributes of a resource. In a job, values replace the references of its headers.
 func (p *Plan) withSecrets(resource Resource, current attributes) (attributes, error) {
 	configuration, headers, is := jobHeaders(resource.Attributes)
 	if resource.Kind != "job" || !is {
@@ -69,13 +69,13 @@ func (p *Plan) withSecrets(resource Resource, current attributes) (attributes, e
 	return withHeaders(resource.Attributes, configuration, headers), nil
 }
 
-// valueOf returns the value that a header refers to. stored is the one that it has on the server; nil for none.
+// valueOf returns the value that a header refers to. stored is the header's value on the server; nil for none.
 func (p *Plan) valueOf(header attributes, stored json.RawMessage) (json.RawMessage, error) {
 	reference := header.text("valueFrom")
 	variable, isVariable := strings.CutPrefix(reference, envPrefix)
 	switch {
 	case !empty(header["value"]):
-		return nil, fmt.Errorf("it has a value and valueFrom; only one may be there")
+		return nil, fmt.Errorf("it has both value and valueFrom; remove one")
 	case isVariable:
 		value := p.options.Variable(variable)
 		if value == "" {
@@ -83,7 +83,7 @@ func (p *Plan) valueOf(header attributes, stored json.RawMessage) (json.RawMessa
 		}
 		return raw(value), nil
 	case reference == storedReference && stored == nil:
-		return nil, fmt.Errorf("the server has no value for it that this key may read; say valueFrom: env:NAME")
+		return nil, fmt.Errorf("the server has no value for it that this key may read; use valueFrom: env:NAME")
 	case reference == storedReference:
 		return stored, nil
 	default:
@@ -91,8 +91,8 @@ func (p *Plan) valueOf(header attributes, stored json.RawMessage) (json.RawMessa
 	}
 }
 
-// storedValue returns the value that a header has on the server; nil for none that may be read. A job may have several
-// headers of a name: the second in a file is the second on the server.
+// storedValue returns a header's value on the server; nil if there is none or it may not be read. A job may have several
+// headers with one name: the second in a file is the second on the server.
 func storedValue(stored, earlier []attributes, name string) json.RawMessage {
 	candidates, at := named(stored, name), len(named(earlier, name))
 	if at >= len(candidates) || candidates[at].text("value") == redacted {
@@ -101,7 +101,7 @@ func storedValue(stored, earlier []attributes, name string) json.RawMessage {
 	return candidates[at]["value"]
 }
 
-// hide replaces the values of headers, so that a plan can be shown. A changed one is told apart.
+// hide replaces the values of headers, so that a plan can be shown. A changed value gets another text.
 func hide(before, after attributes) (attributes, attributes) {
 	_, old, _ := jobHeaders(before)
 	return hidden(before, nil), hidden(after, old)

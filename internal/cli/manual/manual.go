@@ -1,5 +1,5 @@
-// Package manual writes what packages bring along beside the program: its manual pages and the completions of shells. The
-// program itself does not need it, so only cmd/manual imports it.
+// Package manual writes the manual pages and shell completions for packages. The program itself does not need it, so only
+// cmd/manual imports it.
 package manual
 
 import (
@@ -19,7 +19,7 @@ func Write(root *cobra.Command, folder string) error {
 			return fmt.Errorf("making the folder: %w", err)
 		}
 	}
-	root.DisableAutoGenTag = true // what is built twice is the same
+	root.DisableAutoGenTag = true // builds must be reproducible
 	header := &doc.GenManHeader{Section: "1", Source: "Signalbox", Manual: "Signalbox"}
 	if err := doc.GenManTree(root, header, pages); err != nil {
 		return fmt.Errorf("writing manual pages: %w", err)

@@ -1,9 +1,9 @@
 package terminal
 
-// Colour is a colour of text on a terminal.
+// Colour is a color of text on a terminal.
 type Colour string
 
-// The colours, named by what they are used for.
+// The colors, named by their use.
 const (
 	Plain Colour = ""
 	Bold  Colour = "1"
@@ -13,13 +13,13 @@ const (
 	Bad   Colour = "31"
 )
 
-// Coloured reports whether results get colours: on a terminal, unless NO_COLOR is set (https://no-color.org).
+// Coloured reports whether results get colors: on a terminal, unless NO_COLOR is set (https://no-color.org).
 func (t *Terminal) Coloured() bool {
 	_, is := terminalOf(t.Out)
 	return is && t.Variable("NO_COLOR") == "" && t.Variable("TERM") != "dumb"
 }
 
-// Paint returns text in a colour, if results get colours. The text has symbols for what must not reach a terminal.
+// Paint returns text in a color, if results get colors. Symbols replace characters that must not reach a terminal.
 func (t *Terminal) Paint(colour Colour, text string) Shown {
 	return paint(t.Coloured(), colour, Sprintf("%s", text))
 }

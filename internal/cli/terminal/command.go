@@ -36,7 +36,7 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 	return Usagef("there is no command %q; %s", cmd.CommandPath()+" "+args[0], hint(cmd, "", args[0], known))
 }
 
-// UnknownFlag returns an error about the flags of a command, with the nearest flag when one is unknown.
+// UnknownFlag returns an error about the flags of a command. For an unknown flag it names the nearest known flag.
 func UnknownFlag(cmd *cobra.Command, err error) error {
 	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --")
 	if !unknown {
@@ -47,7 +47,7 @@ func UnknownFlag(cmd *cobra.Command, err error) error {
 	return Usagef("unknown flag: --%s; %s", name, hint(cmd, "--", name, known))
 }
 
-// hint asks whether the nearest of the known names was meant, or names the help when none is near.
+// hint suggests the nearest known name, or the help if no name is near.
 func hint(cmd *cobra.Command, prefix, name string, known []string) string {
 	if nearest := naming.Nearest(name, known); nearest != "" {
 		return "did you mean " + prefix + nearest + "?"
@@ -67,7 +67,7 @@ func Arguments(cmd *cobra.Command, args []string) error {
 	return Usagef("%s takes %s; see %s --help", cmd.CommandPath(), expected, cmd.CommandPath())
 }
 
-// Choice is the value of a flag that takes one of several words, in any case. It completes them.
+// Choice is the value of a flag that takes one of several words, in upper or lower case. The shell can complete them.
 type Choice struct {
 	words []string
 	value *string
@@ -78,7 +78,7 @@ func AddChoice(cmd *cobra.Command, value *string, name, fallback, usage string, 
 	*value = fallback
 	cmd.Flags().Var(&Choice{words, value}, name, usage+": "+oneOf(words))
 	complete := cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
-	_ = cmd.RegisterFlagCompletionFunc(name, complete) // it fails for flags that do not exist
+	_ = cmd.RegisterFlagCompletionFunc(name, complete) // it only fails for flags that do not exist
 }
 
 // String returns the chosen word.
@@ -98,7 +98,7 @@ func (c *Choice) Set(text string) error {
 	return Usagef("it must be %s", oneOf(c.words))
 }
 
-// oneOf lists words as a sentence does.
+// oneOf joins words for a sentence: "a, b or c".
 func oneOf(words []string) string {
 	if len(words) == 1 {
 		return words[0]

@@ -1,3 +1,3 @@
-// Package terminal has what all commands share: their input and output, the formats that results are printed in, tables,
-// colours, questions, and the exit codes. It knows no command and no resource.
+// Package terminal has the common parts of all commands: input and output, the formats of results, tables, colors, questions,
+// and the exit codes. It knows no command and no resource.
 package terminal

@@ -12,10 +12,10 @@ import (
 
 // The exit codes of every command.
 const (
-	ExitFailed   = 1 // it did not work, or diff found differences
-	ExitUsage    = 2 // it was called wrongly
-	ExitNotFound = 3 // what it names does not exist
-	ExitConflict = 4 // something else is in the way, such as an id that is taken
+	ExitFailed   = 1 // the command failed, or diff found differences
+	ExitUsage    = 2 // the command was called wrongly
+	ExitNotFound = 3 // a named resource does not exist
+	ExitConflict = 4 // the state of the server is in the way, such as an id in use
 	ExitLimit    = 5 // a limit of the plan or the server was reached
 )
 
@@ -31,7 +31,7 @@ func Usage(err error) error { return usageError{err} }
 // Usagef returns an error in how a command was called.
 func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// silentError ends a command with an exit code when everything was said already.
+// silentError ends a command with an exit code after the command has printed everything.
 type silentError struct{ code int }
 
 func (e silentError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
@@ -59,8 +59,8 @@ func ExitCode(err error) int {
 	return ExitFailed
 }
 
-// exitOfStatus returns the exit code for a server's answer. Codes come before the status: a proxy's 404 is about no
-// resource.
+// exitOfStatus returns the exit code for a server's answer. Codes win over the status: a proxy's 404 does not mean that a
+// resource is missing.
 func exitOfStatus(refused *signalbox.APIError) int {
 	for _, entry := range refused.Errors {
 		if code := exitOfCode(fault.Code(entry.Code)); code != ExitFailed {
@@ -87,7 +87,7 @@ func exitOfCode(code fault.Code) int {
 	}
 }
 
-// Fail prints an error, unless it is a silent one. Every line names the program.
+// Fail prints an error unless it is silent. Every line names the program.
 func (t *Terminal) Fail(err error) {
 	if _, silent := errors.AsType[silentError](err); silent {
 		return
@@ -97,7 +97,7 @@ func (t *Terminal) Fail(err error) {
 	}
 }
 
-// sentences returns what to say about an error: the details of refusals, with causes that an operator may see.
+// sentences returns the lines to print for an error: the details of refusals, with causes that an operator may see.
 func sentences(err error) (lines []string) {
 	for _, coded := range fault.All(err) {
 		line := coded.Detail
@@ -121,7 +121,7 @@ func sentences(err error) (lines []string) {
 	return strings.Split(err.Error(), "\n")
 }
 
-// serverSentences returns the details of a server's refusal, after what was being done when that is said.
+// serverSentences returns the details of a server's refusal, each after the text that err has before the refusal.
 func serverSentences(err error, refused *signalbox.APIError) (lines []string) {
 	before, after, _ := strings.Cut(err.Error(), refused.Error())
 	for _, entry := range refused.Errors {

@@ -64,13 +64,13 @@ func (f *Format) Set(text string) (err error) {
 // Given reports whether somebody chose the format.
 func (f *Format) Given() bool { return f.given }
 
-// IsText reports whether people read the result.
+// IsText reports whether the result is a table for people.
 func (f *Format) IsText() bool { return f.name == FormatTable || f.name == FormatWide }
 
 // isLines reports whether the result has a line for every item, and no JSON.
 func (f *Format) isLines() bool { return f.IsText() || f.name == FormatName }
 
-// Items is a result: what to print of it in every format.
+// Items says how to print a kind of item in every format.
 type Items[T any] struct {
 	Columns []Column[T]
 	// Name returns the id of an item, for -o name.
@@ -175,7 +175,7 @@ func (t *Terminal) PrintYAML(documents []json.RawMessage) error {
 	return nil
 }
 
-// printTemplate fills a template with a document; one for a list is filled once, with the list.
+// printTemplate fills a template with a document. A list fills the template once.
 func (t *Terminal) printTemplate(filled *template.Template, document json.RawMessage) error {
 	decoder := json.NewDecoder(bytes.NewReader(document))
 	decoder.UseNumber()
@@ -191,6 +191,6 @@ func (t *Terminal) printTemplate(filled *template.Template, document json.RawMes
 		t.Say("%s", Shown(naming.VisibleText(text.String())))
 		return nil
 	}
-	_, err := t.Out.Write(text.Bytes()) // a program reads it, and gets what is stored
+	_, err := t.Out.Write(text.Bytes()) // a program reads the stored text, so nothing is replaced
 	return err
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/signalbox/signalbox/internal/naming"
 )
 
-// Names, descriptions and errors come from a server, where other people wrote them. Printed as they are, an escape
-// sequence in a name would command the reader's terminal. Everything that is printed for people goes through Sprintf,
-// Paint or a table, which put a symbol in the place of every such character; JSON and YAML have escapes for them.
+// Names, descriptions and errors come from a server, where other people wrote them. An escape sequence in a name could
+// control the reader's terminal. Everything that is printed for people goes through Sprintf, Paint or a table, which replace
+// every such character by a symbol; JSON and YAML have escapes for them.
 
-// Shown is text that a terminal can be given as it is.
+// Shown is text that is safe to print on a terminal.
 type Shown string
 
 // Sprintf formats text for a terminal: each argument that is not Shown is printed in one line, with symbols for control
@@ -29,9 +29,9 @@ func Sprintf(format string, args ...any) Shown {
 	return Shown(fmt.Sprintf(format, safe...))
 }
 
-// Fprintf writes what Sprintf returns.
+// Fprintf writes the text that Sprintf formats.
 func Fprintf(w io.Writer, format string, args ...any) {
-	_, _ = io.WriteString(w, string(Sprintf(format, args...))) // as with fmt.Printf: there is nobody left to tell
+	_, _ = io.WriteString(w, string(Sprintf(format, args...))) // as with fmt.Printf, an error could not be printed either
 }
 
 // visible prints a value as fmt does, with symbols for hidden characters.
@@ -42,8 +42,8 @@ func (v visible) Format(state fmt.State, verb rune) {
 	_, _ = io.WriteString(state, naming.Visible(fmt.Sprintf(fmt.FormatString(state, verb), v.value)))
 }
 
-// EscapeJSON returns a JSON text whose strings have escapes for all control characters and bidirectional overrides;
-// encoders leave some of them as they are. It means the same.
+// EscapeJSON returns an equivalent JSON text whose strings have escapes for all control characters and bidirectional
+// overrides. Encoders leave some of them unescaped.
 func EscapeJSON(document []byte) []byte {
 	if bytes.IndexFunc(document, isUnescaped) < 0 {
 		return document
@@ -61,6 +61,6 @@ func EscapeJSON(document []byte) []byte {
 	return escaped.Bytes()
 }
 
-// isUnescaped reports whether a JSON text can have a hidden character as it is: those below a space only stand between
-// values, because JSON itself asks for escapes of them in strings.
+// isUnescaped reports whether a character is hidden and may be unescaped in a JSON string. JSON always escapes characters
+// below a space in strings, so outside of escapes they only stand between values.
 func isUnescaped(r rune) bool { return r >= ' ' && naming.IsHidden(r) }

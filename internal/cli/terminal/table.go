@@ -10,15 +10,15 @@ import (
 // Column is one column of a table of items.
 type Column[T any] struct {
 	Title string
-	// Text returns the cell; an empty one is shown as "-".
+	// Text returns the cell; an empty cell is shown as "-".
 	Text func(T) string
-	// Colour returns the colour of the cell; nil is none.
+	// Colour returns the color of the cell; nil is none.
 	Colour func(T) Colour
 	// Wide columns are shown with -o wide only.
 	Wide bool
 }
 
-// YesNo returns a cell for what is or is not.
+// YesNo returns "yes" or "no" for a cell.
 func YesNo(yes bool) string {
 	if yes {
 		return "yes"
@@ -26,7 +26,7 @@ func YesNo(yes bool) string {
 	return "no"
 }
 
-// cell is a cell that was read.
+// cell is the text and color of one cell.
 type cell struct {
 	text   Shown
 	colour Colour
@@ -34,7 +34,7 @@ type cell struct {
 
 const (
 	columnGap = 2
-	// narrowest is what a column is cut down to at most.
+	// narrowest is the smallest width that a column is cut to.
 	narrowest = 8
 )
 

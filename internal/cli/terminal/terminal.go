@@ -14,14 +14,14 @@ import (
 	"github.com/signalbox/signalbox/internal/naming"
 )
 
-// Terminal is the input and output of a command. What is not a terminal gets no colours and is asked nothing.
+// Terminal is the input and output of a command. Colors and questions need a real terminal, not a file or a pipe.
 type Terminal struct {
 	Environ  []string
 	In       io.Reader
 	Out, Err io.Writer
 }
 
-// Variable returns a variable of the environment; the last of a name wins.
+// Variable returns a variable of the environment. Of entries with the same name the last wins.
 func (t *Terminal) Variable(name string) string {
 	for _, entry := range slices.Backward(t.Environ) {
 		if value, found := strings.CutPrefix(entry, name+"="); found {
@@ -34,19 +34,19 @@ func (t *Terminal) Variable(name string) string {
 // Say prints a result, with symbols for characters that must not reach a terminal.
 func (t *Terminal) Say(format string, args ...any) { Fprintf(t.Out, format, args...) }
 
-// Note prints a line about a result to stderr, so that it does not mix with what programs read.
+// Note prints a line about a result to stderr, so that programs do not read it as part of the result.
 func (t *Terminal) Note(format string, args ...any) {
 	Fprintf(t.Err, "signalbox: "+format+"\n", args...)
 }
 
-// width returns the columns of the terminal that results go to; 0 when it is none.
+// width returns the columns of the terminal that results go to; 0 if Out is not a terminal.
 func (t *Terminal) width() int {
 	descriptor, is := terminalOf(t.Out)
 	if !is {
 		return 0
 	}
 	width, _, _ := term.GetSize(descriptor)
-	return max(0, width) // it is -1 when the terminal does not say
+	return max(0, width) // width is -1 if the terminal does not report it
 }
 
 // terminalOf returns the descriptor of a stream that is a terminal.
@@ -58,13 +58,13 @@ func terminalOf(stream any) (int, bool) {
 	return int(file.Fd()), true
 }
 
-// Interactive reports whether there is somebody to ask.
+// Interactive reports whether the input is a terminal, where somebody can answer.
 func (t *Terminal) Interactive() bool {
 	_, is := terminalOf(t.In)
 	return is
 }
 
-// Confirm asks a question after naming the consequences, and returns nil for yes. yes answers beforehand.
+// Confirm prints the consequences and asks whether to continue. It returns nil for yes. With yes set it does not ask.
 func (t *Terminal) Confirm(yes bool, consequences string) error {
 	if yes {
 		return nil
@@ -83,7 +83,7 @@ func (t *Terminal) Confirm(yes bool, consequences string) error {
 	return nil
 }
 
-// Secret asks for a text and does not show it. Without a terminal it is the first line of the input.
+// Secret asks for a text and does not show it while it is typed. Without a terminal it reads the first line of the input.
 func (t *Terminal) Secret(question string) (string, error) {
 	descriptor, is := terminalOf(t.In)
 	if !is {

@@ -1,6 +1,6 @@
-// Package yamljson converts between YAML and JSON. Unlike a detour over Go values it keeps the order of members and the
-// spelling of numbers, which the server keeps too.
+// Package yamljson converts between YAML and JSON. It keeps the order of members and the spelling of numbers, as the server
+// does; decoding into Go values would lose both.
 //
-// The YAML library is go.yaml.in/yaml/v3: it is the one that the YAML organization maintains, it shows documents as nodes
-// with their text and line, and the program contained it already.
+// The YAML library is go.yaml.in/yaml/v3: the YAML organization maintains it, its nodes have their text and line, and other
+// dependencies of the program already need it.
 package yamljson

@@ -48,7 +48,7 @@ func readValue(decoder *json.Decoder) (*yaml.Node, error) {
 	}
 }
 
-// readContainer reads an object or an array whose beginning was read.
+// readContainer reads the rest of an object or an array after its opening bracket.
 func readContainer(decoder *json.Decoder, opening json.Delim) (*yaml.Node, error) {
 	node := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	if opening == '[' {
@@ -68,7 +68,7 @@ func readContainer(decoder *json.Decoder, opening json.Delim) (*yaml.Node, error
 	return node, err
 }
 
-// stringNode returns a node for a text. Text of several lines that YAML shows as it is gets the literal style.
+// stringNode returns a node for a text. Text of several lines gets the literal style, if it needs no escapes.
 func stringNode(text string) *yaml.Node {
 	node := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
 	switch {
@@ -88,8 +88,8 @@ func needsEscape(r rune) bool {
 	return naming.IsHidden(r) && r != '\n' || r == 0xfeff
 }
 
-// escapeOverrides writes hidden characters that the encoder takes for printable as escapes. needsEscape put all of them
-// between double quotes.
+// escapeOverrides replaces hidden characters by escapes where the encoder took them for printable. Because of needsEscape, all
+// of them are between double quotes.
 func escapeOverrides(text []byte) []byte {
 	if bytes.IndexFunc(text, isOverride) < 0 {
 		return text
@@ -107,7 +107,7 @@ func escapeOverrides(text []byte) []byte {
 
 func isOverride(r rune) bool { return r >= 0x80 && naming.IsHidden(r) }
 
-// numberNode keeps the number's spelling. YAML would read some JSON numbers, such as 1e3, as text without their tag.
+// numberNode keeps the number's spelling. Without the tag, YAML would read some JSON numbers, such as 1e3, as text.
 func numberNode(text string) *yaml.Node {
 	tag := "!!int"
 	if strings.ContainsAny(text, ".eE") {

@@ -21,18 +21,18 @@ type Document struct {
 }
 
 const (
-	// maxNodes and maxBytes bound what aliases can expand to: a few lines of YAML may stand for gigabytes, in many small
-	// values or in few large ones.
+	// maxNodes and maxBytes limit the expansion of aliases: a few lines of YAML may expand to gigabytes, in many small values
+	// or in a few large ones.
 	maxNodes = 1 << 20
 	maxBytes = 64 << 20 // of JSON, in all documents of a text
 	// maxDepth ends an alias that contains itself.
 	maxDepth = 1000
 )
 
-// number is a number as JSON spells it.
+// number matches the numbers of JSON.
 var number = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
-// ToJSON returns the documents of a YAML text. Empty ones are left out. JSON is YAML, so it reads that too.
+// ToJSON returns the documents of a YAML text, without empty ones. It reads JSON too, because JSON is YAML.
 func ToJSON(text []byte) (documents []Document, err error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	left := budget{nodes: maxNodes, bytes: maxBytes}
@@ -63,13 +63,13 @@ func firstLine(node *yaml.Node) int {
 	return node.Line
 }
 
-// budget is what may still be written.
+// budget is how many nodes and bytes may still be written.
 type budget struct{ nodes, bytes int }
 
 // jsonWriter writes nodes as JSON.
 type jsonWriter struct {
 	to    *bytes.Buffer
-	left  *budget // the bytes are those before this document
+	left  *budget // its bytes do not count this document yet
 	depth int
 	alias *yaml.Node // the outermost alias that is being written; nil for none
 }
@@ -82,7 +82,7 @@ func (w *jsonWriter) write(node *yaml.Node) error {
 	case w.left.nodes < 0 || w.depth > maxDepth:
 		return at(cmp.Or(w.alias, node), "there are more than %d values, or more than %d inside each other", maxNodes, maxDepth)
 	case w.to.Len() > w.left.bytes:
-		return at(cmp.Or(w.alias, node), "the text comes to more than %d MiB, with everything that aliases stand for; split it, or write less with aliases", maxBytes>>20)
+		return at(cmp.Or(w.alias, node), "the text with its aliases expanded has more than %d MiB; split it, or use fewer aliases", maxBytes>>20)
 	}
 	switch node.Kind {
 	case yaml.DocumentNode:
@@ -98,7 +98,7 @@ func (w *jsonWriter) write(node *yaml.Node) error {
 	}
 }
 
-// writeAlias writes what an alias stands for.
+// writeAlias writes the value of an alias.
 func (w *jsonWriter) writeAlias(node *yaml.Node) error {
 	outer := w.alias
 	defer func() { w.alias = outer }()
@@ -117,7 +117,7 @@ func (w *jsonWriter) writeMapping(node *yaml.Node) error {
 		case name.Kind != yaml.ScalarNode:
 			return at(name, "the name of a member must be a text")
 		case seen[name.Value]:
-			return at(name, "the member %q is here twice", name.Value)
+			return at(name, "the member %q occurs twice", name.Value)
 		}
 		seen[name.Value] = true
 		if i > 0 {
@@ -147,7 +147,7 @@ func (w *jsonWriter) writeSequence(node *yaml.Node) error {
 	return nil
 }
 
-// writeScalar writes a single value. What JSON has no type for, such as a date, is its text.
+// writeScalar writes a single value. A type that JSON does not have, such as a date, is written as its text.
 func (w *jsonWriter) writeScalar(node *yaml.Node) error {
 	switch node.ShortTag() {
 	case "!!null":
@@ -178,7 +178,7 @@ func (w *jsonWriter) writeNumber(node *yaml.Node) error {
 	}
 	text, err := json.Marshal(value)
 	if err != nil {
-		return at(node, "%s is not a number that JSON has", node.Value)
+		return at(node, "JSON has no number %s", node.Value)
 	}
 	w.to.Write(text)
 	return nil

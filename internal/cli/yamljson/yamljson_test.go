@@ -88,10 +88,10 @@ func TestToJSON(t *testing.T) {
 		"nothing":         {"# only a comment\n", "", ""},
 		"twice":           {"a: 1\nb: 2\na: 3\n", "", `line 3: `},
 		"merge":           {"a: &x {k: v}\nb:\n  <<: *x\n", "", "line 3: merge keys (<<) are not supported"},
-		"not a number":    {"a: .inf\n", "", "line 1: .inf is not a number that JSON has"},
+		"not a number":    {"a: .inf\n", "", "line 1: JSON has no number .inf"},
 		"inside itself":   {"a: &x [*x]\n", "", "inside each other"},
 		"a bomb":          {bomb(), "", "there are more than"},
-		"large aliases":   {largeAliases(), "", "line 2: the text comes to more than 64 MiB"},
+		"large aliases":   {largeAliases(), "", "line 2: the text with its aliases expanded has more than 64 MiB"},
 		"no YAML":         {"a: [1\n", "", "line "},
 		"a name of a map": {"? {a: b}\n: c\n", "", "the name of a member must be a text"},
 	}

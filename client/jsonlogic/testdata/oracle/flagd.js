@@ -1,5 +1,5 @@
-// Evaluates targeting rules with flagd's own library. In: one {"key", "variants", "rule", "data"} a line. Out: one line
-// each, the name of the variant that the rule chose, or null.
+// Evaluates targeting rules with flagd's own library. Each input line is {"key", "variants", "rule", "data"}. Each output
+// line is the name of the variant that the rule chose, or null.
 "use strict";
 const readline = require("node:readline");
 const { FeatureFlag } = require("@openfeature/flagd-core");

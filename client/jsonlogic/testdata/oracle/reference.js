@@ -1,4 +1,4 @@
-// Evaluates rules with json-logic-js. In: one {"rule", "data"} a line. Out: one line each, the result or {"error"}.
+// Evaluates rules with json-logic-js. Each input line is {"rule", "data"}. Each output line is the result or {"error"}.
 "use strict";
 const readline = require("node:readline");
 const logic = require("json-logic-js");
@@ -6,7 +6,7 @@ const logic = require("json-logic-js");
 const print = console.log;
 console.log = () => {}; // the operator `log` must not mix with the results
 
-// encode keeps apart what JSON cannot: undefined, NaN, infinities, -0, functions.
+// encode distinguishes values that JSON cannot: undefined, NaN, infinities, -0, functions.
 function encode(v) {
   if (v === undefined) return ["undefined"];
   if (typeof v === "function") return ["function"];

@@ -1,4 +1,4 @@
-// Package named is what the adapters of logging frameworks share: loggers by their names, whose levels a box sets.
+// Package named is the common part of the adapters of logging frameworks: named loggers whose levels a box sets.
 package named
 
 import (
@@ -8,10 +8,10 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
-// maxLoggers is how many named loggers there may be; others share the one of the empty name.
+// maxLoggers limits the named loggers. Further names share the logger of the empty name.
 const maxLoggers = 10_000
 
-// Loggers makes loggers of a framework and implements live.Adapter. An L is a logger, or the level of one.
+// Loggers creates loggers of a framework and implements live.Adapter. An L is a logger, or the level of a logger.
 type Loggers[L any] struct {
 	create func(name string) L
 	set    func(L, loglevel.Level)
@@ -23,8 +23,8 @@ type Loggers[L any] struct {
 	onNew   func(live.Logger)
 }
 
-// New returns loggers that create makes. set sets the level of one, or gives it back to the code with None; lets reports
-// whether loggers let a level through by code.
+// New returns Loggers. create makes a logger. set sets a logger's level; None restores the level of the code. lets reports
+// whether the code's level lets a level through.
 func New[L any](create func(name string) L, set func(L, loglevel.Level), lets func(loglevel.Level) bool) *Loggers[L] {
 	return &Loggers[L]{create: create, set: set, lets: lets, loggers: map[string]L{}}
 }
@@ -39,7 +39,7 @@ func Least(lets func(loglevel.Level) bool) loglevel.Level {
 	return loglevel.Silent
 }
 
-// Get returns the logger with a name. A new one is told to the box, which sets its level before it is returned.
+// Get returns the logger with a name. The box sets the level of a new logger before Get returns it.
 func (l *Loggers[L]) Get(name string) L {
 	found, isNew, onNew := l.find(name)
 	if isNew && onNew != nil {
