@@ -236,7 +236,7 @@ func TestPeople_IfMatch(t *testing.T) {
 
 func TestSession_Expires(t *testing.T) {
 	t.Parallel()
-	onBoth(t, "pro", func(t *testing.T, owner client) {
+	onBoth(t, "pro", func(_ *testing.T, owner client) {
 		ada := owner.join("VIEWER", "Ada")
 		account := owner.get(accountPath).data().ID
 		plantSession := func(used, expires time.Time) client {

@@ -28,10 +28,10 @@ func TestSQLite_FullDisk(t *testing.T) {
 	account := storetest.NewTenant(t, db, "pro").Account.ID
 	large := strings.Repeat("x", 64<<10)
 	fill := func(ctx context.Context, tx *store.Tx) error {
-		if err := insert(t, account, "small")(ctx, tx); err != nil {
+		if err := insert(account, "small")(ctx, tx); err != nil {
 			return err
 		}
-		return insert(t, account, large)(ctx, tx)
+		return insert(account, large)(ctx, tx)
 	}
 	setMaxPages(t, db, 1) // SQLite takes the pages that are in use
 	err := db.Write(t.Context(), account, fill)
@@ -81,7 +81,7 @@ func TestSQLite_FullDiskInGroup(t *testing.T) {
 					close(entered)
 					<-leave
 				}
-				return insert(t, account, keys[i])(ctx, tx)
+				return insert(account, keys[i])(ctx, tx)
 			})
 		})
 		if i == 0 {

@@ -31,11 +31,11 @@ func TestClassify_RealErrors(t *testing.T) {
 			write func(ctx context.Context, tx *store.Tx) error
 			want  fault.Code // "" for what is a defect and must stay one
 		}{
-			"a duplicate primary key": {insert(t, account.ID, "production"), fault.AlreadyExists},
+			"a duplicate primary key": {insert(account.ID, "production"), fault.AlreadyExists},
 			"a duplicate unique key": {func(ctx context.Context, tx *store.Tx) error {
 				return tx.InsertAccount(ctx, accounts.Account{ID: "x", Key: account.Key})
 			}, fault.AlreadyExists},
-			"an unknown account": {insert(t, "nobody", "e"), ""},
+			"an unknown account": {insert("nobody", "e"), ""},
 			"a null that must not be": {func(ctx context.Context, tx *store.Tx) error {
 				return tx.Exec(ctx, `INSERT INTO seal_checks (id, sealed) VALUES ('x', NULL)`)
 			}, ""},
@@ -157,7 +157,7 @@ func TestClassify_DetailHidesCause(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		db := database.Open(t)
 		account := storetest.NewTenant(t, db, "pro").Account.ID
-		err := db.Write(t.Context(), account, insert(t, account, "production"))
+		err := db.Write(t.Context(), account, insert(account, "production"))
 		for _, refusal := range fault.All(err) {
 			if strings.Contains(strings.ToLower(refusal.Detail), "constraint") || refusal.Err == nil {
 				t.Errorf("it says %q and is caused by %v", refusal.Detail, refusal.Err)

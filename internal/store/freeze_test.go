@@ -184,7 +184,7 @@ func TestPostgres_PartitionedNodeDoesNotStopOthers(t *testing.T) {
 				lost <- partitioned.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
 					entered()
 					<-cut
-					return insert(t, account, "lost")(ctx, tx)
+					return insert(account, "lost")(ctx, tx)
 				})
 			}()
 		}
@@ -192,7 +192,7 @@ func TestPostgres_PartitionedNodeDoesNotStopOthers(t *testing.T) {
 		proxy.Silence() // also for writers that connect after it
 		close(cut)
 		began := time.Now()
-		if err := healthy.Write(t.Context(), account, insert(t, account, "healthy")); err != nil {
+		if err := healthy.Write(t.Context(), account, insert(account, "healthy")); err != nil {
 			t.Error(err)
 		}
 		took := time.Since(began)

@@ -78,7 +78,7 @@ func TestListener_RolledBack(t *testing.T) {
 	account := storetest.NewTenant(t, there, "pro").Account.ID
 	woken := listen(t, here)
 	before := woken.count.Load()
-	_ = there.Write(t.Context(), account, insert(t, account, "e")) // no change recorded
+	_ = there.Write(t.Context(), account, insert(account, "e")) // no change recorded
 	recordSome(t, there, account, "a", 1, true)
 	change(t, there, account)
 	woken.more(t, before)

@@ -103,12 +103,12 @@ func TestPostgres_RetriesIdleTransaction(t *testing.T) {
 			attempts := 0
 			err := db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
 				if attempts++; attempts > 1 {
-					return insert(t, account, "e")(ctx, tx)
+					return insert(account, "e")(ctx, tx)
 				}
-				err := insert(t, account, "first")(ctx, tx)
+				err := insert(account, "first")(ctx, tx)
 				storetest.Wait(t, soon, "the server takes the transaction back", taken)
 				if when == "before a statement" {
-					err = insert(t, account, "e")(ctx, tx)
+					err = insert(account, "e")(ctx, tx)
 				}
 				return err
 			})

@@ -190,7 +190,7 @@ func TestPostgres_BusyAccountLeavesConnections(t *testing.T) {
 	for i := range 40 {
 		q.add(t, decisions, busy, fmt.Sprint(i))
 	}
-	if err := db.Write(t.Context(), other, insert(t, other, "e")); err != nil {
+	if err := db.Write(t.Context(), other, insert(other, "e")); err != nil {
 		t.Error(err)
 	}
 	if inUse := inUse(db); inUse > store.GateWidth {
@@ -207,12 +207,12 @@ func TestWrite_DeadlineWhileQueued(t *testing.T) {
 		defer q.leave()
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
-		if err := db.Write(ctx, account, insert(t, account, "late")); !fault.Is(err, fault.Unavailable) {
+		if err := db.Write(ctx, account, insert(account, "late")); !fault.Is(err, fault.Unavailable) {
 			t.Errorf("got %v", err)
 		}
 		ctx, cancel = context.WithCancel(t.Context())
 		waiting := make(chan error, 1)
-		go func() { waiting <- db.Write(ctx, account, insert(t, account, "late")) }()
+		go func() { waiting <- db.Write(ctx, account, insert(account, "late")) }()
 		storetest.Wait(t, soon, "the writer waits", func() bool { return q.Waiting() == 1 })
 		cancel()
 		if err := <-waiting; !errors.Is(err, context.Canceled) {
@@ -222,7 +222,7 @@ func TestWrite_DeadlineWhileQueued(t *testing.T) {
 			t.Errorf("%d still wait", q.Waiting())
 		}
 		q.leave()
-		if err := db.Write(t.Context(), account, insert(t, account, "later")); err != nil || holds(t, db, account, "late") {
+		if err := db.Write(t.Context(), account, insert(account, "later")); err != nil || holds(t, db, account, "late") {
 			t.Errorf("it was written after its deadline, or the next got %v", err)
 		}
 	})
@@ -273,7 +273,7 @@ func TestSQLite_ReportsDoNotDelayOthers(t *testing.T) {
 			write   func(context.Context, *store.Tx) error
 		}{
 			"a heartbeat": {loops, "", func(ctx context.Context, tx *store.Tx) error { return tx.Beat(ctx, "boot", "node") }},
-			"a decision":  {decisions, account, insert(t, account, fmt.Sprint("small-", i))},
+			"a decision":  {decisions, account, insert(account, fmt.Sprint("small-", i))},
 		} {
 			before, waited := begun.Load(), int64(0)
 			if err := small.to.Write(t.Context(), small.account, func(ctx context.Context, tx *store.Tx) error {

@@ -35,7 +35,7 @@ func (n *network) works(t *testing.T) {
 	storetest.Wait(t, soon, "the database works again", func() bool {
 		n.attempts++
 		key := fmt.Sprint("again-", n.attempts)
-		err := n.Write(t.Context(), n.account, insert(t, n.account, key))
+		err := n.Write(t.Context(), n.account, insert(n.account, key))
 		if err != nil && !fault.Is(err, fault.Unavailable) {
 			t.Fatalf("it is no outage: %v", err)
 		}
@@ -64,14 +64,14 @@ func TestPostgres_ConnectionBreaksInTransaction(t *testing.T) {
 				t.Parallel()
 				n := newNetwork(t)
 				err := n.Write(t.Context(), n.account, func(ctx context.Context, tx *store.Tx) error {
-					if err := insert(t, n.account, "lost")(ctx, tx); err != nil {
+					if err := insert(n.account, "lost")(ctx, tx); err != nil {
 						return err
 					}
 					cut(t, n, tx)
 					if when == "before the commit" {
 						return nil
 					}
-					return insert(t, n.account, "lost too")(ctx, tx)
+					return insert(n.account, "lost too")(ctx, tx)
 				})
 				if !fault.Is(err, fault.Unavailable) {
 					t.Errorf("got %v", err)
@@ -98,9 +98,9 @@ func TestPostgres_Outage(t *testing.T) {
 		"After":     func() error { _, err := n.After(t.Context(), n.account, 0, 1); return err },
 		"KeyByHash": func() error { _, _, err := n.KeyByHash(t.Context(), "a"); return err },
 		"HasSeal":   func() error { _, err := n.HasSeal(t.Context()); return err },
-		"Write":     func() error { return n.Write(t.Context(), n.account, insert(t, n.account, "e")) },
+		"Write":     func() error { return n.Write(t.Context(), n.account, insert(n.account, "e")) },
 		"Read": func() error {
-			return n.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) error { return reads(t, tx) })
+			return n.Read(t.Context(), func(_ context.Context, tx *store.ReadTx) error { return reads(t, tx) })
 		},
 	} {
 		for range 3 { // with what is left in the pool, and with new connections
@@ -121,7 +121,7 @@ func TestPostgres_SilentConnection(t *testing.T) {
 	n.proxy.Stall()
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	if err := n.Write(ctx, n.account, insert(t, n.account, "late")); !fault.Is(err, fault.Unavailable) {
+	if err := n.Write(ctx, n.account, insert(n.account, "late")); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel = context.WithTimeout(t.Context(), 300*time.Millisecond)
@@ -170,7 +170,7 @@ func TestPostgres_Standby(t *testing.T) {
 	statement(alter + `SET default_transaction_read_only = on'); END $$`)
 	statement(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
 	storetest.Wait(t, soon, "a connection to the standby is made", func() bool {
-		err := db.Write(t.Context(), account, insert(t, account, "refused"))
+		err := db.Write(t.Context(), account, insert(account, "refused"))
 		if err == nil || !fault.Is(err, fault.Unavailable) {
 			t.Fatalf("got %v", err)
 		}
@@ -178,9 +178,9 @@ func TestPostgres_Standby(t *testing.T) {
 	})
 	statement(`SET default_transaction_read_only = off`)
 	statement(alter + `RESET default_transaction_read_only'); END $$`)
-	_ = db.Write(t.Context(), account, insert(t, account, "noticed"))
+	_ = db.Write(t.Context(), account, insert(account, "noticed"))
 	storetest.Wait(t, soon, "it writes again", func() bool {
-		err := db.Write(t.Context(), account, insert(t, account, "written"))
+		err := db.Write(t.Context(), account, insert(account, "written"))
 		return err == nil || fault.Is(err, fault.AlreadyExists)
 	})
 }

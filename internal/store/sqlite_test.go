@@ -71,7 +71,7 @@ func TestSQLite_GroupCommit(t *testing.T) {
 	for i := range writers {
 		waiting.Go(func() {
 			errs[i] = g.Write(t.Context(), g.account, func(ctx context.Context, tx *store.Tx) error {
-				if err := insert(t, g.account, fmt.Sprint("e", i))(ctx, tx); err != nil {
+				if err := insert(g.account, fmt.Sprint("e", i))(ctx, tx); err != nil {
 					return err
 				}
 				switch i {
@@ -80,7 +80,7 @@ func TestSQLite_GroupCommit(t *testing.T) {
 				case 8:
 					panic("boom")
 				case 9: // what the database refuses must not end the others' transaction
-					return insert(t, g.account, fmt.Sprint("e", i))(ctx, tx)
+					return insert(g.account, fmt.Sprint("e", i))(ctx, tx)
 				}
 				return nil
 			})
@@ -122,7 +122,7 @@ func TestSQLite_GroupSize(t *testing.T) {
 			var waiting sync.WaitGroup
 			for i := range writers {
 				waiting.Go(func() {
-					if err := g.Write(t.Context(), g.account, insert(t, g.account, fmt.Sprint("e", i))); err != nil {
+					if err := g.Write(t.Context(), g.account, insert(g.account, fmt.Sprint("e", i))); err != nil {
 						t.Error(err)
 					}
 				})
@@ -146,7 +146,7 @@ func TestSQLite_ReadersDoNotWaitForWriter(t *testing.T) {
 	db := storetest.New(t, "sqlite").Open(t)
 	account := storetest.NewTenant(t, db, "pro").Account.ID
 	err := db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
-		if err := insert(t, account, "e")(ctx, tx); err != nil {
+		if err := insert(account, "e")(ctx, tx); err != nil {
 			return err
 		}
 		// The writer is in the middle of a transaction: whoever waited for it
@@ -179,7 +179,7 @@ func TestSQLite_LockedFile(t *testing.T) {
 	var writers sync.WaitGroup
 	for i := range 3 {
 		writers.Go(func() {
-			if err := db.Write(t.Context(), account, insert(t, account, fmt.Sprint("e", i))); !fault.Is(err, fault.Unavailable) {
+			if err := db.Write(t.Context(), account, insert(account, fmt.Sprint("e", i))); !fault.Is(err, fault.Unavailable) {
 				t.Errorf("writer %d got %v", i, err)
 			}
 		})
@@ -191,7 +191,7 @@ func TestSQLite_LockedFile(t *testing.T) {
 	if _, err := other.ExecContext(t.Context(), "ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Write(t.Context(), account, insert(t, account, "later")); err != nil {
+	if err := db.Write(t.Context(), account, insert(account, "later")); err != nil {
 		t.Errorf("when it is free again: %v", err)
 	}
 }
@@ -210,7 +210,7 @@ func TestSQLite_CloseWaits(t *testing.T) {
 		err := db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error {
 			inside <- struct{}{}
 			<-leave
-			return insert(t, tenant.Account.ID, "e")(ctx, tx)
+			return insert(tenant.Account.ID, "e")(ctx, tx)
 		})
 		ended <- fmt.Sprint("writer ", err)
 	}()
@@ -258,7 +258,7 @@ func TestClose_ThenUnavailable(t *testing.T) {
 		for name, call := range map[string]func() error{
 			"Write": func() error { return db.Write(t.Context(), "", func(context.Context, *store.Tx) error { return nil }) },
 			"Read": func() error {
-				return db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) error { return reads(t, tx) })
+				return db.Read(t.Context(), func(_ context.Context, tx *store.ReadTx) error { return reads(t, tx) })
 			},
 			"Ping":      func() error { return db.Ping(t.Context()) },
 			"Version":   func() error { _, err := db.Version(t.Context(), "a"); return err },

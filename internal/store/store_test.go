@@ -71,7 +71,7 @@ func sources(t *testing.T, pattern string) string {
 }
 
 // insert makes an environment, as the smallest write there is.
-func insert(t *testing.T, account, key string) func(context.Context, *store.Tx) error {
+func insert(account, key string) func(context.Context, *store.Tx) error {
 	return func(ctx context.Context, tx *store.Tx) error {
 		return tx.InsertEnvironments(ctx, environments.Environment{Account: account, Key: key, Name: key})
 	}

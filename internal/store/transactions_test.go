@@ -35,7 +35,7 @@ func TestOnChange(t *testing.T) {
 			write func(context.Context, *store.Tx) error
 			wakes int64
 		}{
-			{"nothing recorded", insert(t, account, "e"), 0},
+			{"nothing recorded", insert(account, "e"), 0},
 			{"a change", change, 1},
 			{"several changes", func(ctx context.Context, tx *store.Tx) error { return errors.Join(change(ctx, tx), change(ctx, tx)) }, 1},
 			{"a change taken back", func(ctx context.Context, tx *store.Tx) error { return errors.Join(change(ctx, tx), errors.New("no")) }, 0},
@@ -74,7 +74,7 @@ func TestOptions_ObserveAndTrace(t *testing.T) {
 		account := storetest.NewTenant(t, db, "pro").Account.ID
 		seen, spans = nil, nil // opening migrates
 		holds(t, observed, account, "e")
-		_ = observed.Write(t.Context(), account, insert(t, account, "e"))
+		_ = observed.Write(t.Context(), account, insert(account, "e"))
 		_ = observed.Write(t.Context(), account, func(context.Context, *store.Tx) error { return errors.New("no") })
 		if got := strings.Join(seen, ", "); got != "read true <nil>, write true <nil>, write true no" {
 			t.Errorf("observed %s", got)
@@ -98,7 +98,7 @@ func TestWrite_Panic(t *testing.T) {
 		for i := range 3 {
 			err := recovered(func() error {
 				return db.Write(ctx, account, func(ctx context.Context, tx *store.Tx) error {
-					if err := insert(t, account, "taken-back")(ctx, tx); err != nil {
+					if err := insert(account, "taken-back")(ctx, tx); err != nil {
 						return err
 					}
 					panic("boom")
@@ -112,7 +112,7 @@ func TestWrite_Panic(t *testing.T) {
 			t.Error("the panic of a reader was swallowed")
 		}
 		givenBack(t, db, before)
-		if err := db.Write(ctx, account, insert(t, account, "later")); err != nil {
+		if err := db.Write(ctx, account, insert(account, "later")); err != nil {
 			t.Fatalf("the account cannot be written any more: %v", err)
 		}
 		if holds(t, db, account, "taken-back") || !holds(t, db, account, "later") {
@@ -163,7 +163,7 @@ func TestWrite_CanceledCaller(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		for range 20 { // SQLite's queue may take it or not
-			err := db.Write(ctx, account, insert(t, account, "e"))
+			err := db.Write(ctx, account, insert(account, "e"))
 			if !errors.Is(err, context.Canceled) {
 				t.Fatalf("got %v", err)
 			}
@@ -184,12 +184,12 @@ func TestWrite_CanceledInside(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			err := db.Write(ctx, account, func(ctx context.Context, tx *store.Tx) error {
 				defer cancel()
-				return insert(t, account, key)(ctx, tx)
+				return insert(account, key)(ctx, tx)
 			})
 			if written := holds(t, db, account, key); written != (err == nil) {
 				t.Errorf("written is %v and the error %v", written, err)
 			}
-			if err := db.Write(t.Context(), account, insert(t, account, key+"-later")); err != nil {
+			if err := db.Write(t.Context(), account, insert(account, key+"-later")); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -334,7 +334,7 @@ func TestSnapshot_OneState(t *testing.T) {
 		for round, want := range []error{nil, broken, fault.Missing("flag", "a"), nil} {
 			err := decisions.Snapshot(t.Context(), func(ctx context.Context, tx *store.ReadTx) error {
 				before = count(tx)
-				if err := db.Write(ctx, account, insert(t, account, fmt.Sprint("new", round))); err != nil {
+				if err := db.Write(ctx, account, insert(account, fmt.Sprint("new", round))); err != nil {
 					t.Error(err)
 				}
 				during = count(tx)
@@ -343,7 +343,7 @@ func TestSnapshot_OneState(t *testing.T) {
 			if !errors.Is(err, want) {
 				t.Errorf("got %v, want %v", err, want)
 			}
-			_ = db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) error { after = count(tx); return nil })
+			_ = db.Read(t.Context(), func(_ context.Context, tx *store.ReadTx) error { after = count(tx); return nil })
 			if during != before || after != before+1 {
 				t.Errorf("%d environments before, %d during, %d after", before, during, after)
 			}
@@ -360,7 +360,7 @@ func TestRead_LetsTheLogBeEmptied(t *testing.T) {
 	if !holds(t, db, account, "production") { // now a connection has read, and its statement is parked
 		t.Fatal("a new account lacks production")
 	}
-	if err := db.Write(t.Context(), account, insert(t, account, "e")); err != nil {
+	if err := db.Write(t.Context(), account, insert(account, "e")); err != nil {
 		t.Fatal(err)
 	}
 	var busy, pages, copied int

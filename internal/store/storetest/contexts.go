@@ -19,21 +19,20 @@ func upsert(t *testing.T, db *store.DB, contexts ...observations.Context) {
 	do(t, db, contexts[0].Account, func(ctx context.Context, tx *store.Tx) error { return tx.UpsertContexts(ctx, contexts) })
 }
 
-func readContext(ctx context.Context, account, typeKey, key string) func(context.Context, *store.ReadTx) (observations.Context, error) {
+func readContext(account, typeKey, key string) func(context.Context, *store.ReadTx) (observations.Context, error) {
 	return func(ctx context.Context, tx *store.ReadTx) (observations.Context, error) {
 		return tx.Context(ctx, account, typeKey, key)
 	}
 }
 
 func contexts(t *testing.T, db *store.DB) {
-	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	t.Run("round trip", func(t *testing.T) {
 		written := newContext(account, "user", oddText)
 		upsert(t, db, written)
-		same(t, get(t, db, readContext(ctx, account, "user", oddText)), written)
-		missing(t, db, readContext(ctx, account, "device", oddText))
-		missing(t, db, readContext(ctx, other, "user", oddText))
+		same(t, get(t, db, readContext(account, "user", oddText)), written)
+		missing(t, db, readContext(account, "device", oddText))
+		missing(t, db, readContext(other, "user", oddText))
 	})
 	t.Run("reports write only changes", func(t *testing.T) { contextReports(t, db) })
 	t.Run("known contexts", func(t *testing.T) { knownContexts(t, db) })
@@ -74,7 +73,6 @@ func knownContexts(t *testing.T, db *store.DB) {
 }
 
 func contextReports(t *testing.T, db *store.DB) {
-	ctx := t.Context()
 	account := newAccount(t, db).ID
 	stored := newContext(account, "user", "alice")
 	stored.Name = "Alice"
@@ -83,7 +81,7 @@ func contextReports(t *testing.T, db *store.DB) {
 		again := newContext(account, "user", "alice")
 		again.Attributes, again.CreatedAt, again.UpdatedAt = attributes, at(micros), at(micros)
 		upsert(t, db, again)
-		return get(t, db, readContext(ctx, account, "user", "alice"))
+		return get(t, db, readContext(account, "user", "alice"))
 	}
 	t.Run("same attributes", func(t *testing.T) { same(t, report([]byte(oddJSON), 100), stored) })
 	t.Run("no attributes", func(t *testing.T) { same(t, report(nil, 200), stored) })
@@ -100,7 +98,7 @@ func contextReports(t *testing.T, db *store.DB) {
 		bare.Attributes = nil
 		upsert(t, db, bare)
 		bare.Attributes = []byte(`{}`)
-		same(t, get(t, db, readContext(ctx, account, "user", "bob")), bare)
+		same(t, get(t, db, readContext(account, "user", "bob")), bare)
 	})
 	t.Run("empty report", func(t *testing.T) {
 		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.UpsertContexts(ctx, nil) })
@@ -108,7 +106,6 @@ func contextReports(t *testing.T, db *store.DB) {
 }
 
 func contextWrites(t *testing.T, db *store.DB) {
-	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	before := newContext(account, "user", "a")
 	upsert(t, db, before, newContext(account, "device", "a"))
@@ -118,13 +115,13 @@ func contextWrites(t *testing.T, db *store.DB) {
 	sent := after
 	sent.Attributes, sent.CreatedAt = []byte(`{"sent":1}`), at(999) // neither may change
 	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateContext(ctx, sent) })
-	same(t, get(t, db, readContext(ctx, account, "user", "a")), after)
-	same(t, get(t, db, readContext(ctx, account, "device", "a")), newContext(account, "device", "a"))
-	same(t, get(t, db, readContext(ctx, other, "user", "a")), newContext(other, "user", "a"))
+	same(t, get(t, db, readContext(account, "user", "a")), after)
+	same(t, get(t, db, readContext(account, "device", "a")), newContext(account, "device", "a"))
+	same(t, get(t, db, readContext(other, "user", "a")), newContext(other, "user", "a"))
 	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteContext(ctx, account, "user", "a") })
-	missing(t, db, readContext(ctx, account, "user", "a"))
-	get(t, db, readContext(ctx, account, "device", "a"))
-	get(t, db, readContext(ctx, other, "user", "a"))
+	missing(t, db, readContext(account, "user", "a"))
+	get(t, db, readContext(account, "device", "a"))
+	get(t, db, readContext(other, "user", "a"))
 }
 
 func contextList(t *testing.T, db *store.DB) {

@@ -61,7 +61,7 @@ func invitations(t *testing.T, db *store.DB) {
 	})
 }
 
-func readLink(ctx context.Context, hash string) func(context.Context, *store.ReadTx) (accounts.Link, error) {
+func readLink(hash string) func(context.Context, *store.ReadTx) (accounts.Link, error) {
 	return func(ctx context.Context, tx *store.ReadTx) (accounts.Link, error) { return tx.LinkByHash(ctx, hash) }
 }
 
@@ -83,21 +83,21 @@ func links(t *testing.T, db *store.DB) {
 		return tx.LinkAbout(ctx, accounts.JoinLink, subject)
 	})
 	second := save(accounts.ResetLink, subject, new(at(2)))
-	missing(t, db, readLink(ctx, first.Hash)) // there is one link for each kind and subject
+	missing(t, db, readLink(first.Hash)) // there is one link for each kind and subject
 	same(t, of(t, db, (*store.ReadTx).LinkByHash, second.Hash), second)
 	kept := save(accounts.ResetLink, newID(), new(at(3)))
 	do(t, db, other, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteLinks(ctx, other, subject) })
 	same(t, of(t, db, (*store.ReadTx).LinkByHash, second.Hash), second)
 	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteLinks(ctx, account, subject) })
-	missing(t, db, readLink(ctx, second.Hash))
-	missing(t, db, readLink(ctx, unlimited.Hash))
+	missing(t, db, readLink(second.Hash))
+	missing(t, db, readLink(unlimited.Hash))
 	same(t, of(t, db, (*store.ReadTx).LinkByHash, kept.Hash), kept)
 
 	never, past := save(accounts.SetupLink, newID(), nil), save(accounts.JoinLink, newID(), new(at(-1)))
 	if removed, err := db.RemoveLinks(ctx, at(3), nil); err != nil || removed < 1 {
 		t.Errorf("removed %d, %v", removed, err)
 	}
-	missing(t, db, readLink(ctx, past.Hash))
+	missing(t, db, readLink(past.Hash))
 	same(t, of(t, db, (*store.ReadTx).LinkByHash, never.Hash), never)
 	same(t, of(t, db, (*store.ReadTx).LinkByHash, kept.Hash), kept) // the link expires at that very instant
 }

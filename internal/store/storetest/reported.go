@@ -90,7 +90,6 @@ func newContextType(t *testing.T, db *store.DB, account, key string, change func
 }
 
 func contextTypes(t *testing.T, db *store.DB) {
-	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	t.Run("round trip", func(t *testing.T) {
 		written := newContextType(t, db, account, oddText, nil)
@@ -133,11 +132,11 @@ func contextTypes(t *testing.T, db *store.DB) {
 		}
 		do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteContextType(ctx, account, "user") })
 		lacks(t, db, (*store.ReadTx).ContextType, account, "user")
-		missing(t, db, readContext(ctx, account, "user", "a"))
+		missing(t, db, readContext(account, "user", "a"))
 		find(t, db, (*store.ReadTx).ContextType, account, "device")
-		get(t, db, readContext(ctx, account, "device", "a"))
+		get(t, db, readContext(account, "device", "a"))
 		find(t, db, (*store.ReadTx).ContextType, other, "user")
-		get(t, db, readContext(ctx, other, "user", "a"))
+		get(t, db, readContext(other, "user", "a"))
 	})
 	t.Run("list", func(t *testing.T) { contextTypeList(t, db) })
 }

@@ -100,7 +100,7 @@ func migratedTotals(t *testing.T, database Database, db *store.DB) {
 // randomWrite makes one or two random writes in one transaction, which is sometimes rolled back.
 func randomWrite(t *testing.T, db *store.DB, account string, random *rand.Rand) {
 	t.Helper()
-	writes := randomWrites(t.Context(), account, random)
+	writes := randomWrites(account, random)
 	first, second, undone := random.IntN(len(writes)), random.IntN(len(writes)), random.IntN(5) == 0
 	givenUp := errors.New("given up")
 	err := db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
@@ -120,7 +120,7 @@ func randomWrite(t *testing.T, db *store.DB, account string, random *rand.Rand) 
 }
 
 // randomWrites returns writes of few keys, of every kind of row that has a total.
-func randomWrites(ctx context.Context, account string, random *rand.Rand) []func(context.Context, *store.Tx) error {
+func randomWrites(account string, random *rand.Rand) []func(context.Context, *store.Tx) error {
 	key := func() string { return "k" + strconv.Itoa(random.IntN(6)) }
 	wide := strings.Repeat("w", random.IntN(2)*9_000)
 	flag, logger, group := bareFlag(account, key()), bareLogger(account, key()), newGroup(account, "g"+key())
