@@ -91,7 +91,7 @@ test("a viewer sees everything and is told why nothing can be changed", async ()
     .getByRole("button", { name: pill("shop.payments") })
     .first()
     .click();
-  await page.getByText("You are a viewer; this needs a member.").first().waitFor();
+  await page.getByText("Requires the role Member.").first().waitFor();
   expect(await page.getByRole("button", { name: "Apply" }).isDisabled()).toBe(true);
 });
 

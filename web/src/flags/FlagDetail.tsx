@@ -103,9 +103,7 @@ const declared = {
 function DeclaredIn({ id }: { id: string }) {
   return (
     <Sources kind="flag_source" of={id} columns={declared}>
-      <EmptyState title="No service declares this flag">
-        It was made here, or the services that declared it have not been seen since.
-      </EmptyState>
+      <EmptyState title="No service declares this flag">It was created here, or the services that declared it are gone.</EmptyState>
     </Sources>
   );
 }

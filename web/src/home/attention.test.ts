@@ -10,7 +10,7 @@ const flag = (attributes: object) =>
 test("a job whose last run failed needs somebody", () => {
   const failed = job({ last_run: { status: "FAILED", failure_reason: "TIMEOUT", finished_at: "2030-02-28T00:00:00Z" } });
   expect(failingJobs([failed, job({ last_run: { status: "SUCCEEDED" } }), job({ last_run: null })])).toEqual([
-    { id: "nightly", title: "Nightly", reason: "failed (the answer took too long)", href: "/jobs/nightly", at: "2030-02-28T00:00:00Z" },
+    { id: "nightly", title: "Nightly", reason: "failed (timeout)", href: "/jobs/nightly", at: "2030-02-28T00:00:00Z" },
   ]);
 });
 
@@ -41,7 +41,7 @@ test("a flag that nobody evaluates is stale, with the reason", () => {
     "not evaluated for 40 days",
   );
   expect(staleFlags([flag({ last_evaluated: null, created_at: made })], now)[0]?.reason).toBe(
-    "never evaluated since it was made 90 days ago",
+    "never evaluated since it was created 90 days ago",
   );
   expect(staleFlags([flag({ last_evaluated: "2030-02-20T00:00:00Z", created_at: made })], now)).toEqual([]);
   expect(staleFlags([flag({ managed: false, last_evaluated: null, created_at: made })], now)).toEqual([]);

@@ -74,7 +74,7 @@ function useCount(kind: Kind, query: Query = {}): number | undefined {
   return useList(kind, { ...query, "page[size]": 1, "meta[total]": true }).data?.meta.pagination.total;
 }
 
-// useLimits reads what the server counts, beside what the account's plans allow.
+// useLimits reads the limits of the account's plans and the current counts.
 function useLimits(allowed: Record<string, number>) {
   const { data, error, isPending, refetch } = useQuery(usageOptions);
   const counts: [string, Limit["product"], string, number | undefined][] = [

@@ -10,7 +10,7 @@ interface Made {
   data: { attributes: { code: string; expires_at: string } };
 }
 
-/** Terminal shows a code that signs the command line in. It is made on request only: each one replaces the one before. */
+/** Terminal shows a code that signs the command line in. The code is created on request; a new code replaces the old one. */
 export default function Terminal() {
   const { user, session } = useMe();
   const [made, setMade] = useState<Made>();
