@@ -21,7 +21,7 @@ export function Dropdown({ label, name, className, side, children }: Props) {
         <span aria-hidden="true">{label}</span>
         <span className="visually-hidden">{name}</span>
       </button>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: what is clicked is a choice in it, which keys press too */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: clicks and keys reach the choices inside */}
       <div
         id={id}
         ref={list}

@@ -83,8 +83,8 @@ function AdHoc({ environments }: { environments: Environment[] }) {
     <section>
       <h2 className={styles.second}>Ad hoc</h2>
       <Text size="sm" className="muted" mb="xs">
-        Services reported them, or people made them ad hoc. Lists show a column for one only while it is in focus. Services still get its
-        stored values; manage it to change them.
+        Services reported these environments, or people made them ad hoc. Lists show a column for one only while it is in focus. Services
+        still get its stored values; manage it to change them.
       </Text>
       <ul className={styles.seen}>
         {environments.map((environment) => (

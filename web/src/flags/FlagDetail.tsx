@@ -46,8 +46,8 @@ function Page({ flag, etag }: { flag: Flag; etag: string }) {
       {description && <Text size="sm">{description}</Text>}
       {!managed && (
         <Text size="sm" className="muted">
-          Discovered: a service declared it with the default {chipOf(flag.attributes.default)}, and serves that until somebody manages it
-          here.
+          Discovered: a service declared it with the default {chipOf(flag.attributes.default)}. Each service uses its own default until
+          somebody manages the flag.
         </Text>
       )}
       <TabbedPanel

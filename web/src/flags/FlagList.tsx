@@ -113,7 +113,7 @@ function EnvironmentCell({ flag, environment }: { flag: Flag; environment: Envir
       {environment.managed ? (
         <Toggle flag={flag} environment={environment} />
       ) : (
-        <span className={styles.frozen} title={`${environment.name} is not managed: what is stored stays and cannot be changed`}>
+        <span className={styles.frozen} title={`${environment.name} is not managed: its values are frozen`}>
           <IconSnowflake size={14} aria-hidden="true" /> {entry?.enabled === false ? "off" : "on"}
         </span>
       )}

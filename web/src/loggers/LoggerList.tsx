@@ -280,8 +280,8 @@ function NoLoggers() {
 log := slogadapter.New(box, slog.NewJSONHandler(os.Stdout, nil)).Logger("shop.payments")`;
   return (
     <EmptyState title="No loggers yet" code={code}>
-      Services report their loggers when they start with a client. A reported logger is discovered: it is listed here, and Signalbox does
-      not control it until you set a level. Click on its pill then, and every service that has it follows within a second.
+      Services with a client report their loggers when they start. A reported logger is discovered: it is listed here, and Signalbox does
+      not control it until you set a level. Click its level to set one; every service with this logger follows within a second.
     </EmptyState>
   );
 }

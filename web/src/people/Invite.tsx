@@ -39,7 +39,7 @@ export function Invite({ close }: { close: () => void }) {
         <form onSubmit={submit}>
           <Stack gap="sm">
             <Text size="sm" className="muted">
-              You get a link to pass on; whoever opens it chooses a name and a password.
+              You get a link to send. The person who opens it chooses a name and a password.
             </Text>
             <TextInput
               label="E-mail"

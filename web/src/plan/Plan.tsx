@@ -36,8 +36,8 @@ export default function Plan() {
         </ul>
       )}
       <Text size="sm" className="muted">
-        Runs are counted by the calendar month in UTC. A write past a limit is refused with what is used and allowed; nothing that exists
-        stops. Plans are changed by whoever runs the server. {history}
+        Runs are counted by the calendar month in UTC. A write beyond a limit is refused, and the error names the limit; existing resources
+        keep working. Only the operator of the server changes plans. {history}
       </Text>
     </main>
   );

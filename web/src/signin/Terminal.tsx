@@ -42,8 +42,8 @@ export default function Terminal() {
         {failure && <ErrorState error={failure} />}
         {made && (
           <ShownOnce key={made.data.attributes.code} label="The code" secret={made.data.attributes.code}>
-            It works once and ends <RelativeTime at={made.data.attributes.expires_at} />. Type it into a terminal of your own only: whoever
-            uses it acts as you.
+            It works once and ends <RelativeTime at={made.data.attributes.expires_at} />. Type it only into your own terminal, because the
+            terminal will act as you.
           </ShownOnce>
         )}
       </Stack>
