@@ -6,7 +6,7 @@ const w = world(async ({ api }) => {
   await api("POST", "/api/v1/contexts/bulk", {
     contexts: [
       { type: "service", key: "checkout" },
-      { type: "service", key: "catalogue" },
+      { type: "service", key: "catalog" },
       { type: "user", key: "alice", attributes: { country: "DE" } },
     ],
   });
@@ -30,7 +30,7 @@ test("a service that is connected is shown so, with its client", async () => {
   const row = page.getByRole("row", { name: /checkout/ });
   await row.getByText("1 connected").waitFor();
   await page
-    .getByRole("row", { name: /catalogue/ })
+    .getByRole("row", { name: /catalog/ })
     .getByText("not connected")
     .waitFor();
   await page.getByRole("gridcell").first().focus();
