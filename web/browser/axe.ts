@@ -11,20 +11,20 @@ interface Violation {
   nodes: { target: string[]; failureSummary?: string }[];
 }
 
-/** expectAccessible fails when axe finds something that shuts people out, in either theme. */
+/** expectAccessible fails when axe finds a violation in either theme. */
 export async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     await page.waitForFunction((scheme) => document.documentElement.dataset.mantineColorScheme === scheme, colorScheme);
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-    expect(await violations(page, colorScheme === "dark" ? colours : undefined), colorScheme).toEqual([]);
+    expect(await violations(page, colorScheme === "dark" ? colors : undefined), colorScheme).toEqual([]);
   }
 }
 
-/** colours are the rules that a theme decides; the others are the same in both. */
-const colours = ["color-contrast", "link-in-text-block"];
+/** colors are the rules that depend on the theme; the others give the same result in both. */
+const colors = ["color-contrast", "link-in-text-block"];
 
-/** violations returns what axe finds on a page, by some of its rules or by all. */
+/** violations returns the violations that axe finds on a page, by the given rules or by all. */
 export async function violations(page: Page, runOnly?: string[]): Promise<string[]> {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate((script) => new Function(script)(), source);
   const found = await page.evaluate(async (runOnly) => {

@@ -4,14 +4,14 @@ import type { TestProject } from "vitest/node";
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** browser is where the one Chromium of all tests is reached. */
+    /** browser is the address of the one Chromium of all tests. */
     browser: string;
   }
 }
 
 /**
- * quick makes pages draw as often as they can, and has those of one profile share what a process has compiled. What is
- * measured is drawn as people see it.
+ * quick makes pages draw as often as they can, and share compiled code within a profile. Measurements run without these
+ * options.
  */
 const quick = ["--disable-frame-rate-limit", "--disable-gpu-vsync", "--process-per-site"];
 

@@ -12,7 +12,7 @@ const w = world(async ({ api }) => {
   await Promise.all([api("POST", "/api/v1/flags/bulk", { flags }), api("POST", "/api/v1/loggers/bulk", { loggers })]);
 });
 
-/** within measures until the figures are below their budgets, so many times: other programs may have the processor. */
+/** within repeats a measurement up to `tries` times until all figures are within their budgets: other programs may use the processor. */
 async function within<T extends Record<string, number>>(budgets: T, measure: (attempt: number) => Promise<T>, tries = 9): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const found = await measure(attempt);
@@ -58,7 +58,7 @@ async function heap(page: Page): Promise<number> {
   return (metrics.find(({ name }) => name === "JSHeapUsedSize")?.value ?? 0) / 1e6;
 }
 
-/** answered types into the search and returns the milliseconds from the last key until the grid has so many rows. */
+/** answered types into the search and returns the milliseconds from the last key until the grid has `rows` rows. */
 async function answered(page: Page, text: string, rows: number): Promise<number> {
   await page.locator("input[data-search]").fill("");
   await page.waitForFunction((all) => document.querySelector("[role=grid]")?.getAttribute("aria-rowcount") === String(all + 1), count);
@@ -99,7 +99,7 @@ for (const { label, path } of [
 interface Loaded extends Record<string, number> {
   painted: number;
   ready: number;
-  /** busy is the processor's time of the page's own thread until ready, whatever else the machine does. */
+  /** busy is the processor time of the page's own thread until ready; other programs do not affect it. */
   busy: number;
 }
 
@@ -109,8 +109,8 @@ async function busyFor(cdp: CDPSession): Promise<number> {
   return 1000 * (metrics.find(({ name }) => name === "ThreadTime")?.value ?? Number.POSITIVE_INFINITY);
 }
 
-// observe has the page itself notice when its first row is there, press a key, and see the focus move: asking from
-// outside would take the time that is measured.
+// observe makes the page itself wait for its first row, press a key and wait for the focus to move: asking from
+// outside would take part of the measured time.
 const observe = () => {
   const cell = (at: string) => document.querySelector<HTMLElement>(`[data-cell="${at}"]`);
   const frame = () => new Promise(requestAnimationFrame);
@@ -139,7 +139,7 @@ async function load(path: string): Promise<Loaded> {
   return { ...loaded, busy };
 }
 
-// Time on the clock is the product's promise, 1.5 s, only where nothing else runs: beside other programs it is their time too.
+// On an idle machine the console is ready within 1.5 s; here other programs use the processor too, so the test measures processor time.
 test("the console is painted within a second on a slow processor, and answers a key after 1.5 s of its time", async () => {
   await within({ painted: 1000, ready: 3000, busy: 1500 }, () => load("/flags"), 20);
 }, 180_000);

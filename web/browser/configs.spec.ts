@@ -142,7 +142,7 @@ test("a viewer is told why nothing can be changed, on a phone too", async () => 
   });
   const page = await w.open("/configs/thumb", { key: made.data.attributes.key, viewport: { width: 390, height: 800 }, hasTouch: true });
   await value(page, "limit", "Production").tap();
-  await page.getByText("You are a viewer; this needs a member.").last().waitFor();
+  await page.getByText("Requires the role Member.").last().waitFor();
   expect(await page.getByRole("button", { name: "Override" }).isDisabled()).toBe(true);
   await expectAccessible(page);
 });

@@ -77,7 +77,7 @@ test("one is deleted with its values, and another is made", async () => {
 
   await page.getByRole("button", { name: "New environment" }).click();
   await page.getByRole("textbox", { name: "Id" }).fill("preview");
-  await page.getByRole("button", { name: "Make it" }).click();
+  await page.getByRole("button", { name: "Create" }).click();
   await page.getByRole("dialog", { name: "preview" }).getByText("Managed", { exact: true }).waitFor();
 });
 
@@ -86,6 +86,6 @@ test("a member reads, and sees why nothing can be changed", async () => {
     data: { type: "api_key", attributes: { name: "member", role: "MEMBER" } },
   });
   const page = await w.open("/environments?id=staging", { key: made.data.attributes.key as string, viewport: { width: 390, height: 780 } });
-  await page.getByTitle("You are a member; this needs an admin.").first().waitFor();
+  await page.getByTitle("Requires the role Admin.").first().waitFor();
   expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
 });

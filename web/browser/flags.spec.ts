@@ -39,7 +39,7 @@ test("a flag is created, targeted, explained, killed and reverted", async () => 
   await page.getByRole("combobox", { name: "A context that services reported" }).fill("user:alice");
   typed();
   const answer = page.getByRole("region", { name: "Answer in Production" });
-  await answer.getByText("a rule matched").waitFor();
+  await answer.getByText("Rule matched").waitFor();
   await answer.getByText("true", { exact: true }).first().waitFor();
   await answer.getByText("How it was decided").click();
   await answer
@@ -112,7 +112,7 @@ test("a switch is one key in the list", async () => {
 
 const when = (key: string) => ({ description: "", logic: { "==": [{ var: "user.key" }, key] }, value: true });
 
-/** rulesOf returns whom the rules of a flag are about, in their order. */
+/** rulesOf returns the users that the rules of a flag name, in order. */
 async function rulesOf(id: string): Promise<string[]> {
   const { data } = await w.server.api<{ data: { attributes: { environments: { production: { rules: ReturnType<typeof when>[] } } } } }>(
     "GET",
@@ -152,7 +152,7 @@ test("a rule is dragged to its place", async () => {
   expect(await rulesOf("dragged")).toEqual(["three", "one", "two"]);
 });
 
-test("flags that nobody asked for in a month look stale", async () => {
+test("flags that nobody evaluated for a month are stale", async () => {
   const page = await w.open("/flags?stale=1&q=checkout", { fresh: true });
   await page.getByText("No flag passes the filter").waitFor();
   await page.clock.setFixedTime(Date.now() + 40 * 86_400_000);

@@ -116,7 +116,7 @@ async function request<T>(url: string, key: string, method: string, path: string
 /** envelope is the body of a write. */
 export const envelope = (type: string, id: string, attributes: Record<string, unknown>) => ({ data: { type, id, attributes } });
 
-/** World is what the tests of one file share: a server and a browser. */
+/** World is the server and browser that the tests of one file share. */
 export interface World {
   server: Server;
   /** open returns a page of a browser profile of its own that is signed in as the owner, or with another key. */
@@ -124,9 +124,9 @@ export interface World {
 }
 
 export interface Opening extends BrowserContextOptions {
-  /** key signs in; "" opens the page of a stranger. */
+  /** key signs in; "" opens a page without a session. */
   key?: string;
-  /** fresh opens the page of a profile that no test had before or gets later: to measure, or to change its clock. */
+  /** fresh opens a page in a profile that no other test uses: to measure, or to change its clock. */
   fresh?: boolean;
 }
 
@@ -164,7 +164,7 @@ export function world(prepare: (server: Server) => Promise<void> = async () => {
   };
 }
 
-/** Running is what the test that runs has opened, and what its pages complained about. */
+/** Running has the pages of the current test and their errors. */
 interface Running {
   profiles: Profile[];
   pages: Set<Page>;
@@ -188,7 +188,7 @@ export async function signIn(context: BrowserContext, key: string): Promise<void
   if (!response.ok()) throw new Error(`signing in: ${response.status()} ${await response.text()}`);
 }
 
-/** test is Vitest's. When it fails, it says what every page showed and keeps a screenshot and a trace of it. */
+/** test is Vitest's test. On failure it adds the content of every page to the message and keeps screenshots and traces. */
 export function test(name: string, body: () => Promise<void>, timeout = 60_000): void {
   vitestTest(
     name,
@@ -210,7 +210,7 @@ export function test(name: string, body: () => Promise<void>, timeout = 60_000):
   );
 }
 
-// shown says what the pages of a failed test showed, for where only the output is left of it.
+// shown returns the content of the pages of a failed test, for logs without screenshots.
 async function shown({ pages, complaints }: Running): Promise<string> {
   const texts = await Promise.all(
     [...pages].map(async (page) => {
@@ -247,7 +247,7 @@ export async function tabTo(page: Page, control: Locator): Promise<void> {
   throw new Error(`Tab does not lead to ${control}`);
 }
 
-/** answer presses Enter in a dialog once it has the focus. */
+/** answer presses Enter in a dialog once the dialog has the focus. */
 export async function answer(page: Page, name: string | RegExp): Promise<void> {
   const dialog = page.getByRole("dialog", { name });
   await dialog.locator(":focus").waitFor();

@@ -9,7 +9,7 @@ let hook: string;
 
 beforeAll(async () => {
   receiver = createServer((request, response) => {
-    if (request.url === "/never") return; // until the run is cancelled
+    if (request.url === "/never") return; // until the run is canceled
     response.writeHead(request.url === "/fail" ? 503 : 200, { "Content-Type": "application/json" });
     response.end('{"rows":[1,2],"ok":true}');
   });
@@ -60,7 +60,7 @@ test("an empty list teaches, and a new job is checked while it is typed and run 
   await expectAccessible(page);
 });
 
-test("a failure is explained and run again; one that hangs is cancelled", async () => {
+test("a failure is explained and run again; one that hangs is canceled", async () => {
   await Promise.all([job("failing", "/fail"), job("hanging", "/never")]);
   const page = await w.open("/jobs/failing");
   await page.getByText("It has not run yet").waitFor();
@@ -74,7 +74,7 @@ test("a failure is explained and run again; one that hangs is cancelled", async 
   await page.goto("/jobs/hanging");
   await page.getByRole("button", { name: "Run now" }).click();
   await page.getByRole("button", { name: "Cancel" }).click();
-  await page.getByText("Cancelled").first().waitFor();
+  await page.getByText("Canceled").first().waitFor();
 });
 
 test("the keyboard alone finds a job, pauses it, and opens its last run", async () => {
@@ -146,7 +146,7 @@ test("a viewer sees the form without secrets, and is told why it cannot be saved
     data: { type: "api_key", attributes: { name: "viewer", role: "VIEWER" } },
   });
   const page = await w.open("/jobs/secret?tab=edit", { key: made.data.attributes.key });
-  await page.getByText("You are a viewer; this needs a member.").first().waitFor();
+  await page.getByText("Requires the role Member.").first().waitFor();
   expect(await page.getByRole("button", { name: "Save", exact: true }).isDisabled()).toBe(true);
   expect(await page.getByLabel("Value of header 1", { exact: true }).inputValue()).toBe("<redacted>");
 });

@@ -11,7 +11,7 @@ const report = (id: string, service: string, resolved_level = "INFO") => ({
 });
 
 const w = world(async (server) => {
-  const ids = ["shop", "shop.payments", "shop.payments.gateway", "shop.catalogue", "shop.undone", "shop.keys", "shop.other"];
+  const ids = ["shop", "shop.payments", "shop.payments.gateway", "shop.catalog", "shop.undone", "shop.keys", "shop.other"];
   await server.api("POST", "/api/v1/loggers/bulk", { loggers: ids.flatMap((id) => [report(id, "checkout"), report(id, "web")]) });
   await server.api("PUT", "/api/v1/loggers/shop", envelope("logger", "shop", { level: "INFO" }));
   await server.api("PUT", "/api/v1/loggers/shop.payments", envelope("logger", "shop.payments", { level: "WARN" }));
@@ -72,11 +72,11 @@ test("the keyboard alone sets and resets a level", async () => {
 test("two browsers see each other's change within a second, and its end", async () => {
   const [one, other] = await Promise.all([w.open("/loggers"), w.open("/loggers")]);
   await Promise.all([one, other].map((page) => page.getByText("Live").waitFor()));
-  const name = `${pill("shop.catalogue")}: DEBUG`;
+  const name = `${pill("shop.catalog")}: DEBUG`;
   await w.server.api(
     "PUT",
-    "/api/v1/loggers/shop.catalogue",
-    envelope("logger", "shop.catalogue", { environments: { production: { level: "DEBUG", ttl_seconds: 3 } } }),
+    "/api/v1/loggers/shop.catalog",
+    envelope("logger", "shop.catalog", { environments: { production: { level: "DEBUG", ttl_seconds: 3 } } }),
   );
   await Promise.all([one, other].map((page) => page.getByRole("button", { name }).waitFor({ timeout: 5000 })));
   await Promise.all([one, other].map((page) => page.getByRole("button", { name }).waitFor({ state: "detached" })));
@@ -91,7 +91,7 @@ test("a viewer sees everything and is told why nothing can be changed", async ()
     .getByRole("button", { name: pill("shop.payments") })
     .first()
     .click();
-  await page.getByText("You are a viewer; this needs a member.").first().waitFor();
+  await page.getByText("Requires the role Member.").first().waitFor();
   expect(await page.getByRole("button", { name: "Apply" }).isDisabled()).toBe(true);
 });
 
@@ -149,10 +149,10 @@ test("a logger is dragged into a group; another is added and removed with the ke
   const page = await w.open("/log-groups/http");
   const members = page.getByRole("region", { name: "Members" });
   const others = page.getByRole("region", { name: "Other loggers" });
-  await others.getByRole("listitem").filter({ hasText: "shop.catalogue" }).dragTo(members);
-  await answer(page, "Put shop.catalogue into the group http");
-  await members.getByRole("link", { name: "shop.catalogue" }).waitFor();
-  expect(await groupOf("shop.catalogue")).toBe("http");
+  await others.getByRole("listitem").filter({ hasText: "shop.catalog" }).dragTo(members);
+  await answer(page, "Put shop.catalog into the group http");
+  await members.getByRole("link", { name: "shop.catalog" }).waitFor();
+  expect(await groupOf("shop.catalog")).toBe("http");
 
   await tabTo(page, page.getByRole("textbox", { name: "Search other loggers" }));
   await page.keyboard.type("keys");

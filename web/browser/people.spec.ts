@@ -8,7 +8,7 @@ test("somebody is invited by a link, joins, gets another role and a reset link, 
   const page = await w.open("/people");
   await page.getByRole("button", { name: "Invite" }).click();
   await page.getByRole("textbox", { name: "E-mail", exact: true }).fill("grace@example.com");
-  await page.getByRole("button", { name: "Make the link" }).click();
+  await page.getByRole("button", { name: "Create the link" }).click();
   const shown = page.getByRole("status", { name: "The link for grace@example.com" });
   const link = new URL((await shown.locator("pre").textContent()) as string);
   await expectAccessible(page);
@@ -25,12 +25,12 @@ test("somebody is invited by a link, joins, gets another role and a reset link, 
   await panel.getByText("Chrome on Linux").waitFor();
   await panel.getByLabel("Role").selectOption("VIEWER");
   await page.getByRole("button", { name: "Apply" }).click();
-  await page.getByText("Grace Hopper is viewer.").waitFor();
-  await panel.getByRole("button", { name: "Make a reset link" }).click();
+  await page.getByText("Grace Hopper has the role viewer.").waitFor();
+  await panel.getByRole("button", { name: "Create a reset link" }).click();
   await panel.getByText("/reset?token=").waitFor();
   await panel.getByRole("button", { name: "Remove…" }).click();
   await page.getByRole("button", { name: "Remove", exact: true }).click();
-  await page.getByText("Grace Hopper has no access any more.").waitFor();
+  await page.getByText("Grace Hopper no longer has access.").waitFor();
 });
 
 test("a key is made, shown once and revoked with the keyboard alone", async () => {
@@ -57,7 +57,7 @@ test("a key is made, shown once and revoked with the keyboard alone", async () =
   await page.keyboard.press("Enter");
   await tabTo(page, page.getByRole("button", { name: "Revoke", exact: true }));
   await page.keyboard.press("Enter");
-  await page.getByRole("dialog", { name: "checkout service" }).getByText("It does not work any more.").waitFor();
+  await page.getByRole("dialog", { name: "checkout service" }).getByText("It no longer works.").waitFor();
   expect((await fetch(`${w.server.url}/api/v1/flags`, { headers: { Authorization: `Bearer ${key}` } })).status).toBe(401);
 });
 
@@ -65,11 +65,11 @@ test("a browser's key has one environment, and the server's refusal is beside it
   const page = await w.open("/keys?new=1");
   await page.getByRole("textbox", { name: "Name", exact: true }).fill("web shop");
   await page.getByRole("combobox", { name: "For" }).selectOption("evaluate");
-  await page.getByRole("button", { name: "Make the key" }).click();
+  await page.getByRole("button", { name: "Create the key" }).click();
   await page.getByRole("alert").waitFor();
   await page.getByLabel("Production").check();
   await expectAccessible(page);
-  await page.getByRole("button", { name: "Make the key" }).click();
+  await page.getByRole("button", { name: "Create the key" }).click();
   await page.getByRole("status", { name: "The key web shop" }).waitFor();
   await page.getByText("/ofrep/v1/evaluate/flags").waitFor();
 });
@@ -79,6 +79,6 @@ test("a member sees why people are not shown", async () => {
     data: { type: "api_key", attributes: { name: "member", role: "MEMBER" } },
   });
   const page = await w.open("/people", { key: made.data.attributes.key as string });
-  await page.getByText("Who has access is for admins to see").waitFor();
+  await page.getByText("Only admins see who has access").waitFor();
   expect(await page.getByRole("button", { name: "Invite" }).isDisabled()).toBe(true);
 });

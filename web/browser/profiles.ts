@@ -8,9 +8,9 @@ export interface Profile {
 }
 
 /**
- * Profiles are those of one server. A profile is used again: a page of a new one compiles the whole console, which took a
- * fifth of the time of all tests. It has neither cookies nor storage of earlier tests, but what they changed of the
- * profile itself, such as its clock.
+ * Profiles are the browser profiles of one server. A profile is reused, because a page of a new profile compiles the whole
+ * console, which took a fifth of the time of all tests. Cookies and storage of earlier tests are removed; changes of the
+ * profile itself, such as its clock, are not.
  */
 export class Profiles {
   private readonly idle = new Map<string, Profile[]>();
@@ -21,7 +21,7 @@ export class Profiles {
     private readonly url: string,
   ) {}
 
-  /** take returns a profile with these options that no other test has; fresh ones are new. */
+  /** take returns a profile with these options that no other test uses; a fresh one is new. */
   async take(options: BrowserContextOptions, fresh: boolean): Promise<Profile> {
     const kind = fresh ? undefined : JSON.stringify(options);
     const known = kind && this.idle.get(kind)?.pop();

@@ -6,7 +6,7 @@ const w = world(async ({ api }) => {
   await api("POST", "/api/v1/contexts/bulk", {
     contexts: [
       { type: "service", key: "checkout" },
-      { type: "service", key: "catalogue" },
+      { type: "service", key: "catalog" },
       { type: "user", key: "alice", attributes: { country: "DE" } },
     ],
   });
@@ -30,7 +30,7 @@ test("a service that is connected is shown so, with its client", async () => {
   const row = page.getByRole("row", { name: /checkout/ });
   await row.getByText("1 connected").waitFor();
   await page
-    .getByRole("row", { name: /catalogue/ })
+    .getByRole("row", { name: /catalog/ })
     .getByText("not connected")
     .waitFor();
   await page.getByRole("gridcell").first().focus();
@@ -48,14 +48,14 @@ test("a context has the flags that name it", async () => {
   await panel.getByText('"country": "DE"').waitFor();
 });
 
-test("home shows what needs somebody, and the last changes", async () => {
+test("home shows what needs attention, and the recent changes", async () => {
   const page = await w.open("/");
-  const matters = page.getByRole("region", { name: "What needs somebody" });
-  await matters.getByText("failed (no connection could be made)").waitFor();
+  const matters = page.getByRole("region", { name: "Needs attention" });
+  await matters.getByText("failed (no connection)").waitFor();
   await matters.getByText("DEBUG in production ends").waitFor();
-  await page.getByRole("region", { name: "Last changes" }).getByRole("link", { name: "flag beta" }).waitFor();
+  await page.getByRole("region", { name: "Recent changes" }).getByRole("link", { name: "flag beta" }).waitFor();
   await expectAccessible(page);
-  expect(await page.getByRole("region", { name: "Last changes" }).getByText("session").count()).toBe(0);
+  expect(await page.getByRole("region", { name: "Recent changes" }).getByText("session").count()).toBe(0);
   await page.getByLabel("Environment").selectOption("staging");
   await matters.getByText("DEBUG in production ends").waitFor({ state: "detached" });
   await page.getByRole("link", { name: "flag beta" }).click();

@@ -28,9 +28,9 @@ test("the account is renamed, my order changed, my password replaced and another
   await page.getByRole("button", { name: "End it" }).click();
   await page.getByText("The session is ended.").waitFor();
 
-  await page.getByLabel("The one you have").fill(password);
-  await page.getByLabel("The new one").fill("another good password");
-  await page.getByRole("button", { name: "Change it" }).click();
+  await page.getByLabel("Current password").fill(password);
+  await page.getByLabel("New password").fill("another good password");
+  await page.getByRole("button", { name: "Change the password" }).click();
   await page.getByText("Your password is changed.").waitFor();
 
   await page.getByRole("combobox", { name: "Theme" }).selectOption("light");

@@ -1,5 +1,5 @@
-// Finishes what Vite built: checks how much a browser loads first, has it compiled early, lists the licences
-// of what is bundled, and compresses every file, so that the server has nothing left to do.
+// Finishes what Vite built: checks how much a browser loads first, has it compiled early, lists the licenses
+// of the bundled packages, and compresses every file, so that the server has nothing left to do.
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,7 +11,7 @@ const limit = 250 * 1024;
 
 let manifest;
 
-// closure returns the files that the browser loads for an entry: itself, what it imports, their styles.
+// closure returns the files that the browser loads for an entry: the entry, its imports and their styles.
 function closure(key, found = new Set()) {
   const chunk = manifest[key];
   if (!chunk || found.has(chunk.file)) return found;
@@ -48,7 +48,7 @@ function compileEarly() {
   }
 }
 
-// licences lists every package that may be part of the bundle with its licence text.
+// licences lists every package that may be part of the bundle with its license text.
 function licences() {
   const lock = JSON.parse(readFileSync(join(web, "package-lock.json"), "utf8"));
   const parts = [];
@@ -56,10 +56,10 @@ function licences() {
     const bundled = path !== "" && (!entry.dev || path === "node_modules/rapidoc");
     if (!bundled || !existsSync(join(web, path))) continue;
     const file = readdirSync(join(web, path)).find((name) => /^(licen[cs]e|copying)/i.test(name));
-    const text = file ? readFileSync(join(web, path, file), "utf8").trim() : `Licence: ${entry.license ?? "see the package"}`;
+    const text = file ? readFileSync(join(web, path, file), "utf8").trim() : `License: ${entry.license ?? "see the package"}`;
     parts.push(`${path.replace(/^.*node_modules\//, "")} ${entry.version} (${entry.license ?? "see below"})\n\n${text}`);
   }
-  return `What the console is built from, and under which licences.\n\n${parts.join(`\n\n${"-".repeat(80)}\n\n`)}\n`;
+  return `What the console is built from, and under which licenses.\n\n${parts.join(`\n\n${"-".repeat(80)}\n\n`)}\n`;
 }
 
 function files(folder) {

@@ -18,26 +18,26 @@ export class ApiError extends Error {
     this.problems = problems;
   }
 
-  /** meta returns what the server adds to the first problem. */
+  /** meta returns the `meta` of the first problem. */
   get meta(): Record<string, unknown> {
     return (this.problems[0]?.meta ?? {}) as Record<string, unknown>;
   }
 
-  /** at returns the sentence about a member of the body, by its pointer. */
+  /** at returns the message about a member of the body, found by its pointer. */
   at(pointer: string): string | undefined {
     const found = this.problems.find((problem) => problem.source?.pointer === pointer);
     return found && sentence(found);
   }
 }
 
-/** sentence returns what a problem says, without the name of the member that it is shown beside. */
+/** sentence returns the message of a problem without the name of its member, beside which it is shown. */
 export function sentence({ detail, title, source }: Problem): string {
   const member = `${source?.pointer?.replace(/^\/data\/(attributes\/)?/, "") ?? ""} `;
   const text = detail ?? title;
   return text.startsWith(member) ? text.slice(member.length) : text;
 }
 
-/** asApiError returns any failure as an ApiError, so that one component can show them all. */
+/** asApiError returns any failure as an ApiError, so that one component can show all failures. */
 export function asApiError(failure: unknown): ApiError {
   if (failure instanceof ApiError) return failure;
   return new ApiError(0, "console_error", failure instanceof Error ? failure.message : String(failure), "");

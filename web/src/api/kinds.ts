@@ -85,7 +85,7 @@ const collections: Record<Kind, string> = {
   user_settings: "users/current/settings",
 };
 
-/** only are the kinds of which the caller has one. */
+/** only lists the kinds of which the caller has exactly one. */
 const only = new Set<Kind>(["account", "account_settings", "user_settings"]);
 
 /** pathOf returns the path of a list, or of one resource in it. */
@@ -96,12 +96,12 @@ export function pathOf(kind: Kind, id?: string): string {
 
 const words: Partial<Record<Kind, string>> = { api_key: "key", log_group: "log group", context_type: "context type" };
 
-/** wordFor returns what people call a kind. */
+/** wordFor returns the name of a kind for people. */
 export function wordFor(kind: string): string {
   return words[kind as Kind] ?? kind.replaceAll("_", " ");
 }
 
-/** placeOf returns the console's address of a resource, or undefined when it has none of its own. */
+/** placeOf returns the console's address of a resource, or undefined when the resource has no page. */
 export function placeOf(kind: string, id: string): string | undefined {
   const screens: Record<string, string> = {
     flag: "/flags",

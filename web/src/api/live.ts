@@ -2,7 +2,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
 import type { Kind } from "./kinds";
 
-/** State is whether changes arrive: since is when the server was last heard. */
+/** State says whether changes arrive; since is the time of the last message from the server. */
 export interface State {
   status: "connecting" | "live" | "reconnecting" | "offline";
   since: Date;
@@ -19,8 +19,8 @@ interface Message {
 const offlineAfter = 10_000;
 
 /**
- * Live keeps the event socket open and tells the queries which of them a change concerns. It resumes
- * where it was, so nothing is missed; when the server cannot replay, it sends events for everything.
+ * Live keeps the event socket open and invalidates the queries that a change concerns. It resumes after the
+ * last event, so nothing is missed; when the server cannot replay, it sends events for everything.
  */
 export class Live {
   private state: State = { status: "connecting", since: new Date() };
@@ -98,7 +98,7 @@ export class Live {
   }
 
   private connected(message: Message): void {
-    // Whatever was read between the page's load and this moment may be older than the socket.
+    // Data that was read before the socket opened may be outdated.
     if (this.seq === undefined || this.seq !== message.seq) this.later(["change"]);
     this.attempts = 0;
     this.set("live", new Date());
@@ -108,7 +108,7 @@ export class Live {
     if (this.stopped) return;
     if (this.state.status === "live") this.set("reconnecting", new Date());
     if (this.attempts === 0) setTimeout(() => this.state.status !== "live" && !this.stopped && this.set("offline"), offlineAfter);
-    if (this.attempts === 2) this.onRefused(); // perhaps the session ended: a request tells
+    if (this.attempts === 2) this.onRefused(); // perhaps the session ended: a request shows it
     const wait = Math.min(15_000, 300 * 2 ** this.attempts) * (0.7 + 0.6 * Math.random());
     this.attempts++;
     this.timer = setTimeout(() => this.connect(), wait);
@@ -118,7 +118,7 @@ export class Live {
     for (const key of concerned(event, id)) this.later(key);
   }
 
-  // later joins the events of a moment: a script that writes a hundred flags costs one reading.
+  // later collects the events of a moment: after a script writes a hundred flags, the list is read once.
   private later(key: readonly unknown[]): void {
     this.pending.set(JSON.stringify(key), key);
     this.flushing ??= setTimeout(() => {
@@ -130,16 +130,16 @@ export class Live {
   }
 }
 
-/** concerned returns the beginnings of the query keys that an event makes stale. */
+/** concerned returns the prefixes of the query keys that an event makes stale. */
 export function concerned(event: string, id?: string): (readonly unknown[])[] {
   const kind = event.replace(/s?_(changed|deleted)$/, "");
   const changes = ["change"] as const;
   const list = (of: Kind) => [of, "list"] as const;
   switch (kind) {
     case "logger": // its descendants inherit from it
-    case "group": // its members do
+    case "group": // its members inherit from it
       return [["logger"], ["log_group"], ["logger_source"], changes];
-    case "config": // its children do
+    case "config": // its children inherit from it
       return [["config"], changes];
     case "environment":
       return [

@@ -2,7 +2,7 @@ import { keepPreviousData, QueryClient, queryOptions, useInfiniteQuery, useQuery
 import { asApiError, type Query, send } from "./client";
 import { type Collection, type Kind, pathOf, type Resource, type Single, type Stream } from "./kinds";
 
-/** newQueryClient keeps what was read until the live updates say that it changed. */
+/** newQueryClient caches data until a live update says that it changed. */
 export function newQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
@@ -16,7 +16,7 @@ export function newQueryClient(): QueryClient {
   });
 }
 
-/** Loaded is one resource with the tag that a write of it sends back. */
+/** Loaded is one resource with its ETag, which a write sends as If-Match. */
 export interface Loaded<K extends Kind> {
   resource: Resource<K>;
   etag: string;
@@ -29,7 +29,7 @@ export async function load<K extends Kind>(kind: K, id: string, signal?: AbortSi
 }
 
 /*
- * Query keys begin with the kind, because the live updates invalidate by it: [kind, "one", id],
+ * Query keys begin with the kind, because live updates invalidate by kind: [kind, "one", id],
  * [kind, "list", query], [kind, "stream", query]. A query of something derived from a resource
  * (a resolution, statistics) begins with the same kind: [kind, "one", id, "resolved", …].
  */
@@ -52,17 +52,17 @@ export function listOf<K extends Kind>(kind: K, query: Query = {}) {
   });
 }
 
-/** useOne reads one resource. Reports of services send no events: refetchInterval polls for what they confirm. */
+/** useOne reads one resource. Reports of services send no events; refetchInterval polls for confirmations. */
 export const useOne = <K extends Kind>(kind: K, id: string, { refetchInterval }: { refetchInterval?: number } = {}) =>
   useQuery({ ...oneOf(kind, id), refetchInterval });
 
-/** useList reads a list, and shows the previous one while another is on its way. */
+/** useList reads a list, and shows the previous list until the new one arrives. */
 export const useList = <K extends Kind>(kind: K, query: Query = {}) =>
   useQuery({ ...listOf(kind, query), placeholderData: keepPreviousData });
 
 const most = 1000;
 
-/** useAll reads a whole list, for what the server cannot choose or arrange: an account has at most 10,000 rows of a kind. */
+/** useAll reads a whole list, for filters and orders that the server does not have. An account has at most 10,000 rows of a kind. */
 export function useAll<K extends Kind>(kind: K, query: Query = {}, enabled = true) {
   return useQuery({
     queryKey: [...keyOf.list(kind, query), "all"],
@@ -81,7 +81,7 @@ export function useAll<K extends Kind>(kind: K, query: Query = {}, enabled = tru
   });
 }
 
-/** useSources reads which services report a flag or a logger, and from where. */
+/** useSources reads the services that report a flag or a logger, and their environments. */
 export function useSources<K extends "flag_source" | "logger_source">(kind: K, of: string) {
   const owner = kind === "flag_source" ? "flag" : "logger";
   return useQuery({

@@ -29,7 +29,7 @@ test("columns leave out what was only discovered, unless it is in focus", () => 
 
 test("a refusal says which role or scope is missing", () => {
   const session = { role: "VIEWER", scopes: {} } as Parameters<typeof refusalFor>[0];
-  expect(refusalFor(session, "MEMBER")).toBe("You are a viewer; this needs a member.");
+  expect(refusalFor(session, "MEMBER")).toBe("Requires the role Member.");
   const scoped = { role: "MEMBER", scopes: { environments: ["staging"] } } as Parameters<typeof refusalFor>[0];
   expect(refusalFor(scoped, "MEMBER", "staging")).toBeUndefined();
   expect(refusalFor(scoped, "MEMBER", "production")).toBe("Your key may not write values of production.");

@@ -13,7 +13,7 @@ export interface Me {
   account: Schemas["Account"];
 }
 
-/** meOptions describes the query of who is signed in; null is nobody. */
+/** meOptions describes the query of the signed-in user; null means that nobody is signed in. */
 export const meOptions = queryOptions({
   queryKey: ["settings", "me"],
   staleTime: Number.POSITIVE_INFINITY,
@@ -32,7 +32,7 @@ export const meOptions = queryOptions({
   },
 });
 
-/** useMe returns who is signed in. The frame is rendered for those only. */
+/** useMe returns the signed-in user. The frame is rendered only when there is one. */
 export function useMe(): Me {
   const { data } = useSuspenseQuery(meOptions);
   if (!data) throw new ApiError(401, "unauthorized", "Sign in first.", "");
@@ -41,21 +41,21 @@ export function useMe(): Me {
 
 const ranks: Record<Role, number> = { VIEWER: 0, MEMBER: 1, ADMIN: 2, OWNER: 3 };
 
-/** refusalFor returns why a session may not do something, or undefined when it may. */
+/** refusalFor returns the reason why a session lacks a right, or undefined if it has the right. */
 export function refusalFor(session: Schemas["SessionAttributes"], needs: Role, environment?: string): string | undefined {
-  if (ranks[session.role] < ranks[needs]) return `You are ${a(session.role)}; this needs ${a(needs)}.`;
+  if (ranks[session.role] < ranks[needs]) return `Requires the role ${named(needs)}.`;
   const scope = session.scopes.environments;
   if (!scope) return undefined;
   if (environment === undefined) return `Your key may only write values of ${scope.join(", ")}.`;
   return scope.includes(environment) ? undefined : `Your key may not write values of ${environment}.`;
 }
 
-/** rolesBelow returns the roles that somebody may give: up to their own. */
+/** rolesBelow returns the roles that a user may give: those up to their own. */
 export function rolesBelow(own: Role): Role[] {
   return (Object.keys(ranks) as Role[]).filter((role) => ranks[role] <= ranks[own]);
 }
 
-const a = (role: Role) => (role === "OWNER" || role === "ADMIN" ? `an ${role.toLowerCase()}` : `a ${role.toLowerCase()}`);
+const named = (role: Role) => role.charAt(0) + role.slice(1).toLowerCase();
 
 export interface Environment {
   id: string;
@@ -75,30 +75,30 @@ const orderOptions = queryOptions({
 
 const environmentOptions = listOf("environment", { "page[size]": 1000 });
 
-/** prefetchSession asks for what every screen needs, all at once and before the first is rendered. */
+/** prefetchSession loads the data that every screen needs, at once and before the first screen is rendered. */
 export function prefetchSession(queries: QueryClient): void {
   for (const options of [meOptions, orderOptions, environmentOptions]) void queries.prefetchQuery(options as typeof meOptions);
 }
 
-/** useEnvironments returns all environments: those of the user's order first, which is the account's until they have an own, then by name. */
+/** useEnvironments returns all environments: first those in the user's order (or the account's, if the user has none), then the others by name. */
 export function useEnvironments(): Environment[] {
   const { data: list } = useQuery(environmentOptions);
   const { data: order, isPending } = useQuery(orderOptions);
   return useMemo(() => {
-    if (isPending) return []; // columns that change places would be read wrongly
+    if (isPending) return []; // columns that move while they are read confuse people
     const environments = (list?.data ?? []).map(({ id, attributes }) => ({ id, ...attributes }));
     return inOrder(environments, order ?? []);
   }, [list, order, isPending]);
 }
 
-/** inOrder sorts by a list of ids; what it does not name comes after, by name. */
+/** inOrder sorts by a list of ids; environments that are not in it come last, by name. */
 export function inOrder<E extends { id: string; name: string }>(environments: E[], order: string[]): E[] {
   const rank = new Map(order.map((id, index) => [id, index]));
   const of = (environment: E) => rank.get(environment.id) ?? order.length;
   return environments.toSorted((one, other) => of(one) - of(other) || one.name.localeCompare(other.name));
 }
 
-/** columnsOf returns the environments that lists show: those in focus, else those that people arrange. */
+/** columnsOf returns the environments that lists show: the one in focus, or those in the order. */
 export function columnsOf(environments: Environment[], focus?: string): Environment[] {
   const focused = environments.filter((environment) => environment.id === focus);
   if (focused.length > 0) return focused;

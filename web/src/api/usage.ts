@@ -5,24 +5,24 @@ import type { components } from "./schema";
 
 type Schemas = components["schemas"];
 
-/** Stored counts what is stored for an environment. */
+/** Stored counts the values that are stored for an environment. */
 export type Stored = Schemas["EnvironmentUsageDocument"]["data"]["attributes"];
 
-/** Usage is what the account uses of its plan. */
+/** Usage is how much of its plan the account uses. */
 export type Usage = Schemas["UsageDocument"]["data"]["attributes"];
 
-/** usageOptions describes the query of what the account uses of its plan. */
+/** usageOptions describes the query of the account's usage. */
 export const usageOptions = queryOptions({
   queryKey: ["usage"],
   queryFn: async ({ signal }): Promise<Usage> =>
     (await send<Schemas["UsageDocument"]>("GET", "/api/v1/usage", { signal })).document.data.attributes,
 });
 
-/** storedOptions describes the query of what is stored for an environment. */
+/** storedOptions describes the query of the values that are stored for an environment. */
 export function storedOptions(id: string) {
   return queryOptions({
     queryKey: ["environment", "one", id, "usage"],
-    staleTime: 0, // values come and go by writes of flags, loggers and configs
+    staleTime: 0, // writes of flags, loggers and configs change it
     queryFn: async ({ signal }): Promise<Stored> => {
       const path = `${pathOf("environment", id)}/usage`;
       return (await send<Schemas["EnvironmentUsageDocument"]>("GET", path, { signal })).document.data.attributes;

@@ -10,7 +10,7 @@ import { Messages } from "./Messages";
 import { newRouter } from "./router";
 import { theme } from "./theme";
 
-/** App puts together what the whole page shares. */
+/** App sets up the providers of the whole page. */
 export function App() {
   const { queries, live, router } = useMemo(() => {
     const queries = newQueryClient();

@@ -3,14 +3,14 @@ import styles from "./Dropdown.module.css";
 
 interface Props {
   label: ReactNode;
-  /** name is what the button is called where its label is not read. */
+  /** name is the accessible name of the button. */
   name: string;
   className: string | undefined;
   side: "left" | "right";
   children: ReactNode;
 }
 
-/** Dropdown is a button of the top bar with choices below it: the browser's own popover, which closes with Escape and a click elsewhere. */
+/** Dropdown is a button of the top bar with choices below it. It uses the browser's popover, which closes on Escape and on a click elsewhere. */
 export function Dropdown({ label, name, className, side, children }: Props) {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
@@ -21,7 +21,7 @@ export function Dropdown({ label, name, className, side, children }: Props) {
         <span aria-hidden="true">{label}</span>
         <span className="visually-hidden">{name}</span>
       </button>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: what is clicked is a choice in it, which keys press too */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: clicks and keys reach the choices inside */}
       <div
         id={id}
         ref={list}

@@ -1,7 +1,7 @@
 import { type ErrorComponentProps, Link, useRouter } from "@tanstack/react-router";
 import { EmptyState, ErrorState } from "../ui/states";
 
-/** Crash shows what a screen could not handle. */
+/** Crash shows an error that a screen did not handle. */
 export function Crash({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
   const retry = () => {
@@ -15,11 +15,11 @@ export function Crash({ error, reset }: ErrorComponentProps) {
   );
 }
 
-/** Missing is the page of an address that leads nowhere. */
+/** Missing is the page of an unknown address. */
 export function Missing() {
   return (
-    <EmptyState title="There is nothing at this address">
-      <Link to="/">Go to the start</Link>
+    <EmptyState title="Page not found">
+      <Link to="/">Go to the start page</Link>
     </EmptyState>
   );
 }

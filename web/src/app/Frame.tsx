@@ -129,7 +129,7 @@ function Connection() {
   const label =
     status === "live"
       ? "Changes by anybody appear here within a second."
-      : "What you see may be old; the console keeps trying to reach the server.";
+      : "The data may be outdated; the console keeps trying to reach the server.";
   return (
     <output className={styles.connection} data-status={status} title={label}>
       <span className="dot" aria-hidden="true" /> {words[status]}
@@ -146,7 +146,7 @@ function Connection() {
 function ThemeSwitch() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const next = { auto: "light", light: "dark", dark: "auto" } as const;
-  const names = { auto: "as the system", light: "light", dark: "dark" };
+  const names = { auto: "same as the system", light: "light", dark: "dark" };
   return (
     <button
       type="button"

@@ -6,7 +6,7 @@ const keys: [string[], string][] = [
   [["/"], "filter the list"],
   [["↑", "↓", "←", "→"], "move in a grid; → and ← open and close branches"],
   [["Enter"], "use the cell, or open the row"],
-  [["Esc"], "close what is open"],
+  [["Esc"], "close the open panel or dialog"],
   [["?"], "show these keys"],
 ];
 

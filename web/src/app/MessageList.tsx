@@ -1,7 +1,7 @@
 import "@mantine/notifications/styles.css";
 import { Notifications } from "@mantine/notifications";
 
-/** MessageList shows the messages of a while in a corner. */
+/** MessageList shows recent messages in a corner. */
 export default function MessageList() {
   return <Notifications position="bottom-right" limit={4} />;
 }

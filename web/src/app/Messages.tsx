@@ -3,7 +3,7 @@ import { lazy, Suspense, useRef } from "react";
 
 const MessageList = lazy(() => import("./MessageList"));
 
-/** Messages shows what writes have to say; what shows them is loaded with the first. */
+/** Messages shows the messages of writes; the list is loaded with the first message. */
 export function Messages() {
   const { notifications } = useNotifications();
   const isNeeded = useRef(false);

@@ -41,7 +41,7 @@ export default function Palette({ close }: { close: () => void }) {
     }
     if (event.key === "Enter") setEntered(true);
   };
-  // Enter means what was typed, not what is still shown from before.
+  // Enter waits for the hits of the typed text; those on the screen may be of an earlier text.
   useEffect(() => {
     if (!entered || !settled) return;
     setEntered(false);
@@ -101,13 +101,13 @@ export default function Palette({ close }: { close: () => void }) {
   );
 }
 
-// useHits returns the screens that fit the text at once, and the resources when the server has answered.
 /** documents are pages of their own, outside of the console. */
 const documents = [
   { to: "/docs", label: "The book" },
   { to: "/docs/api", label: "Interface reference" },
 ];
 
+// useHits returns the matching screens at once, and the matching resources when the server has answered.
 function useHits(text: string, search: string): { hits: Hit[]; settled: boolean } {
   const found = useQueries({
     queries: kinds.map((kind) => ({

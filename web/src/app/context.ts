@@ -1,7 +1,7 @@
 import { createContext, useContext } from "react";
 import type { Live } from "../api/live";
 
-/** Shared is what lives as long as the page. */
+/** Shared holds the objects that live as long as the page. */
 export interface Shared {
   live: Live;
 }

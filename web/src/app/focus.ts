@@ -2,7 +2,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { columnsOf, type Environment, useEnvironments } from "../api/session";
 
-/** useFocus returns the environment that every screen shows alone, if there is one, and sets it. */
+/** useFocus returns the environment in focus, to which every screen is limited, and a function that sets it. */
 export function useFocus(): [string | undefined, (environment: string | undefined) => void] {
   const { env } = useSearch({ strict: false }) as { env?: string };
   const navigate = useNavigate();

@@ -14,7 +14,7 @@ import {
   IconUsers,
 } from "../ui/icons";
 
-/** Place is a screen of the rail; keys is what is pressed after g. Second ones are below: they are set up once. */
+/** Place is a screen of the rail; keys is the key after g. Secondary screens, which people rarely need, are at the bottom. */
 interface Place {
   to:
     | "/"

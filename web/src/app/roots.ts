@@ -6,7 +6,7 @@ import { pick } from "./search";
 
 export const root = createRootRouteWithContext<{ queries: QueryClient }>()({ component: Outlet });
 
-/** frame is the parent of every screen: who is not signed in is sent to the sign-in and back. */
+/** frame is the parent of every screen. Visitors who are not signed in are sent to the sign-in and then back. */
 export const frame = createRoute({
   getParentRoute: () => root,
   id: "frame",

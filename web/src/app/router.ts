@@ -50,7 +50,7 @@ export function newRouter(queries: QueryClient) {
   return router;
 }
 
-// startScreen has what the screen reads, and the screen, on their way while the server says who is signed in.
+// startScreen loads the screen and its data while the server answers who is signed in.
 function startScreen(router: AnyRouter, queries: QueryClient): void {
   const { pathname, search } = router.latestLocation;
   for (const route of router.getMatchedRoutes(pathname)[0]) {
@@ -64,7 +64,7 @@ declare module "@tanstack/react-router" {
     router: ReturnType<typeof newRouter>;
   }
   interface StaticDataRouteOption {
-    /** prefetch asks for what a screen shows first, when the console is opened there. */
+    /** prefetch loads the first data of a screen when the console is opened there. */
     prefetch?: (queries: QueryClient, search: Search) => void;
   }
 }

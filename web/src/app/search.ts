@@ -1,4 +1,4 @@
-/** Everything that a screen shows is in the address: the environment in focus, filters, what is selected. */
+/** The address has the whole state of a screen: the environment in focus, filters, the selection. */
 export type Search = Record<string, string | undefined>;
 
 /** parse reads a query; every value is a text, so that links are short and readable. */
@@ -6,7 +6,7 @@ export function parse(text: string): Search {
   return Object.fromEntries(new URLSearchParams(text));
 }
 
-/** stringify writes a query without what is empty. */
+/** stringify writes a query without empty values. */
 export function stringify(search: Record<string, unknown>): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(search)) {
@@ -16,7 +16,7 @@ export function stringify(search: Record<string, unknown>): string {
   return text === "" ? "" : `?${text}`;
 }
 
-/** pick is what a route's validateSearch returns: the texts of the names that the screen knows. */
+/** pick returns a validateSearch that keeps the parameters with these names. */
 export function pick<N extends string>(...names: N[]) {
   return (search: Record<string, unknown>): Partial<Record<N, string>> => {
     const known: Partial<Record<N, string>> = {};

@@ -14,7 +14,7 @@ const accent: MantineColorsTuple = [
   "#1b4643",
 ];
 
-// Mantine's greys in the hue of the surfaces in app.css.
+// Mantine's grays in the hue of the surfaces in app.css.
 const dark: MantineColorsTuple = [
   "#c9cdd2",
   "#b6bbc2",
@@ -43,7 +43,7 @@ export const theme = createTheme({
         centered: true,
         transitionProps: { duration: 100 },
         closeButtonProps: { "aria-label": "Close" },
-        attributes: { header: { role: "presentation" } }, // it is not the head of the page
+        attributes: { header: { role: "presentation" } }, // it is not the header of the page
       },
     },
     Popover: { defaultProps: { shadow: "md", withinPortal: true, transitionProps: { duration: 80 } } },

@@ -12,7 +12,7 @@ export function Code({ chain }: { chain: Level[] }) {
   return (
     <Stack gap="xl" maw={860}>
       <Snippet title="In a Go service" code={goType(id, rowsOf(chain))}>
-        The values are those of the service's environment, with everything that is inherited. They change while the service runs.
+        The values are those of the service's environment, inherited ones included. They change while the service runs.
       </Snippet>
       <Snippet
         title="In a script"

@@ -10,7 +10,7 @@ import styles from "./configs.module.css";
 import { useResolved } from "./queries";
 import { type Config, compare, copied, type Difference, frozen, type Level, originWord, type Resolved, rowsOf, shown } from "./values";
 
-/** Compare shows what services get in two environments, and copies values from one to the other. */
+/** Compare shows the resolved values of two environments, and copies values from one to the other. */
 export function Compare({ chain, environments }: { chain: Level[]; environments: Environment[] }) {
   const search = useSearch({ from: "/frame/configs/$id" });
   const setSearch = useSetSearch();
@@ -18,7 +18,7 @@ export function Compare({ chain, environments }: { chain: Level[]; environments:
   const from = known(search.from) ?? environments.find(({ id }) => id !== "production");
   const to = known(search.to) ?? known("production") ?? environments[1];
   if (!from || !to)
-    return <EmptyState title="There is only one environment">A second one to compare with is made under Environments.</EmptyState>;
+    return <EmptyState title="There is only one environment">Create a second one under Environments to compare them.</EmptyState>;
   const data = environments.map(({ id, name }) => ({ value: id, label: name }));
   return (
     <>
@@ -56,7 +56,7 @@ function Differences({ chain, from, to, all }: { chain: Level[]; from: Environme
   const found = compare(rowsOf(chain), left, right);
   const different = found.filter(({ differs }) => differs);
   if (different.length === 0 && !all)
-    return <EmptyState title={`${from.name} and ${to.name} get the same values`}>Nothing is to be copied.</EmptyState>;
+    return <EmptyState title={`${from.name} and ${to.name} get the same values`}>There is nothing to copy.</EmptyState>;
   return <Chooser chain={chain} from={from} to={to} found={all ? found : different} left={left} right={right} />;
 }
 

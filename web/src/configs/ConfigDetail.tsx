@@ -57,7 +57,7 @@ function Page({ chain }: { chain: Level[] }) {
   );
 }
 
-/** Ancestors shows what a config inherits from, and what it is for. */
+/** Ancestors shows the ancestors of a config, and its description. */
 function Ancestors({ chain }: { chain: Level[] }) {
   const { config } = chain[0] as Level;
   return (
@@ -113,7 +113,7 @@ function Delete({ level: { id, config } }: { level: Level }) {
   const names = (data?.data ?? []).map((child) => child.id).join(", ");
   const kept =
     id === "common"
-      ? "common is what configs inherit from that name no other; it stays."
+      ? "common is the default parent of configs and cannot be deleted."
       : children > 0
         ? `${children} ${children === 1 ? "config inherits" : "configs inherit"} from it (${names}${children > 5 ? ", …" : ""}): give them another parent first.`
         : undefined;

@@ -16,7 +16,7 @@ interface Draft {
   parent: string;
 }
 
-/** NewConfig is the form that makes a config. */
+/** NewConfig is the form that creates a config. */
 export function NewConfig({ onClose }: { onClose: () => void }) {
   const writer = useWriter();
   const navigate = useNavigate();
@@ -31,7 +31,7 @@ export function NewConfig({ onClose }: { onClose: () => void }) {
       id: draft.id,
       method: "POST",
       title: `Create the config ${draft.id}`,
-      done: `${draft.id} is there.`,
+      done: `Created ${draft.id}.`,
       change: () => attributes(draft),
     });
     if (made) await navigate({ to: "/configs/$id", params: { id: made.id }, search: { add: "1" } });
@@ -65,7 +65,9 @@ export function EditConfig({ level: { id, config }, onClose }: { level: Level; o
       title: `Change the config ${id}`,
       done: `${id} is saved.`,
       confirm: (config.parent ?? "") !== parent,
-      consequences: (config.parent ?? "") !== parent && "Another parent changes what is inherited, here and below, in all environments.",
+      consequences:
+        (config.parent ?? "") !== parent &&
+        "Another parent changes the inherited values of this config and the configs below it, in all environments.",
       change: (current) => ({
         ...writable(current as unknown as Config),
         name: name || id,
@@ -102,7 +104,7 @@ function ConfigForm({ initial, isNew, onSave, footer }: Form) {
       {isNew && (
         <TextInput
           label="Id"
-          description="What services name it by; it stays"
+          description="The name in the code; it cannot be changed"
           placeholder="checkout"
           required
           data-autofocus
@@ -129,7 +131,7 @@ function ConfigForm({ initial, isNew, onSave, footer }: Form) {
         label="Inherits from"
         value={draft.parent}
         onChange={(event) => change({ parent: event.currentTarget.value })}
-        data={[{ value: "", label: "None: it stands alone" }, ...new Set([...(draft.parent ? [draft.parent] : []), ...parents])]}
+        data={[{ value: "", label: "None" }, ...new Set([...(draft.parent ? [draft.parent] : []), ...parents])]}
         error={at("parent")}
       />
       {failure && (

@@ -16,10 +16,10 @@ import { levelOf, overridesIn } from "./values";
 
 const NewConfig = lazy(() => import("./ConfigForm").then(({ NewConfig }) => ({ default: NewConfig })));
 
-/** most is how many configs are shown as a tree; more are a list in pages, with their parents beside them. */
+/** most is the number of configs up to which the list is a tree. Longer lists have pages and a column for the parent. */
 const most = 1000;
 
-/** ConfigList is the screen of configs: who inherits from whom, and how much each environment overrides. */
+/** ConfigList is the screen of configs: their parents, and the number of overrides in each environment. */
 export default function ConfigList() {
   const { q, new: adding } = useSearch({ from: "/frame/configs" });
   const setSearch = useSetSearch();
@@ -55,7 +55,7 @@ function Flat({ q }: { q?: string }) {
   const configs = usePages("config", { "filter[search]": q });
   if (configs.isPending) return <Loading rows={14} />;
   if (configs.error && configs.total === 0) return <ErrorState error={configs.error} retry={() => configs.refetch()} />;
-  if (configs.total === 0) return <EmptyState title="No config has that in its id or name" />;
+  if (configs.total === 0) return <EmptyState title="No config has this text in its id or name" />;
   const at = (index: number): Branch | undefined => {
     const config = configs.at(index);
     return config && { ...levelOf(config), depth: 0 };
@@ -167,8 +167,8 @@ settings := live.Config(box, "checkout", Checkout{TimeoutMS: 1500})
 settings.Get().TimeoutMS // 800 in production, and always current`;
   return (
     <EmptyState title="Nothing is configured yet" code={code}>
-      A config has typed items with a default, and other values for single environments. It inherits from another one, at the end from
-      common, so that what all services share is written once.
+      A config has typed items with defaults, and overrides for single environments. It inherits from another config, and finally from
+      common, so that shared values are written once.
     </EmptyState>
   );
 }

@@ -26,7 +26,7 @@ const draftOf = (key: string, item?: Item): Draft => ({
   schema: item?.schema === undefined || item.schema === null ? "" : JSON.stringify(item.schema, null, 2),
 });
 
-/** itemOf reads a draft, or says what is wrong with it. */
+/** itemOf returns the item of a draft, or the problem with it. */
 function itemOf({ type, text, description, schema }: Draft): { item: Item; problem?: undefined } | { problem: string } {
   const read = readAs(text, type);
   if (read.problem !== undefined) return { problem: `The value ${read.problem}.` };
@@ -165,8 +165,8 @@ function DeleteItem({ level: { id, config }, itemKey, onDone }: { level: Level; 
       confirm: true,
       consequences:
         overridden.length === 0
-          ? "Services do not get this value any more, unless a config above declares it."
-          : `Services do not get this value any more, unless a config above declares it. Its overrides in ${overridden.join(", ")} go with it.`,
+          ? "Services no longer get this value, unless a config above declares it."
+          : `Services no longer get this value, unless a config above declares it. Its overrides in ${overridden.join(", ")} go with it.`,
       change: (current) => withoutItem(current as unknown as Config, itemKey),
     });
     if (done) onDone();

@@ -31,13 +31,13 @@ interface Editor {
   row: Row;
   /** environment is undefined for the item's default. */
   environment?: Environment;
-  /** effective is what services get now. */
+  /** effective is the current resolved value. */
   effective: unknown;
   anchor: HTMLElement | null;
   onClose: () => void;
 }
 
-/** ValueEditor changes one value in place; the server says while people type whether it fits. */
+/** ValueEditor changes one value in place; the server checks it while people type. */
 export function ValueEditor(props: Editor) {
   const { row, environment, anchor, onClose } = props;
   const title = environment ? `${row.key} in ${environment.name}` : `Default of ${row.key}`;
@@ -70,7 +70,7 @@ function Form({ level: { id, config }, row, environment, effective, onClose, tit
     if (what === "set" && read.problem !== undefined) return;
     setBusy(true);
     setRefused(undefined);
-    const where = environment ? `in ${environment.name}` : "everywhere it is not overridden";
+    const where = environment ? `in ${environment.name}` : "wherever it is not overridden";
     const value = read.problem === undefined ? read.value : undefined;
     try {
       const done = await writer.perform({
@@ -114,7 +114,7 @@ function Form({ level: { id, config }, row, environment, effective, onClose, tit
       <ValueInput type={row.item.type} label={title} text={text} onChange={setText} problems={problems} disabled={Boolean(refusal)} />
       {row.item.type === "JSON" && environment && (
         <Text size="xs" className="muted">
-          Objects are merged with what they override: only members that differ need to be here.
+          Objects are merged with the value that they override: only members that differ are needed here.
         </Text>
       )}
       {warnings.map((warning) => (

@@ -15,11 +15,11 @@ interface Values {
   level: Level;
   rows: Row[];
   environments: Environment[];
-  /** resolved is what the server says, by environment; "" is without one. */
+  /** resolved has the server's resolved values by environment; "" is the key of those without an environment. */
   resolved: Map<string, Resolved | undefined>;
 }
 
-/** ValueGrid shows what services get: a row for each item, a column for each environment. Every value is edited in place. */
+/** ValueGrid shows the resolved values: a row for each item, a column for each environment. Every value is edited in place. */
 export function ValueGrid({ level, rows, environments, resolved }: Values) {
   const { q = "", edit } = useSearch({ from: "/frame/configs/$id" });
   const setSearch = useSetSearch();
@@ -33,10 +33,10 @@ export function ValueGrid({ level, rows, environments, resolved }: Values) {
     <>
       <div className={styles.tools}>
         <SearchBox label="Search items" />
-        <span>Bold values are set here; grey ones are inherited. Any value can be changed in place.</span>
+        <span>Bold values are set here; gray values are inherited. Any value can be changed in place.</span>
       </div>
       {found.length === 0 ? (
-        <EmptyState title="No item has that in its key" />
+        <EmptyState title="No item has this text in its key" />
       ) : (
         <div className={styles.values}>
           <Grid
@@ -57,7 +57,7 @@ export function ValueGrid({ level, rows, environments, resolved }: Values) {
   );
 }
 
-/** placeName names a cell in the address: the key, and the environment behind the last @. */
+/** placeName returns the name of a cell in the address: the key, @ and the environment. */
 const placeName = (key: string, environment?: Environment) => `${key}@${environment?.id ?? ""}`;
 
 function Editing({ edit, values, onClose }: { edit: string; values: Values; onClose: () => void }) {

@@ -12,7 +12,7 @@ interface Input {
   disabled?: boolean;
 }
 
-/** ValueInput edits a value of an item in the way of its type. */
+/** ValueInput edits a value of an item with the control of its type. */
 export function ValueInput({ type, label, text, onChange, problems, disabled }: Input) {
   const error = problems.length > 0 ? problems.map(({ message }) => message).join(" ") : undefined;
   const field = { "aria-label": label, disabled, error, "data-autofocus": true, value: text };

@@ -2,8 +2,8 @@ import { type ApiError, sentence } from "../api/client";
 import type { JsonProblem } from "../ui/JsonEditor";
 
 /**
- * problemsAt returns what a refusal says about a value, with the places inside it. What it says about other
- * places, such as a schema that holds for a merged object, is about the value as a whole.
+ * problemsAt returns the problems of a value with their places inside it. Problems at other places, such as
+ * a schema that applies to a merged object, count for the value as a whole.
  */
 export function problemsAt(failure: ApiError | undefined, pointer: string): JsonProblem[] {
   if (!failure) return [];

@@ -4,7 +4,7 @@ import { pathOf } from "../api/kinds";
 import { keyOf, load } from "../api/queries";
 import { type Level, levelOf, type Resolved } from "./values";
 
-/** useChain reads a config and those that it inherits from, the nearest first. */
+/** useChain reads a config and its ancestors, the nearest first. */
 export function useChain(id: string) {
   return useQuery({
     queryKey: [...keyOf.one("config", id), "chain"],
@@ -27,7 +27,7 @@ const resolvedOf = (id: string, environment: string | undefined) => ({
   },
 });
 
-/** useResolved asks the server what a config comes to: in each environment, and without one under the key "". */
+/** useResolved reads the resolved values of a config: for each environment, and without an environment under the key "". */
 export function useResolved(id: string, environments: string[]) {
   const asked = [undefined, ...environments];
   return useQueries({

@@ -1,11 +1,11 @@
 import type { Level } from "./values";
 
-/** Branch is a config in the list, below the one that it inherits from. */
+/** Branch is a config in the list, below its parent. */
 export interface Branch extends Level {
   depth: number;
 }
 
-/** branches returns configs so that each comes after its parent; those whose parent is not among them stand at the left. */
+/** branches sorts configs so that each comes after its parent. A config whose parent is not in the list is at the top level. */
 export function branches(configs: Level[]): Branch[] {
   const known = new Set(configs.map(({ id }) => id));
   const below = new Map<string, Level[]>();

@@ -12,7 +12,7 @@ export interface Item {
   schema?: unknown;
 }
 
-/** Config is what a config stores; the generated type does not know that overrides have values. */
+/** Config has the stored members of a config; the generated type lacks the values of overrides. */
 export interface Config extends Omit<Kinds["config"], "items" | "environments"> {
   items: Record<string, Item>;
   environments: Record<string, Record<string, unknown>>;
@@ -26,28 +26,28 @@ export interface Level {
 
 export const levelOf = ({ id, attributes }: Resource<"config">): Level => ({ id, config: attributes as unknown as Config });
 
-/** Origin is where an effective value comes from, as the server says. */
+/** Origin is the place that a resolved value comes from, as the server reports it. */
 export interface Origin {
   config: string;
   source: "base" | "environment";
 }
 
-/** Resolved is what a config comes to in an environment, as the server says. */
+/** Resolved has the resolved values of a config in an environment, as the server reports them. */
 export interface Resolved {
   values: Record<string, unknown>;
   origins: Record<string, Origin>;
 }
 
-/** Row is an item that a config has: its own, or one that it inherits. */
+/** Row is an item of a config, its own or an inherited one. */
 export interface Row {
   key: string;
   item: Item;
-  /** of is the nearest config that declares it. */
+  /** of is the nearest config that declares the item. */
   of: string;
   isOwn: boolean;
 }
 
-/** rowsOf returns the items of a chain, which begins with the config itself: its own first, then what it inherits. */
+/** rowsOf returns the items of a chain, which begins with the config itself: its own items first, then inherited ones. */
 export function rowsOf(chain: Level[]): Row[] {
   const rows = new Map<string, Row>();
   chain.forEach(({ id, config }, index) => {
@@ -56,10 +56,10 @@ export function rowsOf(chain: Level[]): Row[] {
   return [...rows.values()].toSorted((one, other) => Number(other.isOwn) - Number(one.isOwn) || one.key.localeCompare(other.key));
 }
 
-/** Standing is how a value came into a cell: written there, this config's default, or inherited. */
+/** Standing is the origin of a value relative to its cell: set there, this config's default, or inherited. */
 export type Standing = "own" | "default" | "inherited";
 
-/** standing returns how a config got a value; the column without an environment shows the defaults. */
+/** standing returns the standing of a value; the column without an environment shows the defaults. */
 export function standing(id: string, origin: Origin | undefined, environment?: string): Standing {
   if (origin?.config !== id) return "inherited";
   return origin.source === "environment" || environment === undefined ? "own" : "default";
@@ -106,7 +106,7 @@ export function withoutValue(config: Config, { key, environment }: Place) {
   return { ...next, environments: { ...next.environments, [environment]: without(next.environments[environment] ?? {}, key) } };
 }
 
-/** withoutItem returns a config without an item and what environments have instead of it. */
+/** withoutItem returns a config without an item and its overrides. */
 export function withoutItem(config: Config, key: string) {
   const next = writable(config);
   const environments = Object.entries(next.environments).map(([id, values]) => [id, without(values, key)] as const);
@@ -122,7 +122,7 @@ export function isSet(config: Config, { key, environment }: Place): boolean {
   return environment === undefined ? key in config.items : key in (config.environments[environment] ?? {});
 }
 
-/** storedAt returns the value that a config itself has at a place; of an object it is the part that is merged. */
+/** storedAt returns the value that a config itself stores at a place; for an object, the part that is merged. */
 export function storedAt(config: Config, { key, environment }: Place): unknown {
   return environment === undefined ? config.items[key]?.value : config.environments[environment]?.[key];
 }
@@ -145,7 +145,7 @@ export function textOf(value: unknown, type: ItemType): string {
   return type === "JSON" ? JSON.stringify(value, null, 2) : String(value);
 }
 
-/** readAs reads an editor's text, or says what is wrong with it. */
+/** readAs returns the value of an editor's text, or the problem with it. */
 export function readAs(text: string, type: ItemType): { value: unknown; problem?: undefined } | { problem: string } {
   if (type === "STRING") return { value: text };
   if (type === "BOOLEAN") return { value: text === "true" };
@@ -160,7 +160,7 @@ export function readAs(text: string, type: ItemType): { value: unknown; problem?
   }
 }
 
-/** shown returns a value in one line; a text without quotes, an empty one as such. */
+/** shown returns a value in one line. A text has no quotes unless it is empty. */
 export function shown(value: unknown, length = 80): string {
   if (value === undefined) return "";
   const text = value === "" ? '""' : typeof value === "string" ? value : JSON.stringify(value);
@@ -175,7 +175,7 @@ export interface Difference {
   differs: boolean;
 }
 
-/** compare returns what a config comes to in two environments, item by item. */
+/** compare compares the resolved values of two environments, item by item. */
 export function compare(rows: Row[], from: Resolved, to: Resolved): Difference[] {
   return rows.map((row) => {
     const [one, other] = [from.values[row.key], to.values[row.key]];
@@ -191,8 +191,8 @@ export interface Copying {
 }
 
 /**
- * copied returns a config whose environment has the values of another. A value that both would inherit is inherited
- * again; every other one becomes an override.
+ * copied returns a config whose environment has the values of another. If both environments would inherit a
+ * value from the same place, it stays inherited; every other value becomes an override.
  */
 export function copied(config: Config, { keys, from, to, chain }: Copying) {
   let next = writable(config);
@@ -206,7 +206,7 @@ export function copied(config: Config, { keys, from, to, chain }: Copying) {
   return next;
 }
 
-// isInheritedAlike reports whether an environment without an override of its own gets the same default as another.
+// isInheritedAlike reports whether an environment without an override inherits the same default as another one.
 function isInheritedAlike(key: string, { resolved }: Copying["from"], to: string, chain: Level[]): boolean {
   const origin = resolved.origins[key];
   if (origin?.source !== "base") return false;
@@ -214,7 +214,7 @@ function isInheritedAlike(key: string, { resolved }: Copying["from"], to: string
   return chain.slice(1, at + 1).every(({ config }) => !isSet(config, { key, environment: to }));
 }
 
-/** goType returns the lines of Go that a service reads a config with. */
+/** goType returns the Go code with which a service reads a config. */
 export function goType(id: string, rows: Row[]): string {
   const name = goName(id);
   const kinds: Record<ItemType, string> = { STRING: "string", NUMBER: "float64", BOOLEAN: "bool", JSON: "json.RawMessage" };
@@ -230,7 +230,7 @@ function goName(key: string): string {
   return /^[A-Z]/.test(name) ? name : `X${name}`;
 }
 
-/** frozen returns why nothing can be written for an environment, or undefined. */
+/** frozen returns the reason why the values of an environment cannot change, or undefined. */
 export function frozen(environment: Environment | undefined): string | undefined {
   return environment && !environment.managed ? `${environment.name} is not managed: its values are frozen.` : undefined;
 }

@@ -8,7 +8,7 @@ import { ErrorState } from "../ui/states";
 import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
 
-/** EnvironmentForm changes what an environment is called and how it is shown. */
+/** EnvironmentForm changes the name, color and kind of an environment. */
 export function EnvironmentForm({ environment, etag }: { environment: Resource<"environment">; etag: string }) {
   const writer = useWriter();
   const { id, attributes } = environment;
@@ -36,7 +36,7 @@ export function EnvironmentForm({ environment, etag }: { environment: Resource<"
         <NameAndColor name={name} setName={setName} color={color} setColor={setColor} failure={failure} />
         <NativeSelect
           label="Kind"
-          description="Ad hoc ones come and go, such as those of test runs; lists show them only while they are managed."
+          description="Ad hoc environments are temporary, such as those of test runs; lists show them only while they are managed."
           size="sm"
           value={classification}
           onChange={(event) => setClassification(event.currentTarget.value)}
@@ -73,7 +73,7 @@ interface Fields {
   failure?: ApiError;
 }
 
-/** NameAndColor are the fields that a new environment has too. */
+/** NameAndColor has the fields that the form of a new environment also has. */
 export function NameAndColor({ name, setName, color, setColor, failure }: Fields) {
   return (
     <Group align="flex-start" grow>
@@ -87,7 +87,7 @@ export function NameAndColor({ name, setName, color, setColor, failure }: Fields
         onChange={(event) => setName(event.currentTarget.value)}
       />
       <TextInput
-        label="Colour"
+        label="Color"
         size="sm"
         type="color"
         value={color || "#6b7280"}

@@ -17,7 +17,7 @@ import { EnvironmentPanel } from "./EnvironmentPanel";
 import { NewEnvironment } from "./NewEnvironment";
 import { inWords } from "./usage";
 
-/** EnvironmentList shows the environments in the account's order, and below them those without a column. */
+/** EnvironmentList shows the environments in the account's order, and below them the ad hoc ones. */
 export default function EnvironmentList() {
   const search = useSearch({ from: "/frame/environments" });
   const setSearch = useSetSearch();
@@ -83,8 +83,8 @@ function AdHoc({ environments }: { environments: Environment[] }) {
     <section>
       <h2 className={styles.second}>Ad hoc</h2>
       <Text size="sm" className="muted" mb="xs">
-        Services named them, or people set them aside. Lists have a column for one only while it is in focus. Services there get what is
-        stored; manage one to change that.
+        Services reported these environments, or people made them ad hoc. Lists show a column for one only while it is in focus. Services
+        still get its stored values; manage it to change them.
       </Text>
       <ul className={styles.seen}>
         {environments.map((environment) => (

@@ -13,7 +13,7 @@ import { useWriter } from "../ui/WriteProvider";
 import { EnvironmentForm } from "./EnvironmentForm";
 import { inWords, stored } from "./usage";
 
-/** EnvironmentPanel shows one environment: what it is called, whether it is managed, what it stores, and how to delete it. */
+/** EnvironmentPanel shows one environment: its name, whether it is managed, its stored values, and how to delete it. */
 export function EnvironmentPanel({ id, close }: { id: string; close: () => void }) {
   const { data, error, refetch } = useOne("environment", id);
   const { data: usage } = useQuery(storedOptions(id));
@@ -52,8 +52,8 @@ function Management({ environment, usage }: { environment: Resource<"environment
       done: managed ? `${id} is managed.` : `${id} is frozen.`,
       confirm: true,
       consequences: managed
-        ? `Its values can be changed again. It takes one of the plan's managed environments; ${inWords(usage)} stored for it.`
-        : `It has ${inWords(usage)}. They stay and are served, and nobody can change them until it is managed again.`,
+        ? `Its values can be changed again. It counts toward the plan's managed environments; ${inWords(usage)} stored for it.`
+        : `It has ${inWords(usage)}. These values stay and are served, and nobody can change them until it is managed again.`,
       change: (current) => ({ name: current?.name, color: current?.color, managed }),
     });
   return (
@@ -102,8 +102,8 @@ function Deletion({ id, usage, close }: { id: string; usage: Stored; close: () =
       title: `Delete ${id}`,
       done: `${id} is deleted.`,
       consequences: cascade
-        ? `It leaves every order and list, and ${inWords(usage)} are deleted with it. Services that run there get what is set for all environments.`
-        : `It leaves every order and list. It has ${inWords(usage)}; what is stored stays, is served, and is frozen until an environment ${id} is made again.`,
+        ? `It leaves every order and list, and ${inWords(usage)} are deleted with it. Services that run there get the values of all environments.`
+        : `It leaves every order and list. It has ${inWords(usage)}; these values stay, are served, and are frozen until an environment ${id} is created again.`,
     });
     if (done) close();
   };

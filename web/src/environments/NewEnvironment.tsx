@@ -8,7 +8,7 @@ import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
 import { NameAndColor } from "./EnvironmentForm";
 
-/** NewEnvironment makes an environment; it is managed from the start. */
+/** NewEnvironment creates an environment, which is managed from the start. */
 export function NewEnvironment({ close }: { close: (id?: string) => void }) {
   const writer = useWriter();
   const [id, setId] = useState("");
@@ -20,8 +20,8 @@ export function NewEnvironment({ close }: { close: (id?: string) => void }) {
       kind: "environment",
       id,
       method: "POST",
-      title: `Make the environment ${id}`,
-      done: `${id} is made.`,
+      title: `Create the environment ${id}`,
+      done: `Created ${id}.`,
       change: () => attributes,
     });
     if (made) close(made.id);
@@ -31,11 +31,11 @@ export function NewEnvironment({ close }: { close: (id?: string) => void }) {
       <form onSubmit={submit}>
         <Stack gap="sm">
           <Text size="sm" className="muted">
-            It comes last in the order and is managed, so it counts towards the plan.
+            It comes last in the order and is managed, so it counts toward the plan.
           </Text>
           <TextInput
             label="Id"
-            description="What services say that they run in: letters, digits, dots, dashes and underscores."
+            description="The name that services report: letters, digits, dots, dashes and underscores."
             size="sm"
             className="mono"
             value={id}
@@ -50,7 +50,7 @@ export function NewEnvironment({ close }: { close: (id?: string) => void }) {
             <RoleGate needs="ADMIN">
               {(disabled) => (
                 <Button type="submit" size="compact-sm" disabled={disabled || id === ""}>
-                  Make it
+                  Create
                 </Button>
               )}
             </RoleGate>

@@ -3,7 +3,7 @@ import { inWords, stored } from "./usage";
 
 const none = { flag_rules: 0, flag_env_defaults: 0, config_overrides: 0, logger_overrides: 0 };
 
-test("what is stored is said with numbers", () => {
+test("stored values are listed with numbers", () => {
   expect(inWords(none)).toBe("nothing");
   expect(inWords({ ...none, flag_rules: 1 })).toBe("1 flag rule");
   expect(inWords({ flag_rules: 3, flag_env_defaults: 1, config_overrides: 2, logger_overrides: 1 })).toBe(

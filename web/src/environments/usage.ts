@@ -10,7 +10,7 @@ const words: [keyof Stored, string, string][] = [
 /** stored returns how many values an environment has. */
 export const stored = (usage: Stored): number => words.reduce((sum, [name]) => sum + usage[name], 0);
 
-/** inWords lists what is stored for an environment. */
+/** inWords lists the stored values of an environment by kind. */
 export function inWords(usage: Stored): string {
   const parts = words.filter(([name]) => usage[name] > 0).map(([name, one, many]) => `${usage[name]} ${usage[name] === 1 ? one : many}`);
   if (parts.length === 0) return "nothing";

@@ -6,7 +6,7 @@ interface Props {
   model: Model;
   onChange: (model: Model) => void;
   attributes: string[];
-  /** seed is what a share of users begins with, so that flags do not all choose the same ones. */
+  /** seed is hashed with the user, so that percentages of different flags choose different users. */
   seed: string;
 }
 
@@ -25,8 +25,8 @@ export function Builder({ model, onChange, attributes, seed }: Props) {
           value={model.match}
           onChange={(event) => onChange({ ...model, match: event.currentTarget.value as Model["match"] })}
           data={[
-            { value: "all", label: "All of these hold" },
-            { value: "any", label: "Any of these holds" },
+            { value: "all", label: "All of these match" },
+            { value: "any", label: "Any of these matches" },
           ]}
         />
       )}

@@ -7,7 +7,7 @@ import { useWriter } from "../ui/WriteProvider";
 import { type Flag, withDefinition } from "./flags";
 import { ValueInput } from "./ValueInput";
 
-/** Definition edits what holds in all environments: name, description, default, and the values that the flag may serve. */
+/** Definition edits the members of a flag that apply to all environments: name, description, default, and allowed values. */
 export default function Definition({ flag, etag }: { flag: Flag; etag: string }) {
   const writer = useWriter();
   const { attributes } = flag;
@@ -32,7 +32,7 @@ export default function Definition({ flag, etag }: { flag: Flag; etag: string })
       environments: ["production"],
       change: (current) => withDefinition(current, changes),
     });
-    if (written) setOpened(""); // from here on, the newest
+    if (written) setOpened(""); // later writes change the newest version
   });
   return (
     <form onSubmit={submit}>
@@ -50,7 +50,7 @@ export default function Definition({ flag, etag }: { flag: Flag; etag: string })
           error={failure?.at("/data/attributes/description")}
         />
         <ValueInput
-          label="Default, where an environment has none"
+          label="Default for environments without their own"
           type={attributes.type}
           values={attributes.values}
           value={value}
@@ -63,7 +63,7 @@ export default function Definition({ flag, etag }: { flag: Flag; etag: string })
               Values that may be served
             </Text>
             <Text size="xs" className="muted" mb={4}>
-              null allows any; else a list such as [&#123;"name": "Red", "value": "#f00"&#125;].
+              null allows any value; otherwise a list such as [&#123;"name": "Red", "value": "#f00"&#125;].
             </Text>
             <JsonEditor
               label="Values"

@@ -17,7 +17,7 @@ interface Props {
   environment: Environment;
 }
 
-/** EnvironmentSettings shows and changes what a flag serves in one environment: the switch, the rules, the default. */
+/** EnvironmentSettings shows and changes a flag in one environment: the switch, the rules, the default. */
 export default function EnvironmentSettings({ flag, etag, environment }: Props) {
   const writer = useWriter();
   const settings = settingsIn(flag.attributes, environment.id);
@@ -49,7 +49,7 @@ export default function EnvironmentSettings({ flag, etag, environment }: Props) 
         <Toggle
           flag={flag}
           environment={environment}
-          label={settings.enabled ? "On: the rules decide" : "Off: the default is served, whatever the rules say"}
+          label={settings.enabled ? "On: the rules apply" : "Off: the default is served, the rules are ignored"}
         />
       )}
       <section aria-label="Rules">

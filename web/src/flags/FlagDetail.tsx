@@ -46,8 +46,8 @@ function Page({ flag, etag }: { flag: Flag; etag: string }) {
       {description && <Text size="sm">{description}</Text>}
       {!managed && (
         <Text size="sm" className="muted">
-          Discovered: a service declared it with the default {chipOf(flag.attributes.default)}, and serves that until somebody manages it
-          here.
+          Discovered: a service declared it with the default {chipOf(flag.attributes.default)}. Each service uses its own default until
+          somebody manages the flag.
         </Text>
       )}
       <TabbedPanel
@@ -103,9 +103,7 @@ const declared = {
 function DeclaredIn({ id }: { id: string }) {
   return (
     <Sources kind="flag_source" of={id} columns={declared}>
-      <EmptyState title="No service declares this flag">
-        It was made here, or the services that declared it have not been seen since.
-      </EmptyState>
+      <EmptyState title="No service declares this flag">It was created here, or the services that declared it are gone.</EmptyState>
     </Sources>
   );
 }

@@ -93,7 +93,7 @@ function NameCell({ flag }: { flag: Flag }) {
         {flag.id}
       </RowLink>
       {!managed && (
-        <span className="muted" title="A service declared it; nobody configured it yet, so services serve the default of their code.">
+        <span className="muted" title="A service declared it; nobody manages it yet, so services use the default in their code.">
           (discovered)
         </span>
       )}
@@ -101,7 +101,7 @@ function NameCell({ flag }: { flag: Flag }) {
   );
 }
 
-/** EnvironmentCell shows the switch of a flag in an environment, what it serves, and how many rules decide first. */
+/** EnvironmentCell shows the switch of a flag in an environment, its default there, and the number of its rules. */
 function EnvironmentCell({ flag, environment }: { flag: Flag; environment: Environment }) {
   const { attributes } = flag;
   if (!attributes.managed) return <Discovered flag={flag} />;
@@ -113,7 +113,7 @@ function EnvironmentCell({ flag, environment }: { flag: Flag; environment: Envir
       {environment.managed ? (
         <Toggle flag={flag} environment={environment} />
       ) : (
-        <span className={styles.frozen} title={`${environment.name} is not managed: what is stored stays and cannot be changed`}>
+        <span className={styles.frozen} title={`${environment.name} is not managed: its values are frozen`}>
           <IconSnowflake size={14} aria-hidden="true" /> {entry?.enabled === false ? "off" : "on"}
         </span>
       )}
@@ -130,14 +130,14 @@ function EnvironmentCell({ flag, environment }: { flag: Flag; environment: Envir
   );
 }
 
-/** Evaluated shows when a service asked for a flag last, and that this was long ago. */
+/** Evaluated shows when a flag was last evaluated, and a mark if it is stale. */
 function Evaluated({ flag }: { flag: Flag }) {
   const reason = staleness(flag.attributes, useNow(3600));
   return (
     <>
       <RelativeTime at={flag.attributes.last_evaluated} absent="not yet" />{" "}
       {reason && (
-        <span title={`Looks stale: ${reason}`}>
+        <span title={`Stale: ${reason}`}>
           <Tag tone="warning">stale</Tag>
         </span>
       )}
@@ -157,8 +157,8 @@ function Filters({ onNew, total }: { onNew: () => void; total: number }) {
       <SearchBox label="Search by id or name" />
       <Filter name="type" label="Type" any="Any type" choices={["BOOLEAN", "STRING", "NUMERIC", "JSON"]} />
       <ManagedFilter all="All flags" />
-      <Filter name="stale" label="Use" any="Used or not" choices={[{ value: "1", label: "Look stale" }]} />
-      <SearchBox name="references" label="Rules that reference a context, as type or type:key" placeholder="References user:alice" />
+      <Filter name="stale" label="Use" any="Used or not" choices={[{ value: "1", label: "Stale" }]} />
+      <SearchBox name="references" label="Filter by context in rules: type or type:key" placeholder="References user:alice" />
       <span className="spring" />
       <NewButton onClick={onNew}>New flag</NewButton>
     </header>
@@ -172,7 +172,7 @@ if checkout.Get(live.WithContext(ctx, live.User("alice", live.Attr("plan", "pro"
 }`;
   return (
     <EmptyState title="No flags yet" code={code}>
-      Make one here, or let a service declare it: a declared flag is discovered, and serves the default of the code until you manage it.
+      Create one here, or let a service declare it: a declared flag is discovered, and serves the default in the code until you manage it.
     </EmptyState>
   );
 }

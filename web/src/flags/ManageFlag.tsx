@@ -3,7 +3,7 @@ import { RoleGate } from "../ui/RoleGate";
 import { useWriter } from "../ui/WriteProvider";
 import { type Flag, withDefinition } from "./flags";
 
-/** ManageFlag makes a discovered flag a managed one that serves what the code declared. */
+/** ManageFlag makes a discovered flag managed; it serves the default that the code declared. */
 export function ManageFlag({ flag }: { flag: Flag }) {
   const writer = useWriter();
   const manage = () =>
@@ -11,7 +11,7 @@ export function ManageFlag({ flag }: { flag: Flag }) {
       kind: "flag",
       id: flag.id,
       title: `Manage ${flag.id}`,
-      done: `${flag.id} is managed: services follow what is set here.`,
+      done: `${flag.id} is managed: services use the values that are set here.`,
       change: (current) => ({ ...withDefinition(current, {}), managed: true }),
     });
   return (

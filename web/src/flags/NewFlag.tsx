@@ -22,7 +22,7 @@ export default function NewFlag({ close }: { close: () => void }) {
       id,
       method: "POST",
       title: `Create ${id}`,
-      done: `The flag ${id} was created.`,
+      done: `Created ${id}.`,
       change: () => attributes,
     });
     if (made) await navigate({ to: "/flags/$id", params: { id: made.id } });
@@ -33,7 +33,7 @@ export default function NewFlag({ close }: { close: () => void }) {
         <Stack>
           <TextInput
             label="Id"
-            description="What the code asks for, such as checkout-v2."
+            description="The name in the code, such as checkout-v2."
             value={id}
             onChange={(event) => setId(event.currentTarget.value)}
             error={failure?.at("/data/id")}

@@ -14,12 +14,12 @@ interface Props {
   flag: Flag;
   environment: Environment;
   etag: string;
-  /** rule is the one that is edited; without it one is added. */
+  /** rule is the rule to edit; without it a new rule is added. */
   rule?: Rule;
   close: () => void;
 }
 
-/** RuleEditor edits a rule: with the builder where that shows it exactly, and as JSON always. */
+/** RuleEditor edits a rule as JSON, or with the builder if the builder can show the rule exactly. */
 export function RuleEditor({ flag, environment, etag, rule, close }: Props) {
   const writer = useWriter();
   const attributes = useAttributes();
@@ -31,7 +31,7 @@ export function RuleEditor({ flag, environment, etag, rule, close }: Props) {
   const [asJson, setAsJson] = useState(rule !== undefined && parse(rule.logic) === undefined);
   const [value, setValue] = useState<unknown>(rule ? rule.value : type === "BOOLEAN" ? !fallback : fallback);
   const [description, setDescription] = useState(rule?.description ?? "");
-  const [opened] = useState(etag); // what others write meanwhile is a conflict, not to be overwritten
+  const [opened] = useState(etag); // a later write by somebody else is a conflict
 
   const logic = () => (asJson ? JSON.parse(text) : build(model as Model));
   const switchTo = (json: boolean) => {

@@ -6,15 +6,11 @@ type Node = components["schemas"]["ExplainedNode"];
 
 type Explained = components["schemas"]["Explanation"]["rules"][number];
 
-/** Tree shows an expression as the server evaluated it: the result of each node, and those that were not needed. */
+/** Tree shows an expression as the server evaluated it: the result of each node, and which nodes were not needed. */
 export function Tree({ rule, logic }: { rule: Explained; logic: unknown }) {
   if (rule.problem) return <p role="alert">{rule.problem}</p>;
   if (!rule.logic)
-    return (
-      <p className="muted">
-        {rule.evaluated ? "It is too large to show." : "It was not looked at: the flag is off, or a rule before it decided."}
-      </p>
-    );
+    return <p className="muted">{rule.evaluated ? "Too large to show." : "Not evaluated: the flag is off, or an earlier rule matched."}</p>;
   return (
     <ul className={styles.tree}>
       <Branch node={rule.logic} logic={logic} />

@@ -6,7 +6,7 @@ import type { Attributes } from "./flags";
 interface ValueProps {
   label: string;
   type: Attributes["type"];
-  /** values are those that the flag may serve, if it is restricted. */
+  /** values are the allowed values of the flag, if it has some. */
   values?: Attributes["values"];
   value: unknown;
   onChange: (value: unknown) => void;

@@ -16,14 +16,14 @@ import styles from "./Why.module.css";
 
 type Evaluation = components["schemas"]["EvaluationDocument"]["data"]["attributes"];
 
-/** Why asks the server what a context gets in every environment, and shows how it decided. */
+/** Why asks the server which value a context gets in every environment, and shows why. */
 export default function Why({ flag }: { flag: Flag }) {
   const environments = useColumns();
   const [search, setSearch] = useState("");
   const [text, setText] = useState('{\n  "user": { "key": "alice" }\n}');
   const { data } = useList("context", { ...filtersOf(search), "page[size]": 20 });
   const known = data?.data ?? [];
-  // What is typed may be an id before the list with it arrives, so it is looked for in each list.
+  // The typed text may be an id before its list arrives, so it is looked up in each new list.
   const found = known.find(({ id }) => id === search);
   const [shown, setShown] = useState<string>();
   if (found?.id !== shown) {
@@ -92,11 +92,11 @@ function read(text: string): unknown {
 }
 
 const reasons: Record<Evaluation["reason"], string> = {
-  STATIC: "nothing can change it",
-  TARGETING_MATCH: "a rule matched",
-  SPLIT: "a percentage decided",
-  DEFAULT: "no rule matched",
-  DISABLED: "the flag is off here",
+  STATIC: "No rules",
+  TARGETING_MATCH: "Rule matched",
+  SPLIT: "Percentage",
+  DEFAULT: "No rule matched",
+  DISABLED: "Flag is off",
 };
 
 function Answer({ flag, environment, answer }: { flag: Flag; environment: Environment; answer: Evaluation }) {

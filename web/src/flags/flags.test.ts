@@ -25,7 +25,7 @@ test("a rule is replaced where it is, also after others were added", () => {
   expect(replaceRule([], undefined, a)).toEqual([a]);
 });
 
-test("rules are put in order by what they are, and new ones stay last", () => {
+test("rules are put in order by their content, and new ones stay last", () => {
   const [first, second, third] = keysOf([a, b, c]) as [string, string, string];
   expect(arranged([a, b, c], [third, first, second])).toEqual([c, a, b]);
   expect(arranged([a, b, rule(4)], [third, second, first])).toEqual([b, a, rule(4)]);

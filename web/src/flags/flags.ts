@@ -7,12 +7,12 @@ export type Attributes = Kinds["flag"];
 export type Rule = Omit<Attributes["environments"][string]["rules"][number], "logic"> & { logic: Record<string, unknown> };
 export type Settings = Omit<Attributes["environments"][string], "rules"> & { rules: Rule[] };
 
-/** settingsIn returns what a flag has for an environment; one without an entry serves the flag's default. */
+/** settingsIn returns the settings of a flag in an environment; without an entry, the environment serves the flag's default. */
 export function settingsIn(attributes: Attributes, environment: string): Settings {
   return (attributes.environments[environment] as Settings | undefined) ?? { enabled: true, default: null, rules: [] };
 }
 
-/** defaultIn returns what is served when no rule matches. */
+/** defaultIn returns the value that is served when no rule matches. */
 export function defaultIn(attributes: Attributes, environment: string): unknown {
   return settingsIn(attributes, environment).default ?? attributes.default;
 }
@@ -38,14 +38,14 @@ export function withDefinition(current: Attributes | undefined, changes: Record<
   return { ...definition(current), ...changes };
 }
 
-/** replaceRule puts a rule where another was. Somebody else may have moved it meanwhile; if it is gone, it is added. */
+/** replaceRule replaces a rule where it is now, since somebody else may have moved it. If it is gone, the new rule is added. */
 export function replaceRule(rules: Rule[], old: Rule | undefined, rule: Rule | undefined): Rule[] {
   const at = old ? rules.findIndex((each) => same(each, old)) : -1;
   if (at < 0) return rule ? [...rules, rule] : rules;
   return rules.flatMap((each, index) => (index === at ? (rule ? [rule] : []) : [each]));
 }
 
-/** keysOf names rules by what they are, since they have no id; of two that are alike, the second has a number. */
+/** keysOf returns a key for each rule, made of its content, since rules have no id. Equal rules are numbered. */
 export function keysOf(rules: Rule[]): string[] {
   const seen = new Map<string, number>();
   return rules.map((rule) => {
@@ -55,7 +55,7 @@ export function keysOf(rules: Rule[]): string[] {
   });
 }
 
-/** arranged puts rules in the order of their keys; those that somebody added meanwhile come last. */
+/** arranged puts rules in the order of keys; rules that somebody else has added since come last. */
 export function arranged(rules: Rule[], keys: string[]): Rule[] {
   const own = keysOf(rules);
   const known = keys.flatMap((key) => rules[own.indexOf(key)] ?? []);

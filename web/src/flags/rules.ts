@@ -19,7 +19,7 @@ export const operators = {
 
 export type Operator = keyof typeof operators;
 
-/** Condition compares an attribute of the context, or takes a share of its values. */
+/** Condition compares an attribute of the context, or selects a percentage of its values. */
 export type Condition =
   | { kind: "compare"; attribute: string; operator: Operator; value: unknown }
   | { kind: "share"; by: string; seed: string; percent: number };
@@ -43,7 +43,7 @@ const symbols: [Operator, string][] = [
   ["endsWith", "ends_with"],
 ];
 
-/** build writes a model as JSON Logic. No condition at all never matches. */
+/** build writes a model as JSON Logic. A rule without conditions never matches. */
 export function build({ match, conditions }: Model): Logic {
   const parts = conditions.map(buildCondition);
   if (parts.length === 0) return {};
@@ -74,7 +74,7 @@ function buildCondition(condition: Condition): Logic {
   }
 }
 
-/** parse reads JSON Logic as a model, or returns undefined when the builder could not show it exactly. */
+/** parse reads JSON Logic as a model, or returns undefined when the builder cannot show it exactly. */
 export function parse(logic: unknown): Model | undefined {
   const model = read(logic);
   return model && same(build(model), logic) ? model : undefined;
@@ -143,10 +143,10 @@ function variableOf(logic: unknown): string | undefined {
   return name === "var" && typeof parts[0] === "string" && parts.length === 1 ? parts[0] : undefined;
 }
 
-/** meaningOf returns what a rule means, also of a share that names its parts, which the builder would write otherwise. */
+/** meaningOf returns the model of a rule. It also reads percentages with named parts, which the builder writes differently. */
 const meaningOf = (logic: unknown) => parse(logic) ?? parse(unnamed(logic));
 
-/** unnamed writes {"==": [{"fractional": [by, ["on", 25], ["off", 75]]}, "on"]} with true and false for the names. */
+/** unnamed writes {"==": [{"fractional": [by, ["on", 25], ["off", 75]]}, "on"]} with true and false instead of the names. */
 function unnamed(logic: unknown): Logic | undefined {
   const [name, [share, wanted]] = operation(logic) ?? ["", []];
   const [inner, [by, ...parts]] = operation(share) ?? ["", []];
@@ -154,7 +154,7 @@ function unnamed(logic: unknown): Logic | undefined {
   return { fractional: [by, ...parts.map(([part, weight]) => [part === wanted, weight])] };
 }
 
-/** sentenceOf says a rule in words, or shows its JSON when the words would not be exact. */
+/** sentenceOf returns a rule in words, or its JSON if words would not be exact. */
 export function sentenceOf(logic: unknown): string {
   const model = meaningOf(logic);
   if (!model) return short(logic, 160);
@@ -170,13 +170,13 @@ function phraseOf(condition: Condition): string {
   return `${attribute} ${operators[operator]} ${shown}`;
 }
 
-/** shareOf returns the percentage of a rule that is nothing but one, for the list. */
+/** shareOf returns the percentage of a rule whose only condition is a percentage. */
 export function shareOf(logic: unknown): number | undefined {
   const [only, ...others] = meaningOf(logic)?.conditions ?? [];
   return only?.kind === "share" && others.length === 0 ? only.percent : undefined;
 }
 
-/** typed reads what people type into a condition: numbers and true, false are no texts; quotes make one. */
+/** typed returns the value of a text that somebody typed: a number, true or false, or a text. Quotes make any of them a text. */
 export function typed(text: string): unknown {
   const trimmed = text.trim();
   if (/^".*"$/s.test(trimmed)) {
@@ -190,7 +190,7 @@ export function typed(text: string): unknown {
   return trimmed !== "" && Number.isFinite(Number(trimmed)) ? Number(trimmed) : trimmed;
 }
 
-/** textOf is the other way round. */
+/** textOf is the inverse of typed. */
 export function textOf(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (Array.isArray(value)) return value.map(textOf).join(", ");

@@ -1,6 +1,6 @@
 import { useList } from "../api/queries";
 
-/** useAttributes returns the attributes that contexts are known to have, as rules name them. */
+/** useAttributes returns the known attributes of contexts, as rules name them. */
 export function useAttributes(): string[] {
   const { data } = useList("context_type", { "page[size]": 1000 });
   const known = (data?.data ?? []).flatMap(({ id, attributes }) =>

@@ -13,7 +13,7 @@ export interface Filters {
   stale?: string;
 }
 
-/** queryOf returns what the server is asked for the flags that pass the filters. */
+/** queryOf returns the server's parameters for the filters. */
 export function queryOf({ q, type, managed, references }: Filters): Query {
   const isOne = references?.includes(":");
   return {
@@ -27,7 +27,7 @@ export function queryOf({ q, type, managed, references }: Filters): Query {
 
 const nothing = () => {};
 
-/** useFlags reads the flags that pass the filters: page by page, and all of them to find those that look stale. */
+/** useFlags reads the filtered flags: page by page, or all of them to find stale flags. */
 export function useFlags(filters: Filters) {
   const query = queryOf(filters);
   const pages = usePages("flag", query);

@@ -12,7 +12,7 @@ import { ErrorState, Loading } from "../ui/states";
 import { wayBack } from "./filters";
 import { Sides } from "./Sides";
 
-/** ChangePanel shows one change in full, with its way back. */
+/** ChangePanel shows one change in full, with its revert button. */
 export function ChangePanel({ seq, close }: { seq: string; close: () => void }) {
   const { data, error, refetch } = useOne("change", seq);
   return (

@@ -67,7 +67,7 @@ const spans = [
   { value: "168", label: "Last 7 days" },
 ];
 
-// TimeFilter begins with a span; its ends can then be set exactly.
+// TimeFilter offers common spans; the start and end can then be set exactly.
 function TimeFilter({ from, to }: { from?: string; to?: string }) {
   const setSearch = useSetSearch();
   if (!from && !to)
@@ -107,7 +107,7 @@ function TimeFilter({ from, to }: { from?: string; to?: string }) {
   );
 }
 
-// IdFilter keeps what is typed until it is whole: the server finds a resource by its exact id.
+// IdFilter applies the typed id on Enter, because the server finds a resource only by its exact id.
 function IdFilter({ kind, id }: { kind: string; id?: string }) {
   const setSearch = useSetSearch();
   const [text, setText] = useState(id ?? "");
@@ -127,7 +127,7 @@ function IdFilter({ kind, id }: { kind: string; id?: string }) {
   );
 }
 
-// useActors returns who made the last changes: the choice of the filter. Who is chosen stays in it.
+// useActors returns the actors of recent changes, the choices of the filter. The chosen actor is always among them.
 function useActors(chosen?: string): { value: string; label: string }[] {
   const recent = useStream("change", queryOf({}));
   const found = new Map<string, string>();
@@ -137,7 +137,7 @@ function useActors(chosen?: string): { value: string; label: string }[] {
   return [...found].map(([value, label]) => ({ value, label }));
 }
 
-/** atLeast is how many changes are read before there is something to scroll: filters leave out many of a page. */
+/** atLeast is how many changes are read at first: filters may leave out most of a page. */
 const atLeast = 40;
 
 function Changes({ filters, open }: { filters: Filters; open: (seq: string) => void }) {
@@ -177,13 +177,14 @@ function Changes({ filters, open }: { filters: Filters; open: (seq: string) => v
 }
 
 function Nothing({ filtered }: { filtered: boolean }) {
-  if (filtered) return <EmptyState title="No change fits these filters">An id must be written exactly as it is.</EmptyState>;
+  if (filtered) return <EmptyState title="No change matches these filters">The id must match exactly.</EmptyState>;
   return (
     <EmptyState
       title="Nothing was changed yet"
       code={`curl '${window.location.origin}/api/v1/changes' -H "Authorization: Bearer $SIGNALBOX_KEY"`}
     >
-      Whatever people, scripts and services change is listed here with its diff, and most of it can be reverted. Scripts read the same list:
+      Every change by people, scripts and services is listed here with its diff, and most changes can be reverted. Scripts read the same
+      list:
     </EmptyState>
   );
 }
@@ -194,10 +195,10 @@ function Action({ action }: { action: string }) {
   return <Tag tone={tones[action]}>{action.replace("_", " ")}</Tag>;
 }
 
-/** gist returns what a change did in one line. */
+/** gist returns a change in one line. */
 function gist({ attributes: { before, after, action, private: isPrivate, documents_removed: isTrimmed } }: Change): string {
-  if (isPrivate) return "settings of another user";
-  if (isTrimmed) return "no longer kept";
+  if (isPrivate) return "personal settings of another user";
+  if (isTrimmed) return "documents removed";
   if (!before || !after || action === "cascaded") return short(written(after ?? before), 160);
   const found = differences(written(before), written(after));
   return found.map(({ path, before, after }) => `${path.join(".")}: ${short(before, 40)} → ${short(after, 40)}`).join(" · ") || "nothing";

@@ -13,8 +13,8 @@ export function Sides({ before, after }: { before: unknown; after: unknown }) {
       <table className={styles.sides}>
         <thead>
           <tr>
-            <th scope="col">{before ? "Before" : "Before: it was not there"}</th>
-            <th scope="col">{after ? "After" : "After: it is deleted"}</th>
+            <th scope="col">{before ? "Before" : "Before: did not exist"}</th>
+            <th scope="col">{after ? "After" : "After: deleted"}</th>
           </tr>
         </thead>
         <tbody>

@@ -2,7 +2,7 @@ import type { Query } from "../api/client";
 import type { Role } from "../api/kinds";
 import { isWorth } from "../ui/changes";
 
-/** Filters are what the address says about the list; times are those of a datetime-local field, in the reader's zone. */
+/** Filters are the filters in the address; times are values of a datetime-local field, in the reader's time zone. */
 export interface Filters {
   kind?: string;
   id?: string;
@@ -13,7 +13,7 @@ export interface Filters {
   sessions?: string;
 }
 
-/** kinds are those that the server records changes of, in the order of the rail. */
+/** kinds are the kinds of resources that have changes, in the order of the rail. */
 export const kinds = [
   "flag",
   "logger",
@@ -44,7 +44,7 @@ export function queryOf({ kind, id, actor, from, to }: Filters): Query {
   };
 }
 
-/** passes reports whether a change is listed: what the server cannot filter by is left out here. */
+/** passes reports whether a change passes the filters that the server does not have. */
 export function passes({ attributes }: { attributes: { kind: string } }, { kind, sessions }: Filters): boolean {
   return kind ? attributes.kind === kind : isWorth({ attributes }) || sessions !== undefined;
 }
@@ -54,7 +54,7 @@ function instant(local: string | undefined): string {
   return time && !Number.isNaN(time.getTime()) ? time.toISOString() : "*";
 }
 
-/** hoursAgo returns an instant as a datetime-local field has it. */
+/** hoursAgo returns a time in the format of a datetime-local field. */
 export function hoursAgo(hours: number, now = new Date()): string {
   const then = new Date(now.getTime() - hours * 3_600_000);
   return new Date(then.getTime() - then.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
@@ -62,14 +62,14 @@ export function hoursAgo(hours: number, now = new Date()): string {
 
 const administered = new Set(["environment", "account", "account_settings"]);
 const neverReverted: Record<string, string> = {
-  api_key: "A key's changes cannot be reverted: access is decided anew. Make a new key instead.",
-  user: "Changes of people cannot be reverted: access is decided anew. Set the role on the People screen.",
-  invitation: "An invitation's changes cannot be reverted. Invite again, or withdraw the invitation.",
-  link: "A link cannot come back once it was withdrawn. Make another reset link.",
-  session: "A session's changes cannot be reverted. Sign in again.",
+  api_key: "Changes of keys cannot be reverted: access is never granted by a revert. Create a new key instead.",
+  user: "Changes of people cannot be reverted: access is never granted by a revert. Set the role on the People screen.",
+  invitation: "Changes of invitations cannot be reverted. Invite again, or withdraw the invitation.",
+  link: "A withdrawn link cannot be restored. Create another reset link.",
+  session: "Changes of sessions cannot be reverted. Sign in again.",
 };
 
-/** wayBack says which role a revert needs, or why there is none. The server decides; this spares a question that it always refuses. */
+/** wayBack returns the role that a revert needs, or the reason why the change cannot be reverted. The server decides; this avoids requests that it always refuses. */
 export function wayBack(change: {
   kind: string;
   key: string;
@@ -79,12 +79,12 @@ export function wayBack(change: {
 }): { needs: Role } | { refusal: string } {
   const refusal = neverReverted[change.kind];
   if (refusal) return { refusal };
-  if (change.private) return { refusal: "These are the settings of another user, who alone sees and reverts them." };
+  if (change.private) return { refusal: "These are personal settings of another user. Only that user can see and revert them." };
   if (change.documents_removed)
     return {
-      refusal: "What this change replaced is no longer kept, because the history of the account reached its size. It cannot be reverted.",
+      refusal: "This change cannot be reverted: its documents were removed because the history of the account reached its size limit.",
     };
-  if (change.key === "*") return { refusal: "This change concerns several resources at once; revert what caused it, or each of them." };
-  if (change.action === "expired") return { refusal: "The level's time was over. Set it again to have it back." };
+  if (change.key === "*") return { refusal: "This change concerns several resources; revert the changes of the single resources." };
+  if (change.action === "expired") return { refusal: "The temporary level ended. Set it again if you need it." };
   return { needs: administered.has(change.kind) ? "ADMIN" : "MEMBER" };
 }

@@ -12,7 +12,7 @@ test("lines that are alike are beside each other", () => {
   ]);
 });
 
-test("what was made or deleted has one side only", () => {
+test("a created or deleted resource has one side only", () => {
   expect(sideBySide(null, { a: 1 }).every(({ left, changed }) => left === undefined && changed)).toBe(true);
   expect(sideBySide({ a: 1 }, null).every(({ right, changed }) => right === undefined && changed)).toBe(true);
   expect(sideBySide(null, null)).toEqual([]);
@@ -39,12 +39,12 @@ test("the filters of the address are the server's", () => {
   expect(queryOf({ to: "nonsense" })["filter[created_at]"]).toBe("[*,*)");
 });
 
-test("a span begins so many hours before now", () => {
+test("a span begins hours before now", () => {
   const now = new Date("2030-01-01T10:00");
   expect(hoursAgo(24, now)).toBe("2029-12-31T10:00");
 });
 
-test("what never can be reverted says so", () => {
+test("changes that can never be reverted say so", () => {
   expect(wayBack({ kind: "flag", key: "a", action: "updated" })).toEqual({ needs: "MEMBER" });
   expect(wayBack({ kind: "environment", key: "a", action: "updated" })).toEqual({ needs: "ADMIN" });
   for (const change of [

@@ -1,4 +1,4 @@
-/** Line is one line of two documents side by side; a side that has no such line is undefined. */
+/** Line is one line of two documents side by side; a side without the line is undefined. */
 export interface Line {
   left?: string;
   right?: string;
@@ -12,7 +12,7 @@ export interface Fold {
 
 const linesOf = (document: unknown) => (document === null || document === undefined ? [] : JSON.stringify(document, null, 2).split("\n"));
 
-/** sideBySide returns two documents line by line, those that are alike beside each other. */
+/** sideBySide returns two documents line by line, with equal lines beside each other. */
 export function sideBySide(before: unknown, after: unknown): Line[] {
   const left = linesOf(before);
   const right = linesOf(after);

@@ -11,7 +11,7 @@ import type { Matter } from "./attention";
 import styles from "./Home.module.css";
 import { type Group, useMatters } from "./useMatters";
 
-/** Home shows what needs somebody, and then what was changed last by whom. */
+/** Home shows what needs attention, and the recent changes. */
 export default function Home() {
   return (
     <main className="screen detail">
@@ -19,12 +19,12 @@ export default function Home() {
         <h1>Home</h1>
       </header>
       <div className={styles.columns}>
-        <section aria-label="What needs somebody">
+        <section aria-label="Needs attention">
           <Matters />
         </section>
-        <section className="panel" aria-label="Last changes">
-          <h2 className={styles.title}>Last changes</h2>
-          <LastChanges />
+        <section className="panel" aria-label="Recent changes">
+          <h2 className={styles.title}>Recent changes</h2>
+          <RecentChanges />
         </section>
       </div>
     </main>
@@ -38,9 +38,9 @@ function Matters() {
   if (groups.length === 0)
     return (
       <div className="panel">
-        <Text fw={600}>Nothing needs you</Text>
+        <Text fw={600}>Nothing needs attention</Text>
         <Text size="sm" className="muted">
-          Jobs that fail or are late, levels that end soon, limits that are near, silent services, frozen values and stale flags appear
+          Failing and overdue jobs, temporary levels, limits nearly reached, silent services, frozen environments and stale flags appear
           here.
         </Text>
       </div>
@@ -87,7 +87,7 @@ function Line({ matter: { title, reason, href, at } }: { matter: Matter }) {
   );
 }
 
-// Local is a link to an address that was put together; the router follows it without a reload.
+// Local is a link to an address that is not typed as a route; the router follows it without a reload.
 function Local({ href, children }: { href: string; children: ReactNode }) {
   const router = useRouter();
   const follow = (event: MouseEvent) => {
@@ -102,7 +102,7 @@ function Local({ href, children }: { href: string; children: ReactNode }) {
   );
 }
 
-function LastChanges() {
+function RecentChanges() {
   const { data, error, refetch } = useStream("change", { "page[size]": 100 });
   if (error && !data) return <ErrorState error={error} retry={refetch} />;
   if (!data) return <Loading rows={8} />;

@@ -7,20 +7,20 @@ const job = (attributes: object) => ({ id: "nightly", type: "job", attributes: {
 const flag = (attributes: object) =>
   ({ id: "f", type: "flag", attributes: { name: "F", managed: true, ...attributes } }) as Resource<"flag">;
 
-test("a job whose last run failed needs somebody", () => {
+test("a job whose last run failed needs attention", () => {
   const failed = job({ last_run: { status: "FAILED", failure_reason: "TIMEOUT", finished_at: "2030-02-28T00:00:00Z" } });
   expect(failingJobs([failed, job({ last_run: { status: "SUCCEEDED" } }), job({ last_run: null })])).toEqual([
-    { id: "nightly", title: "Nightly", reason: "failed (the answer took too long)", href: "/jobs/nightly", at: "2030-02-28T00:00:00Z" },
+    { id: "nightly", title: "Nightly", reason: "failed (timeout)", href: "/jobs/nightly", at: "2030-02-28T00:00:00Z" },
   ]);
 });
 
-test("a job is late when its instant passed a minute ago", () => {
+test("a job is overdue a minute after its instant", () => {
   expect(lateJobs([job({ enabled: true, next_run_at: "2030-02-28T23:58:00Z" })], now)).toHaveLength(1);
   expect(lateJobs([job({ enabled: true, next_run_at: "2030-02-28T23:59:30Z" })], now)).toEqual([]);
   expect(lateJobs([job({ enabled: false, next_run_at: "2030-02-28T23:00:00Z" })], now)).toEqual([]);
 });
 
-test("levels that end are listed, the next one first", () => {
+test("temporary levels are listed, the first to end first", () => {
   const environments = {
     production: { level: "DEBUG", expires_at: "2030-03-01T00:30:00Z" },
     staging: { level: "TRACE", expires_at: "2030-03-01T00:10:00Z" },
@@ -41,7 +41,7 @@ test("a flag that nobody evaluates is stale, with the reason", () => {
     "not evaluated for 40 days",
   );
   expect(staleFlags([flag({ last_evaluated: null, created_at: made })], now)[0]?.reason).toBe(
-    "never evaluated since it was made 90 days ago",
+    "never evaluated since it was created 90 days ago",
   );
   expect(staleFlags([flag({ last_evaluated: "2030-02-20T00:00:00Z", created_at: made })], now)).toEqual([]);
   expect(staleFlags([flag({ managed: false, last_evaluated: null, created_at: made })], now)).toEqual([]);

@@ -1,28 +1,28 @@
 import type { Resource } from "../api/kinds";
 import { day, staleness } from "../ui/stale";
 
-/** Matter is something that needs somebody. */
+/** Matter is something that needs attention. */
 export interface Matter {
   id: string;
   title: string;
   reason: string;
   href: string;
-  /** at is when it happened, or will. */
+  /** at is the time of the event, past or future. */
   at?: string | null;
 }
 
 const age = (at: string, now: number) => now - new Date(at).getTime();
 
 const failures: Record<string, string> = {
-  TIMEOUT: "the answer took too long",
-  CONNECTION_ERROR: "no connection could be made",
-  NON_SUCCESS_STATUS: "the answer was no success",
-  SSRF_BLOCKED: "the address is not allowed",
-  QUOTA_EXCEEDED: "the plan's runs are used up",
-  WORKER_LOST: "the node that ran it was lost",
+  TIMEOUT: "timeout",
+  CONNECTION_ERROR: "no connection",
+  NON_SUCCESS_STATUS: "unexpected HTTP status",
+  SSRF_BLOCKED: "address not allowed",
+  QUOTA_EXCEEDED: "no runs left in the plan",
+  WORKER_LOST: "server node lost",
 };
 
-/** failingJobs are those whose last run failed. */
+/** failingJobs returns the jobs whose last run failed. */
 export function failingJobs(jobs: Resource<"job">[]): Matter[] {
   return jobs
     .filter(({ attributes }) => attributes.last_run?.status === "FAILED")
@@ -35,20 +35,20 @@ export function failingJobs(jobs: Resource<"job">[]): Matter[] {
     }));
 }
 
-/** lateJobs are those that should have run a minute ago, or whose last instant was skipped. */
+/** lateJobs returns the overdue jobs: those that should have fired more than a minute ago. */
 export function lateJobs(jobs: Resource<"job">[], now: number): Matter[] {
   return jobs
     .filter(({ attributes: { enabled, next_run_at } }) => enabled && next_run_at !== null && age(next_run_at, now) > 60_000)
     .map(({ id, attributes }) => ({
       id,
       title: attributes.name,
-      reason: "is late",
+      reason: "was due",
       href: `/jobs/${encodeURIComponent(id)}`,
       at: attributes.next_run_at,
     }));
 }
 
-/** expiringLevels are levels that end by themselves, the next one first; with a focus, those that this environment has. */
+/** expiringLevels returns the temporary levels, the first to end first; with a focus, only those of that environment. */
 export function expiringLevels(loggers: Resource<"logger">[], focus?: string): Matter[] {
   const found = loggers.flatMap(({ id, attributes }) => {
     const href = `/loggers/${encodeURIComponent(id)}`;
@@ -63,7 +63,7 @@ export function expiringLevels(loggers: Resource<"logger">[], focus?: string): M
   return found.toSorted((one, other) => one.at.localeCompare(other.at));
 }
 
-/** staleFlags are managed flags that no service evaluated for long. */
+/** staleFlags returns the managed flags that no service evaluated for 30 days. */
 export function staleFlags(flags: Resource<"flag">[], now: number): Matter[] {
   return flags.flatMap(({ id, attributes }) => {
     const reason = staleness(attributes, now);
@@ -81,7 +81,7 @@ export interface Limit {
 /** share returns how much of a limit is used, from 0 to 1; undefined without a limit. */
 export const share = ({ used, maximum }: Limit): number | undefined => (maximum < 0 ? undefined : used / Math.max(1, maximum));
 
-/** tightLimits are those of which more than 80 % is used. */
+/** tightLimits returns the limits of which more than 80 % is used. */
 export function tightLimits(limits: Limit[]): Matter[] {
   return limits
     .filter((limit) => (share(limit) ?? 0) > 0.8)
@@ -95,7 +95,7 @@ interface Seen {
 
 const silentAfter = day;
 
-/** silentServices are those that reported once and not for a day, and are not connected. */
+/** silentServices returns the services that have not reported for a day and are not connected. */
 export function silentServices(sources: Seen[], connected: Set<string>, now: number): Matter[] {
   const last = new Map<string, string>();
   for (const { service, last_seen } of sources) if ((last.get(service) ?? "") < last_seen) last.set(service, last_seen);

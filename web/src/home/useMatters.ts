@@ -8,15 +8,15 @@ import { useFocus } from "../app/focus";
 import { useNow } from "../ui/RelativeTime";
 import * as attention from "./attention";
 
-/** Group is what needs somebody for the same reason. */
+/** Group has the matters of one kind. */
 export interface Group {
   title: string;
   matters: attention.Matter[];
-  /** more is where all of it is listed. */
+  /** more is the address that lists all of them. */
   more: string;
 }
 
-/** useMatters gathers what needs somebody, in the environment in focus if there is one. It is live, because everything it reads is. */
+/** useMatters collects what needs attention, in the environment in focus if there is one. Its queries follow live updates. */
 export function useMatters(): { groups: Group[]; isPending: boolean; error: unknown; refetch: () => void } {
   const now = useNow(60);
   const [focus] = useFocus();
@@ -29,13 +29,13 @@ export function useMatters(): { groups: Group[]; isPending: boolean; error: unkn
   const frozen = useFrozen(focus);
   const first = [failing, due, loggers, flags, usage];
   const groups = [
-    { title: "Jobs that fail", matters: attention.failingJobs(failing.data?.data ?? []), more: "/jobs?status=FAILED" },
-    { title: "Jobs that are late", matters: attention.lateJobs(due.data?.data ?? [], now), more: "/jobs" },
-    { title: "Levels that end", matters: attention.expiringLevels(loggers.data?.data ?? [], focus), more: "/loggers?only=expiring" },
-    { title: "Limits that are near", matters: attention.tightLimits(usage.data ? limitsOf(usage.data) : []), more: "/plan" },
-    { title: "Services that are silent", matters: silent, more: "/services" },
-    { title: "Values that are frozen", matters: frozen, more: "/environments" },
-    { title: "Flags that look stale", matters: attention.staleFlags(flags.data?.data ?? [], now), more: "/flags?stale=1" },
+    { title: "Failing jobs", matters: attention.failingJobs(failing.data?.data ?? []), more: "/jobs?status=FAILED" },
+    { title: "Overdue jobs", matters: attention.lateJobs(due.data?.data ?? [], now), more: "/jobs" },
+    { title: "Temporary levels", matters: attention.expiringLevels(loggers.data?.data ?? [], focus), more: "/loggers?only=expiring" },
+    { title: "Limits nearly reached", matters: attention.tightLimits(usage.data ? limitsOf(usage.data) : []), more: "/plan" },
+    { title: "Silent services", matters: silent, more: "/services" },
+    { title: "Frozen environments", matters: frozen, more: "/environments" },
+    { title: "Stale flags", matters: attention.staleFlags(flags.data?.data ?? [], now), more: "/flags?stale=1" },
   ];
   return {
     groups: groups.filter(({ matters }) => matters.length > 0),
@@ -50,7 +50,7 @@ const limitsOf = (usage: Usage): attention.Limit[] => [
   { name: "Enabled jobs", used: usage.active_jobs, maximum: usage.active_jobs_limit },
 ];
 
-// useSilent reads the newest reports. When there are more than a page, a service that is not among them is not judged.
+// useSilent reads one page of the newest reports. A service without a report on that page is not called silent.
 function useSilent(now: number, focus?: string): attention.Matter[] {
   const newest = { sort: "-last_seen", "page[size]": 1000, "filter[environment]": focus };
   const loggers = useList("logger_source", newest);
@@ -69,7 +69,7 @@ function useSilent(now: number, focus?: string): attention.Matter[] {
   return attention.silentServices(sources, connected, now);
 }
 
-// useFrozen counts what unmanaged environments store, or the one in focus.
+// useFrozen counts the values of frozen environments, or of the one in focus.
 function useFrozen(focus?: string): attention.Matter[] {
   const unmanaged = useEnvironments()
     .filter(({ id, managed }) => !managed && (focus ?? id) === id)
@@ -81,6 +81,6 @@ function useFrozen(focus?: string): attention.Matter[] {
     const usage = counts[index]?.data;
     const stored = usage ? Object.values(usage).reduce((sum, count) => sum + count, 0) : 0;
     if (stored === 0) return [];
-    return [{ id, title: name, reason: `${stored} values cannot be changed`, href: `/environments?id=${encodeURIComponent(id)}` }];
+    return [{ id, title: name, reason: `${stored} frozen values`, href: `/environments?id=${encodeURIComponent(id)}` }];
   });
 }

@@ -5,7 +5,7 @@ import styles from "./jobs.module.css";
 import { milliseconds } from "./runs";
 import { type Day, stacked } from "./stats";
 
-const colours = {
+const colors = {
   light: { succeeded: "#57a773", failed: "#c23b30", canceled: "#b3b9c0", line: "#2f6f6a", axis: "#59616a", grid: "#eef0f1" },
   dark: { succeeded: "#3f8a58", failed: "#ef7b72", canceled: "#59616a", line: "#90c5bf", axis: "#a3abb5", grid: "#272c31" },
 };
@@ -23,7 +23,7 @@ export default function DaysChart({ days, dark }: { days: Day[]; dark: boolean }
       chart.destroy();
     };
   }, [days, dark]);
-  const c = dark ? colours.dark : colours.light;
+  const c = dark ? colors.dark : colors.light;
   return (
     <>
       <div
@@ -33,18 +33,18 @@ export default function DaysChart({ days, dark }: { days: Day[]; dark: boolean }
         aria-label="Runs of each day and their durations; the table below has the numbers"
       />
       <p className={styles.legend}>
-        <Swatch colour={c.succeeded} label="succeeded" />
-        <Swatch colour={c.failed} label="failed" />
-        <Swatch colour={c.canceled} label="cancelled" />
-        <span>line: median duration, dashed: 95 % took no longer</span>
+        <Swatch color={c.succeeded} label="succeeded" />
+        <Swatch color={c.failed} label="failed" />
+        <Swatch color={c.canceled} label="canceled" />
+        <span>line: median duration, dashed: 95th percentile</span>
       </p>
     </>
   );
 }
 
-const Swatch = ({ colour, label }: { colour: string; label: string }) => (
+const Swatch = ({ color, label }: { color: string; label: string }) => (
   <span>
-    <span className="dot" style={{ background: colour }} aria-hidden="true" /> {label}
+    <span className="dot" style={{ background: color }} aria-hidden="true" /> {label}
   </span>
 );
 
@@ -61,7 +61,7 @@ function data(days: Day[]): uPlot.AlignedData {
 }
 
 function options(dark: boolean, width: number): uPlot.Options {
-  const c = dark ? colours.dark : colours.light;
+  const c = dark ? colors.dark : colors.light;
   const bars = uPlot.paths.bars?.({ size: [0.7, 24] });
   const bar = (label: string, fill: string) => ({
     label,
@@ -92,7 +92,7 @@ function options(dark: boolean, width: number): uPlot.Options {
     ],
     series: [
       {},
-      bar("Cancelled", c.canceled),
+      bar("Canceled", c.canceled),
       bar("Failed", c.failed),
       bar("Succeeded", c.succeeded),
       { label: "Median", stroke: c.line, width: 2, scale: "ms", spanGaps: true, points: { size: 5 } },

@@ -7,7 +7,7 @@ import { applied, draftOf } from "./draft";
 import { JobForm } from "./JobForm";
 import { useRunActions } from "./useRunActions";
 
-/** EditJob changes a job. What others change meanwhile is announced, and never takes away what is being typed. */
+/** EditJob changes a job. A change by somebody else is announced and does not replace the typed text. */
 export default function EditJob({ loaded }: { loaded: Loaded<"job"> }) {
   const { id } = loaded.resource;
   const writer = useWriter();
@@ -44,7 +44,7 @@ export default function EditJob({ loaded }: { loaded: Loaded<"job"> }) {
           <Group justify="space-between">
             <Text size="sm">Somebody changed this job while you were editing it. Saving shows both versions.</Text>
             <Button size="compact-sm" variant="default" onClick={() => reset(loaded)}>
-              Drop mine, show theirs
+              Discard mine, show theirs
             </Button>
           </Group>
         </Alert>

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import styles from "./jobs.module.css";
 
-/** Fact is a member of a list of facts: what it is, and what is known. */
+/** Fact is a label with a value in a list of facts. */
 export function Fact({ label, wide, children }: { label: string; wide?: boolean; children: ReactNode }) {
   return (
     <div className={wide ? `${styles.fact} ${styles.wide}` : styles.fact}>

@@ -1,7 +1,7 @@
 import { RelativeTime } from "../ui/RelativeTime";
 import { instant } from "./schedule";
 
-/** FireTime shows when a job fires next: how soon, and at which time in UTC; the title has the reader's own. */
+/** FireTime shows when a job fires next: how soon, and the time in UTC; the title has the local time. */
 export function FireTime({ at, absent }: { at: string | null; absent: string }) {
   if (!at) return <span className="muted">{absent}</span>;
   const { utc, local } = instant(at);

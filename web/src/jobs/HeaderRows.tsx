@@ -10,7 +10,7 @@ interface Header {
 interface Rows {
   headers: Header[];
   onChange: (headers: Header[]) => void;
-  /** problem returns what is wrong with a member of a header. */
+  /** problem returns the problem with a member of a header. */
   problem: (index: number, member: keyof Header) => string | undefined;
   disabled: boolean;
 }

@@ -93,7 +93,7 @@ function Delete({ job }: { job: Resource<"job"> }) {
         title: `Delete the job ${job.id}`,
         done: `${job.id} is deleted.`,
         consequences: isInFlight(job.attributes.last_run?.status)
-          ? "It never fires again. Runs that wait are cancelled; one that runs now finishes. The history of its runs stays."
+          ? "It never fires again. Its pending runs are canceled; a running one finishes. The history of its runs stays."
           : "It never fires again. The history of its runs stays, and the id may be used again.",
       }}
     >
@@ -110,7 +110,7 @@ function Summary({ job }: { job: Resource<"job"> }) {
         {inWords(schedule)} <span className={`mono muted ${styles.cron}`}>{schedule}</span>
       </Fact>
       <Fact label="Next fire">
-        <FireTime at={next_run_at} absent="none: it is paused" />
+        <FireTime at={next_run_at} absent="none, the job is paused" />
       </Fact>
       <Fact label="Last run">
         {last_run ? (

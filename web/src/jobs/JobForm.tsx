@@ -16,11 +16,11 @@ interface Form {
   onChange: (changes: Partial<Draft>) => void;
   isNew?: boolean;
   isChanged: boolean;
-  /** onSave throws the server's refusal, which is shown beside the members. */
+  /** onSave throws the server's error, which is shown beside the members. */
   onSave: (andRun: boolean) => Promise<void>;
 }
 
-/** JobForm edits a job. The server checks it while people type: nothing is accepted here that it would refuse. */
+/** JobForm edits a job. The server checks it while people type, so that it never refuses a form that looks valid. */
 export function JobForm({ draft, onChange, isNew, isChanged, onSave }: Form) {
   const refusal = useRefusal("MEMBER");
   const [busy, setBusy] = useState<"save" | "run">();
@@ -30,7 +30,7 @@ export function JobForm({ draft, onChange, isNew, isChanged, onSave }: Form) {
   const asked = !refusal && isChanged;
   const { failure, warnings } = useDryRun(asked ? { kind: "job", id: draft.id, method: isNew ? "POST" : "PUT", attributes } : undefined);
   const known = failure ?? refused;
-  // What is still empty in a new form is not a mistake yet.
+  // An empty member of a new form is not a mistake yet.
   const at = (pointer: string, value: unknown = "x") => (isNew && !tried && value === "" ? undefined : known?.at(pointer));
   const of = (name: string, value?: unknown) => at(`/data/attributes/${name}`, value);
 
@@ -189,7 +189,7 @@ function Certificates({ draft, onChange, error }: Pick<Form, "draft" | "onChange
       {draft.tls_verify && (
         <Textarea
           label="CA certificate"
-          description="PEM, for receivers whose certificate is of your own authority"
+          description="PEM, for receivers with a certificate of your own authority"
           rows={2}
           classNames={{ input: "mono" }}
           value={draft.ca_cert}
@@ -201,7 +201,7 @@ function Certificates({ draft, onChange, error }: Pick<Form, "draft" | "onChange
   );
 }
 
-// Refused repeats the sentences of a refusal beside the button: a member may be out of sight.
+// Refused repeats the messages of an error beside the button, because the member may be out of view.
 function Refused({ failure }: { failure: ApiError }) {
   return (
     <Alert color="red" variant="light" role="alert" title="Nothing was saved">

@@ -21,7 +21,7 @@ import { useLook } from "./useLook";
 
 type Job = Resource<"job">;
 
-/** JobList is the screen of scheduled jobs: when each fires next, and what became of it lately. */
+/** JobList is the screen of scheduled jobs: when each fires next, and its last runs. */
 export default function JobList() {
   const { q, status, enabled, sort } = useSearch({ from: "/frame/jobs" });
   const jobs = usePages("job", { "filter[search]": q, "filter[last_status]": status, "filter[enabled]": enabled, sort });
@@ -141,7 +141,7 @@ function Filters() {
           { value: "SUCCEEDED", label: "Last run succeeded" },
           { value: "RUNNING", label: "Running now" },
           { value: "PENDING", label: "Pending" },
-          { value: "CANCELED", label: "Last run cancelled" },
+          { value: "CANCELED", label: "Last run canceled" },
         ]}
       />
       <Filter
@@ -173,8 +173,8 @@ function NoJobs() {
   --header 'Authorization: env:TOKEN' --url ${window.location.origin}`;
   return (
     <EmptyState title="No jobs yet" code={code}>
-      A job sends one HTTP request when it is due: by five cron fields in UTC, once at an instant, or now. Every run is kept with what was
-      sent, what came back, and how long it took.
+      A job sends one HTTP request when it is due: by five cron fields in UTC, once at an instant, or now. Every run is kept with its
+      request, its response and its duration.
     </EmptyState>
   );
 }

@@ -20,7 +20,7 @@ export default function NewJob() {
       id: draft.id,
       method: "POST",
       title: `Create the job ${draft.id}`,
-      done: `${draft.id} is there.`,
+      done: `Created ${draft.id}.`,
       change: () => attributesOf(draft),
     });
     if (!made) return;

@@ -13,7 +13,7 @@ import { Status } from "./Status";
 import { instant } from "./schedule";
 import { useRunActions } from "./useRunActions";
 
-/** RunDetail is the page of one run: where its time went, what was sent, what came back, and why it failed. */
+/** RunDetail is the page of one run: its timing, request and response, and why it failed. */
 export default function RunDetail() {
   const { id, run } = useParams({ from: "/frame/jobs/$id/runs/$run" });
   const query = useQuery({
@@ -130,7 +130,7 @@ function Phases({ run }: { run: RunAttributes }) {
   );
   let before = 0;
   return (
-    <section className="panel" aria-label="Where the time went">
+    <section className="panel" aria-label="Timing">
       <dl className={styles.phases}>
         {phases.map(({ key, label, ms }) => {
           const left = (before / total) * 100;

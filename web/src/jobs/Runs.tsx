@@ -31,7 +31,7 @@ export function Runs({ id, job }: { id: string; job: Job }) {
       {runs.error && !runs.data && <ErrorState error={runs.error} retry={() => runs.refetch()} />}
       {runs.data && all.length === 0 && (
         <EmptyState title={status || trigger ? "No run passes the filter" : "It has not run yet"}>
-          {!status && !trigger && "Run now sends the request at once, whatever the schedule, and shows what comes back."}
+          {!status && !trigger && "Run now sends the request at once, whatever the schedule, and shows the response."}
         </EmptyState>
       )}
       {all.length > 0 && (
@@ -101,7 +101,7 @@ function Filters() {
           { value: "", label: "Any result" },
           { value: "FAILED", label: "Failed" },
           { value: "SUCCEEDED", label: "Succeeded" },
-          { value: "CANCELED", label: "Cancelled" },
+          { value: "CANCELED", label: "Canceled" },
           { value: "RUNNING", label: "Running" },
           { value: "PENDING", label: "Pending" },
         ]}

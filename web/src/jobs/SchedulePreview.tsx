@@ -8,7 +8,7 @@ import { instant, inWords } from "./schedule";
 
 type Preview = components["schemas"]["SchedulePreviewDocument"];
 
-/** usePreview asks the server when a schedule fires; its refusal is the one that the job would get. */
+/** usePreview asks the server when a schedule fires; the job would get the same error. */
 export function usePreview(schedule: string) {
   return useQuery({
     queryKey: ["job", "preview", schedule],
@@ -21,13 +21,13 @@ export function usePreview(schedule: string) {
   });
 }
 
-/** SchedulePreview says when a schedule fires: in words, and the next five times. */
+/** SchedulePreview shows a schedule in words, and its next five fire times. */
 export function SchedulePreview({ schedule }: { schedule: string }) {
   const { data, error, isPlaceholderData } = usePreview(schedule);
   if (schedule === "" || error)
     return (
       <Text size="sm" className="muted">
-        The next five times that it fires are shown here.
+        The next five fire times are shown here.
       </Text>
     );
   return (

@@ -7,7 +7,7 @@ import { milliseconds, type Run } from "./runs";
 const count = 30;
 const [width, height, step] = [150, 22, 5];
 
-/** Sparkline shows the last 30 runs of a job, the newest to the right: how long each took, coloured by its outcome. */
+/** Sparkline shows the last 30 runs of a job, the newest to the right: how long each took, colored by its outcome. */
 export function Sparkline({ id, last }: { id: string; last: Kinds["job"]["last_run"] }) {
   const { data: runs = [] } = useQuery({
     queryKey: ["run", "recent", id, last?.id, last?.status],

@@ -12,7 +12,7 @@ import { type Day, totals } from "./stats";
 
 const DaysChart = lazy(() => import("./DaysChart"));
 
-/** Statistics shows what became of the runs of the last 30 days, and how long they took. */
+/** Statistics shows the outcomes and durations of the runs of the last 30 days. */
 export default function Statistics({ id, last }: { id: string; last: string | undefined }) {
   const { data, error, isPending, refetch } = useQuery({
     queryKey: [...keyOf.one("job", id), "stats", last],
@@ -54,7 +54,7 @@ function DaysTable({ days }: { days: Day[] }) {
       <Table verticalSpacing={4} fz="xs">
         <Table.Thead>
           <Table.Tr>
-            {["Day (UTC)", "Succeeded", "Failed", "Cancelled", "Median", "95 %", "Slowest"].map((title) => (
+            {["Day (UTC)", "Succeeded", "Failed", "Canceled", "Median", "95 %", "Slowest"].map((title) => (
               <Table.Th key={title}>{title}</Table.Th>
             ))}
           </Table.Tr>

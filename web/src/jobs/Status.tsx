@@ -1,7 +1,7 @@
 import styles from "./jobs.module.css";
 import { type Status as RunStatus, statusWord } from "./runs";
 
-/** Status shows what became of a run: a dot in its colour, and the word. */
+/** Status shows the status of a run: a colored dot and a word. */
 export function Status({ status, more }: { status: RunStatus; more?: string }) {
   return (
     <span className={styles.status} data-status={status}>

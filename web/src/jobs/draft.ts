@@ -45,7 +45,7 @@ export function draftOf(id: string, { name, description, enabled, schedule, conf
   return { id, name, description: description ?? "", enabled, schedule, ...rest, body: body ?? "", ca_cert: ca_cert ?? "" };
 }
 
-/** attributesOf returns what a draft sends. Header rows without a name and a value are left out. */
+/** attributesOf returns the attributes that a draft sends, without empty header rows. */
 export function attributesOf(draft: Draft) {
   const { id, name, description, enabled, schedule, body, ca_cert, timeout, ...configuration } = draft;
   return {
@@ -63,7 +63,7 @@ export function attributesOf(draft: Draft) {
   };
 }
 
-/** applied returns a job with what a form changed since it was opened, and what others changed meanwhile. */
+/** applied returns a job with the changes of a form on top of the changes that others made since it was opened. */
 export function applied(current: Job, opened: Draft, draft: Draft) {
   const [before, after] = [attributesOf(opened), attributesOf(draft)];
   const now = writable(current);

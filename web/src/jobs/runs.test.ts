@@ -59,7 +59,7 @@ test("every reason has an explanation", () => {
 
 test("an outcome is the status, or why there is none", () => {
   expect(outcome(run({ failure_reason: null, result: result(204) }))).toBe("HTTP 204");
-  expect(outcome(run({ failure_reason: "TIMEOUT" }))).toBe("took too long");
+  expect(outcome(run({ failure_reason: "TIMEOUT" }))).toBe("timeout");
 });
 
 test("durations are short", () => {

@@ -4,7 +4,7 @@ export type Run = Resource<"run">;
 export type RunAttributes = Kinds["run"];
 export type Status = RunAttributes["status"];
 
-/** isInFlight reports whether a run has still to end. */
+/** isInFlight reports whether a run has not ended. */
 export const isInFlight = (status: Status | undefined) => status === "PENDING" || status === "RUNNING";
 
 const words: Record<Status, string> = {
@@ -12,22 +12,22 @@ const words: Record<Status, string> = {
   RUNNING: "Running",
   SUCCEEDED: "Succeeded",
   FAILED: "Failed",
-  CANCELED: "Cancelled",
+  CANCELED: "Canceled",
 };
 
-/** statusWord returns what people call a status. */
+/** statusWord returns the word for a status. */
 export const statusWord = (status: Status) => words[status];
 
 const reasons: Record<NonNullable<RunAttributes["failure_reason"]>, string> = {
-  TIMEOUT: "took too long",
+  TIMEOUT: "timeout",
   CONNECTION_ERROR: "no connection",
-  NON_SUCCESS_STATUS: "wrong status",
+  NON_SUCCESS_STATUS: "unexpected HTTP status",
   SSRF_BLOCKED: "address not allowed",
   QUOTA_EXCEEDED: "no runs left",
   WORKER_LOST: "server node lost",
 };
 
-/** outcome returns in a few words what became of a run: "HTTP 503", "took too long". */
+/** outcome returns the outcome of a run in a few words: "HTTP 503", "timeout". */
 export function outcome({ failure_reason: reason, result }: Pick<RunAttributes, "failure_reason" | "result">): string {
   if (result && (reason === null || reason === "NON_SUCCESS_STATUS")) return `HTTP ${result.status}`;
   return reason ? reasons[reason] : "";
@@ -52,7 +52,7 @@ export interface Phase {
   ms: number;
 }
 
-/** phasesOf returns where the time of a run went; one that got no answer has only its execution as a whole. */
+/** phasesOf returns the phases of a run with their times; a run without an answer has one phase for its whole execution. */
 export function phasesOf(run: Pick<RunAttributes, "pending_duration_ms" | "run_duration_ms" | "result">): Phase[] {
   const phases: Phase[] = [];
   const add = (key: Phase["key"], label: string, ms: number | null | undefined) => {
@@ -82,14 +82,14 @@ export interface Explanation {
 export function explain(run: RunAttributes, wanted = "2xx"): Explanation | undefined {
   if (run.status === "CANCELED") {
     return {
-      what: run.error ?? "Somebody cancelled it.",
+      what: run.error ?? "Somebody canceled it.",
       todo: run.started_at ? "The receiver may have got the request." : "Nothing was sent.",
     };
   }
   switch (run.failure_reason) {
     case "TIMEOUT":
       return {
-        what: "The answer was not complete when the job's timeout ended.",
+        what: "The job timed out before the answer was complete.",
         todo: "Raise the timeout, or let the receiver answer at once and do its work afterwards.",
       };
     case "CONNECTION_ERROR":
@@ -104,18 +104,18 @@ export function explain(run: RunAttributes, wanted = "2xx"): Explanation | undef
       };
     case "SSRF_BLOCKED":
       return {
-        what: "The name leads to an address that is not public, and nothing was sent.",
-        todo: "Use a public address, or ask who runs this server to allow the network (SIGNALBOX_ALLOW_NETWORKS).",
+        what: "The host resolves to an address that is not public, so nothing was sent.",
+        todo: "Use a public address, or ask the operator of this server to allow the network (SIGNALBOX_ALLOW_NETWORKS).",
       };
     case "QUOTA_EXCEEDED":
       return {
-        what: "The runs of this month are used up, and nothing was sent.",
-        todo: "Run it again next month, or with a larger plan; pause jobs that need not run so often.",
+        what: "The plan's runs of this month are used up, so nothing was sent.",
+        todo: "Run it again next month, or choose a larger plan; pause jobs that you do not need.",
       };
     case "WORKER_LOST":
       return {
         what: "The server node that executed the run stopped before the end.",
-        todo: "The receiver may have got the request: look there, then run it again if that is safe.",
+        todo: "The receiver may have got the request: check it, then run the job again if that is safe.",
       };
     default:
       return undefined;
@@ -124,24 +124,24 @@ export function explain(run: RunAttributes, wanted = "2xx"): Explanation | undef
 
 function connectionAdvice(error: string): string {
   if (/certificate|x509|tls|handshake/i.test(error))
-    return "Check the receiver's certificate; for one of your own authority, add it to the job as CA certificate.";
-  if (/refused/i.test(error)) return "Nothing listens there: check host and port, and that the receiver runs.";
+    return "Check the receiver's certificate; if your own authority issued it, add the authority to the job as CA certificate.";
+  if (/refused/i.test(error)) return "Nothing listens at this address: check the host and port, and that the receiver runs.";
   if (/no such host|lookup|dns/i.test(error)) return "The name is unknown: check the spelling of the host.";
   return "Check that the receiver runs and that this server can reach it, then run it again.";
 }
 
 function statusAdvice(status: number): string {
-  if (status >= 300 && status < 400) return "Redirects are not followed: use the address that it leads to, or count 3xx as a success.";
+  if (status >= 300 && status < 400) return "Redirects are not followed: use the target address, or count 3xx as a success.";
   if (status === 401 || status === 403) return "Check the credential in the job's headers.";
   if (status === 404 || status === 410) return "Check the path of the URL.";
   if (status === 405) return "Check the method.";
-  if (status === 429) return "The receiver is asked too often: let the job run less often.";
+  if (status === 429) return "The receiver limits requests: run the job less often.";
   if (status >= 500) return "Look into the receiver's log; the header X-Signalbox-Run of the request has this run's id.";
-  if (status >= 400) return "Compare the request below with what the receiver expects.";
-  return "Change what the job counts as a success if this answer is fine.";
+  if (status >= 400) return "Compare the request below with the receiver's documentation.";
+  return "If this answer is fine, change the status that the job counts as a success.";
 }
 
-/** pretty returns a body as it is read best: JSON with indents, everything else as it came. */
+/** pretty returns a body for display: JSON is indented, everything else is unchanged. */
 export function pretty(body: string): string {
   try {
     const value: unknown = JSON.parse(body);
@@ -151,14 +151,14 @@ export function pretty(body: string): string {
   }
 }
 
-/** Look is when a list of jobs should be read again, because runs send no events. */
+/** Look tells when to read a list of jobs again, because runs send no events. */
 export interface Look {
   inFlight: boolean;
   /** soonest is the next instant that a job fires for, in milliseconds. */
   soonest: number | undefined;
 }
 
-/** lookAt returns when something will have happened to jobs. */
+/** lookAt returns whether a run is in flight, and when the next job fires. */
 export function lookAt(jobs: Pick<Kinds["job"], "next_run_at" | "last_run">[]): Look {
   const instants = jobs.flatMap(({ next_run_at: at }) => (at ? [new Date(at).getTime()] : []));
   return {

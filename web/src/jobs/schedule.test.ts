@@ -15,7 +15,7 @@ test("a schedule in words says when, and that cron means UTC", () => {
   expect(inWords("now")).toBe("Once, right away");
 });
 
-test("what has no words stays as it is", () => {
+test("a schedule without words stays unchanged", () => {
   expect(inWords("61 * * * *")).toBe("61 * * * *");
   expect(inWords("tomorrow")).toBe("tomorrow");
 });

@@ -1,13 +1,13 @@
 import cronstrue from "cronstrue";
 
-/** kindOf returns what kind of schedule a text would be; the server says whether it is a good one. */
+/** kindOf returns the kind of schedule that a text looks like; the server checks it. */
 export function kindOf(schedule: string): "cron" | "datetime" | "now" {
   const text = schedule.trim();
   if (text.toLowerCase() === "now") return "now";
   return text.split(/\s+/).length === 5 ? "cron" : "datetime";
 }
 
-/** inWords returns a schedule as people say it: "At 02:30, UTC". What has no words stays as it is. */
+/** inWords returns a schedule as people say it: "At 02:30, UTC". A schedule without words is returned unchanged. */
 export function inWords(schedule: string): string {
   switch (kindOf(schedule)) {
     case "now":
@@ -30,7 +30,7 @@ function cronInWords(schedule: string): string {
 
 const two = (value: number) => String(value).padStart(2, "0");
 
-/** instant returns a time as it is in UTC, and where the reader is. */
+/** instant returns a time in UTC and in the reader's time zone. */
 export function instant(at: string): { utc: string; local: string } {
   const date = new Date(at);
   const utc = `${date.toISOString().slice(0, 10)} ${date.toISOString().slice(11, date.getUTCSeconds() === 0 ? 16 : 19)} UTC`;

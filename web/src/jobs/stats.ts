@@ -2,7 +2,7 @@ import type { components } from "../api/schema";
 
 export type Day = components["schemas"]["JobStatsDocument"]["data"]["attributes"]["days"][number];
 
-/** totals adds up days. The rate is of the runs that were not cancelled. */
+/** totals adds up days. The rate is of the runs that were not canceled. */
 export function totals(days: Day[]) {
   const sum = (name: "succeeded" | "failed" | "canceled") => days.reduce((total, day) => total + day[name], 0);
   const [succeeded, failed, canceled] = [sum("succeeded"), sum("failed"), sum("canceled")];
@@ -22,7 +22,7 @@ function percent(part: number): string {
   return `${Math.min(99.9, Math.round(part * 1000) / 10)} %`;
 }
 
-/** stacked returns the heights of bars that stand on each other, as a chart draws them: all, without the cancelled, succeeded. */
+/** stacked returns the heights of stacked bars for each day: all runs, succeeded and failed runs, succeeded runs. */
 export function stacked(days: Day[]): [number[], number[], number[]] {
   return [
     days.map((day) => day.succeeded + day.failed + day.canceled),

@@ -4,8 +4,8 @@ import type { Look } from "./runs";
 const interval = 2000;
 
 /**
- * useLook calls look every two seconds while a run is in flight, and from the next fire time on until something
- * has happened. Runs send no events. Nothing is asked while the tab is hidden.
+ * useLook calls look every two seconds while a run is in flight, and after a fire time until the run appears,
+ * because runs send no events. It pauses while the tab is hidden.
  */
 export function useLook({ inFlight, soonest }: Look, look: () => void): void {
   const latest = useRef(look);

@@ -6,7 +6,7 @@ import { pathOf, type Single } from "../api/kinds";
 import { keyOf } from "../api/queries";
 import { visible } from "../visible/visible";
 
-/** useRunActions returns what can be done with runs. Each shows the run that it is about, or why it was refused. */
+/** useRunActions returns the actions on runs. Each shows its run, or the error. */
 export function useRunActions() {
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -21,7 +21,7 @@ export function useRunActions() {
       const { message, requestId } = asApiError(failure);
       notifications.show({
         color: "red",
-        title: `${title}: that did not work`,
+        title: `${title}: failed`,
         message: visible(`${message} (request ${requestId})`),
         autoClose: 12_000,
       });

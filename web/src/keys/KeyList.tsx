@@ -49,7 +49,7 @@ function List({ q, open }: { q: string; open: (key: Key) => void }) {
         title="There are no keys yet"
         code={`curl '${window.location.origin}/api/v1/flags' -H "Authorization: Bearer $SIGNALBOX_KEY"`}
       >
-        Programs sign in with a key. Make one, and send it with every request:
+        Programs use a key. Create one, and send it with every request:
       </EmptyState>
     );
   return (

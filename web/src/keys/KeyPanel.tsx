@@ -10,7 +10,7 @@ import { ErrorState, Loading } from "../ui/states";
 import { useWriter } from "../ui/WriteProvider";
 import { stateOf } from "./draft";
 
-/** KeyPanel shows one key, and takes it out of use. */
+/** KeyPanel shows one key, and revokes or deletes it. */
 export function KeyPanel({ id, close }: { id: string; close: () => void }) {
   const { data, error, refetch } = useOne("api_key", id);
   return (
@@ -36,7 +36,7 @@ function Details({ apiKey, close }: { apiKey: Resource<"api_key">; close: () => 
     ...(access === "evaluate" ? [["Origins", scopes.origins?.join(", ") ?? "any"] as [string, ReactNode]] : []),
     ["Last used", <RelativeTime key="used" at={last_used_at} />],
     ["Expires", <RelativeTime key="expires" at={expires_at} absent="never" />],
-    ["Made", <RelativeTime key="made" at={created_at} />],
+    ["Created", <RelativeTime key="created" at={created_at} />],
   ];
   return (
     <Stack gap="lg">
@@ -61,7 +61,7 @@ function Ends({ apiKey, revoked, close }: { apiKey: Resource<"api_key">; revoked
   const writer = useWriter();
   const { name } = apiKey.attributes;
   const consequences =
-    "Programs that use it are refused from their next request on, and their event sockets close within a second. It cannot be taken back.";
+    "Programs that use it are refused from their next request on, and their event sockets close within a second. This cannot be undone.";
   const revoke = () =>
     writer.attempt({
       kind: "api_key",
@@ -89,7 +89,7 @@ function Ends({ apiKey, revoked, close }: { apiKey: Resource<"api_key">; revoked
   return (
     <Stack gap="xs">
       <Text size="sm" className="muted">
-        {revoked ? "It does not work any more." : "A lost key is revoked; a new one takes its place."}
+        {revoked ? "It no longer works." : "Revoke a lost key and create a new one."}
       </Text>
       <Group>
         {!revoked && (

@@ -12,7 +12,7 @@ import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
 import { attributesOf, type Draft, empty, exampleFor } from "./draft";
 
-/** NewKey makes a key and shows it once. */
+/** NewKey creates a key and shows it once. */
 export function NewKey({ close }: { close: () => void }) {
   const writer = useWriter();
   const [draft, setDraft] = useState(empty);
@@ -23,8 +23,8 @@ export function NewKey({ close }: { close: () => void }) {
       kind: "api_key",
       id: "",
       method: "POST",
-      title: `Make the key ${draft.name}`,
-      done: `The key ${draft.name} is made.`,
+      title: `Create the key ${draft.name}`,
+      done: `Created the key ${draft.name}.`,
       final: true,
       change: () => attributesOf(draft),
     });
@@ -48,7 +48,7 @@ export function NewKey({ close }: { close: () => void }) {
           <Stack gap="md">
             <TextInput
               label="Name"
-              description="Who uses it, and where: “checkout service, production”."
+              description="The program and its environment, such as “checkout service, production”."
               size="sm"
               value={draft.name}
               required
@@ -89,7 +89,7 @@ export function NewKey({ close }: { close: () => void }) {
               <RoleGate needs="ADMIN">
                 {(disabled) => (
                   <Button type="submit" size="compact-sm" disabled={disabled}>
-                    Make the key
+                    Create the key
                   </Button>
                 )}
               </RoleGate>
@@ -114,8 +114,8 @@ function Access({ draft, change }: Part) {
         label="For"
         description={
           draft.access === "full"
-            ? "Keep it secret. What it may do is its role."
-            : "It may only evaluate flags of one environment, so it may be public."
+            ? "Keep it secret. Its role decides what it may do."
+            : "It can only evaluate flags of one environment, so it need not be secret."
         }
         size="sm"
         value={draft.access}
@@ -140,7 +140,9 @@ function Places({ draft, change, error }: Part & { error?: string }) {
   return (
     <Checkbox.Group
       label={one ? "Environment" : "Environments"}
-      description={one ? "Exactly one." : "None: it may write everywhere. Some: it reads all, and writes only their values."}
+      description={
+        one ? "Exactly one." : "With none, it may write everywhere. With some, it reads everything and writes values of these only."
+      }
       error={error}
       value={draft.environments}
     >

@@ -30,7 +30,7 @@ test("a browser's key only reads, for its environment and origins", () => {
   });
 });
 
-test("a key that is over says so", () => {
+test("an expired or revoked key says so", () => {
   expect(stateOf({ status: "ACTIVE", expires_at: null }, now.getTime())).toBe("active");
   expect(stateOf({ status: "ACTIVE", expires_at: "2029-12-31T00:00:00Z" }, now.getTime())).toBe("expired");
   expect(stateOf({ status: "REVOKED", expires_at: null }, now.getTime())).toBe("revoked");

@@ -13,7 +13,7 @@ export interface Draft {
 
 export const empty: Draft = { name: "", access: "full", role: "MEMBER", environments: [], origins: "", days: "" };
 
-/** attributesOf returns what the server is sent. An absent scope is unrestricted. */
+/** attributesOf returns the attributes to send. Without a scope, a key is unrestricted. */
 export function attributesOf(draft: Draft, now = new Date()): Record<string, unknown> {
   const origins = draft.origins.split(/[\s,]+/).filter(Boolean);
   const scopes = {
@@ -29,7 +29,7 @@ export function attributesOf(draft: Draft, now = new Date()): Record<string, unk
   };
 }
 
-/** stateOf returns whether a key works, in a word. */
+/** stateOf returns the state of a key in a word. */
 export function stateOf(
   { status, expires_at }: { status: "ACTIVE" | "REVOKED"; expires_at: string | null },
   now = Date.now(),
@@ -38,7 +38,7 @@ export function stateOf(
   return expires_at && new Date(expires_at).getTime() <= now ? "expired" : "active";
 }
 
-/** exampleFor returns the first thing to do with a new key. */
+/** exampleFor returns an example request with a new key. */
 export function exampleFor(origin: string, access: string, key: string): string {
   if (access === "evaluate")
     return `curl -X POST '${origin}/ofrep/v1/evaluate/flags' \\

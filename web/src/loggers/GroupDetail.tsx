@@ -98,7 +98,7 @@ function Delete({ id }: { id: string }) {
   const consequences =
     members === 0
       ? "It has no members."
-      : `${members} ${members === 1 ? "logger loses" : "loggers lose"} the levels of the group; those with nothing else set are released.`;
+      : `${members} ${members === 1 ? "logger loses" : "loggers lose"} the levels of the group; those without their own level are released.`;
   return (
     <LeaveButton
       to={list.to}

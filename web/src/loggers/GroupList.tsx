@@ -33,8 +33,7 @@ export default function GroupList() {
       {groups.error && !groups.data && <ErrorState error={groups.error} retry={() => groups.refetch()} />}
       {groups.data && rows.length === 0 && (
         <EmptyState title="No groups yet">
-          A group gives loggers of many names one level, such as everything that speaks SQL. Make one, then drag loggers into it on its
-          page.
+          A group gives one level to many loggers, such as all loggers of SQL code. Create one, then drag loggers into it on its page.
         </EmptyState>
       )}
       {rows.length > 0 && (
@@ -108,7 +107,7 @@ function NewGroup({ close }: { close: () => void }) {
       id,
       method: "POST",
       title: `Create the group ${id}`,
-      done: `The group ${id} was created.`,
+      done: `Created ${id}.`,
       change: () => ({}),
     });
     if (made) await navigate({ to: "/log-groups/$id", params: { id: made.id } });

@@ -13,7 +13,7 @@ interface Cell {
   onPick: (anchor: HTMLElement) => void;
 }
 
-/** LevelCell shows the level that services get in an environment, where it comes from, and what they confirm. */
+/** LevelCell shows the level of a logger in an environment, where it comes from, and whether services confirm it. */
 export function LevelCell({ id, logger, environment, onPick }: Cell) {
   const effective = logger && effectiveIn(logger.attributes, environment.id);
   const confirmation = logger && confirmationIn(logger.attributes, environment.id);
@@ -25,7 +25,7 @@ export function LevelCell({ id, logger, environment, onPick }: Cell) {
         className={`plain ${styles.pick}`}
         onClick={(event) => onPick(event.currentTarget)}
         aria-label={`Level of ${id} in ${environment.name}: ${effective ? `${effective.level} ${originOf(effective)}` : "set…"}`}
-        title={effective ? originSentence(effective, environment.name) : "Nothing is known here. Click to set a level."}
+        title={effective ? originSentence(effective, environment.name) : "No level is known here. Click to set one."}
       >
         {effective ? <LevelPill level={effective.level} faint={!isOwn(effective)} /> : <span className={styles.none}>set…</span>}{" "}
         {effective && <span className={styles.origin}>{originOf(effective)}</span>}
@@ -38,7 +38,7 @@ export function LevelCell({ id, logger, environment, onPick }: Cell) {
 
 const isOwn = ({ origin }: Effective) => origin === "environment" || origin === "base";
 
-/** TimeLeft counts down to the moment when a level is removed. */
+/** TimeLeft counts down to the end of a temporary level. */
 export function TimeLeft({ at }: { at: string }) {
   const left = new Date(at).getTime() - useNow();
   return (
@@ -54,7 +54,7 @@ function Confirmed({ confirmation: { applied, total, others }, watched }: { conf
   if (others.length === 0 && !watched) return null;
   const since = (lastSeen: string | null) => (lastSeen ? relative(new Date(lastSeen).getTime() - Date.now()) : "never");
   const lines = others.map(({ service, level, lastSeen }) => `${service} still ${level} (${since(lastSeen)})`);
-  const title = lines.join("\n") || `All ${total} services that report from here use it.`;
+  const title = lines.join("\n") || `All ${total} services that report from this environment use it.`;
   return (
     <span className={styles.confirmed} data-pending={others.length > 0 || undefined} title={title}>
       {applied}/{total} applied

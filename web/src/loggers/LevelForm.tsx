@@ -22,14 +22,14 @@ export interface LevelFormProps {
   /** environment is undefined for the level of all environments. */
   environment?: Environment;
   level?: Level;
-  /** isSet is whether there is something to reset. */
+  /** isSet is whether there is a level to reset. */
   isSet: boolean;
-  /** onClose is called before the write, whose question would be behind the form. */
+  /** onClose is called before the write, because the form would cover the confirmation. */
   onClose: () => void;
   onWritten?: (id: string) => void;
 }
 
-/** LevelForm sets a level, for a while or for good. */
+/** LevelForm sets a temporary or a permanent level. */
 export function LevelForm({ kind, id, environment, level, isSet, onClose, onWritten }: LevelFormProps) {
   const writer = useWriter();
   const key = environment?.id ?? base;

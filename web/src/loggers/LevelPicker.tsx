@@ -1,7 +1,7 @@
 import { lazy, Suspense } from "react";
 import type { LevelFormProps } from "./LevelForm";
 
-/** Picking is a pill that was clicked. */
+/** Picking is the pill that was clicked, with its place. */
 export interface Picking extends Omit<LevelFormProps, "onClose" | "onWritten"> {
   anchor: HTMLElement;
 }

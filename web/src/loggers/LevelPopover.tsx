@@ -9,7 +9,7 @@ export default function LevelPopover({ picking, onClose, onWritten }: PickerProp
   const { anchor, ...form } = picking;
   const close = () => {
     onClose();
-    (anchor.closest<HTMLElement>("[data-cell]") ?? anchor).focus(); // back to where the keyboard was
+    (anchor.closest<HTMLElement>("[data-cell]") ?? anchor).focus(); // back to the cell that had the focus
   };
   if (narrow) {
     return (

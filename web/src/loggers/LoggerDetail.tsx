@@ -25,7 +25,7 @@ const History = lazy(() => import("../ui/History"));
 
 const list = { to: "/loggers", label: "Log levels" };
 
-/** LoggerDetail is the page of one logger: its levels and why, who has it, its group, its history. */
+/** LoggerDetail is the page of one logger: its levels and their origins, its services, group and history. */
 export default function LoggerDetail() {
   const { id } = useParams({ from: "/frame/loggers/$id" });
   return (
@@ -42,7 +42,7 @@ function Page({ logger }: { logger: Logger }) {
   return (
     <main className="screen detail">
       <DetailHead list={list} title={logger.id} subtitle={attributes.name === logger.id ? undefined : attributes.name}>
-        {!attributes.managed && <Tag>discovered: services have it, nobody steers it</Tag>}
+        {!attributes.managed && <Tag>discovered: reported by services, not managed</Tag>}
         <GroupSelect logger={logger} />
         <Release logger={logger} />
       </DetailHead>
@@ -86,7 +86,7 @@ function BaseLevel({ logger, pick }: { logger: Logger; pick: (picking: Picking) 
   );
 }
 
-/** Resolution shows the five places where the server looks for a level, and the one that decided. */
+/** Resolution shows the five places of a level in the order of the server, and the one that decides. */
 function Resolution({ logger, environment, pick }: { logger: Logger; environment: Environment; pick: (picking: Picking) => void }) {
   const onPick = (anchor: HTMLElement) =>
     pick({
@@ -151,10 +151,9 @@ function Release({ logger }: { logger: Logger }) {
         kind: "logger",
         id: logger.id,
         title: `Release ${logger.id}`,
-        done: `${logger.id} is left to its framework again.`,
+        done: `${logger.id} uses the level of its code again.`,
         environments: ["production"],
-        consequences:
-          "Its levels, in all environments, and its group are removed. Services that have it use the level of their code again.",
+        consequences: "Its levels, in all environments, and its group are removed. Services use the level of their code again.",
         change: () => ({ managed: false }),
       }}
     >
@@ -164,11 +163,11 @@ function Release({ logger }: { logger: Logger }) {
 }
 
 const reported = {
-  "Uses now": ({ resolved_level }: Kinds["logger_source"]) => <LevelPill level={resolved_level} />,
-  "Its code says": ({ level }: Kinds["logger_source"]) => level ?? <span className="muted">inherits</span>,
+  "Current level": ({ resolved_level }: Kinds["logger_source"]) => <LevelPill level={resolved_level} />,
+  "Level in the code": ({ level }: Kinds["logger_source"]) => level ?? <span className="muted">inherits</span>,
 };
 
-/** Services lists which services have the logger, and the level that each uses now. */
+/** Services lists the services that report the logger, and the current level of each. */
 function Services({ id }: { id: string }) {
   const loggersOf = (service: string) => (
     <Link to="/loggers" search={{ service }}>
@@ -178,7 +177,7 @@ function Services({ id }: { id: string }) {
   return (
     <Sources kind="logger_source" of={id} columns={reported} service={loggersOf}>
       <EmptyState title="No service reports this logger">
-        It can have a level all the same: services that report it later follow it, and so do the loggers below it.
+        You can set a level anyway: services that report it later use the level, and so do the loggers below it.
       </EmptyState>
     </Sources>
   );

@@ -21,7 +21,7 @@ import styles from "./LoggerList.module.css";
 import { base, effectiveIn, type Logger, withLevel } from "./levels";
 import { buildTree, flatRows, matches, type Row, rowsOf } from "./tree";
 
-/** small is how many loggers are shown with all branches open. */
+/** small is the number of loggers up to which all branches are open. */
 const small = 80;
 
 /** LoggerList is the screen of log levels: a tree or a list, a column for each environment. */
@@ -70,7 +70,7 @@ export default function LoggerList() {
   );
 }
 
-/** useRows arranges the loggers as the address says. */
+/** useRows returns the rows of the tree or list that the address asks for. */
 function useRows(loggers: Logger[], environments: Environment[]) {
   const search = useSearch({ from: "/frame/loggers" });
   const setSearch = useSetSearch();
@@ -157,7 +157,7 @@ function GroupCell({ row }: { row: Row }) {
   return <Manage logger={logger} />;
 }
 
-/** Manage makes a discovered logger a managed one, with the level that it has. */
+/** Manage makes a discovered logger managed, with its current level. */
 function Manage({ logger }: { logger: Logger }) {
   const writer = useWriter();
   const manage = () =>
@@ -177,7 +177,7 @@ function Manage({ logger }: { logger: Logger }) {
           className={`plain ${styles.manage}`}
           disabled={disabled}
           onClick={manage}
-          title="Services reported it; nobody steers it yet."
+          title="Reported by services, not managed yet."
         >
           manage
         </button>
@@ -197,7 +197,7 @@ function Level({ watched, ...props }: LevelProps) {
   return watched ? <WatchedLevel {...props} /> : <PlainLevel {...props} />;
 }
 
-/** WatchedLevel follows what services confirm after a level was set here: reports send no events. */
+/** WatchedLevel polls for confirmations after a level was set here, because reports send no events. */
 function WatchedLevel({ row, ...props }: Omit<LevelProps, "watched">) {
   const { data } = useOne("logger", row.id, { refetchInterval: 2000 });
   return <PlainLevel row={{ ...row, logger: data?.resource ?? row.logger }} {...props} />;
@@ -264,7 +264,7 @@ function Filters() {
         any="Any state"
         choices={[
           { value: "overridden", label: "Overridden only" },
-          { value: "expiring", label: "Expiring" },
+          { value: "expiring", label: "Temporary" },
         ]}
       />
       <Link to="/log-groups" className={styles.groups}>
@@ -280,8 +280,8 @@ function NoLoggers() {
 log := slogadapter.New(box, slog.NewJSONHandler(os.Stdout, nil)).Logger("shop.payments")`;
   return (
     <EmptyState title="No loggers yet" code={code}>
-      Services report their loggers when they start with a client. A reported logger is discovered: it is listed here and left alone until
-      you set a level. Click on its pill then, and every service that has it follows within a second.
+      Services with a client report their loggers when they start. A reported logger is discovered: it is listed here, and Signalbox does
+      not control it until you set a level. Click its level to set one; every service with this logger follows within a second.
     </EmptyState>
   );
 }

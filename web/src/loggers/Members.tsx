@@ -9,7 +9,7 @@ import type { Logger } from "./levels";
 import styles from "./Members.module.css";
 import { useAssign } from "./useAssign";
 
-/** Members lists the loggers of a group beside the others, which are dragged in, or added with their button. */
+/** Members lists the loggers of a group, and beside them the other loggers, to drag in or to add with a button. */
 export function Members({ id }: { id: string }) {
   const assign = useAssign();
   const [isOver, setOver] = useState(false);
@@ -84,7 +84,7 @@ function Others({ id }: { id: string }) {
           <Line key={logger.id} logger={logger} action="Add" onAct={() => assign(logger.id, id)} isDraggable />
         ))}
       </ul>
-      {data && others.length === 0 && <p className="muted">No other logger has this in its name.</p>}
+      {data && others.length === 0 && <p className="muted">No other logger has this text in its name.</p>}
     </section>
   );
 }

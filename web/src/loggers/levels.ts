@@ -12,8 +12,8 @@ export interface Effective {
 }
 
 /**
- * effectiveIn returns what a service gets in an environment. Nobody steers a discovered logger: there it
- * is what services report, and undefined where they report nothing.
+ * effectiveIn returns the level of a logger in an environment. For a discovered logger it is the level that
+ * services report, or undefined without reports.
  */
 export function effectiveIn(attributes: Attributes, environment: string): Effective | undefined {
   if (!attributes.managed) {
@@ -32,7 +32,7 @@ export function effectiveIn(attributes: Attributes, environment: string): Effect
   return { ...resolved, expiresAt };
 }
 
-/** originOf says in a word where a level comes from. */
+/** originOf returns the origin of a level in a word. */
 export function originOf({ origin, of }: Effective): string {
   const words = { environment: "own", base: "own", default: "default", reported: "reported" };
   if (origin === "group") return `group ${of}`;
@@ -40,7 +40,7 @@ export function originOf({ origin, of }: Effective): string {
   return words[origin];
 }
 
-/** originSentence says the same in full. */
+/** originSentence returns the origin of a level as a sentence. */
 export function originSentence({ origin, of }: Effective, environment: string): string {
   switch (origin) {
     case "environment":
@@ -54,11 +54,11 @@ export function originSentence({ origin, of }: Effective, environment: string): 
     case "default":
       return "Nothing is set here or above: the default.";
     case "reported":
-      return "Not managed: this is what services report; the framework decides.";
+      return "Not managed: this is the level that services report.";
   }
 }
 
-/** Confirmation is how many of the services that report from an environment use its level. */
+/** Confirmation counts the services that report from an environment, and those that use its level. */
 export interface Confirmation {
   applied: number;
   total: number;
@@ -79,13 +79,13 @@ export function confirmationIn(attributes: Attributes, environment: string): Con
   };
 }
 
-/** Setting is a level that somebody chose: for so many seconds, or for good. */
+/** Setting is a chosen level; seconds is set for a temporary level. */
 export interface Setting {
   level: Level | null;
   seconds?: number;
 }
 
-/** base is the pseudo-environment of the level that holds in all of them. */
+/** base stands for the level of all environments. */
 export const base = "*";
 
 type Writable = Pick<Attributes, "level" | "level_expires_at" | "environments">;
@@ -115,7 +115,7 @@ export interface Step {
   of?: string;
 }
 
-/** stepsOf returns the five steps of a resolution. Levels of steps after the one that decided are not asked for. */
+/** stepsOf returns the five steps of a resolution. Levels of steps after the deciding one are not read. */
 export function stepsOf(logger: Logger, environment: string): Step[] {
   const { attributes } = logger;
   const resolved = attributes.resolved?.[environment];

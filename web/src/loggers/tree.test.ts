@@ -17,7 +17,7 @@ test("names become branches, also those that nobody reported", () => {
   expect(rows[1]?.logger).toBeUndefined();
 });
 
-test("closed branches hide what is below them", () => {
+test("closed branches hide their descendants", () => {
   expect(rowsOf(tree, () => false).map(({ id }) => id)).toEqual(["shop", "shop-admin", "web"]);
   expect(rowsOf(tree, (id) => id === "shop").map(({ id }) => id)).toEqual(["shop", "shop.payments", "shop-admin", "web"]);
 });

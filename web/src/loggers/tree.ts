@@ -1,12 +1,12 @@
 import type { Logger } from "./levels";
 
-/** Row is a line of the tree: a logger, or a name that only its descendants have. */
+/** Row is a line of the tree: a logger, or a common prefix of other loggers. */
 export interface Row {
   id: string;
   label: string;
   depth: number;
   logger?: Logger;
-  /** below is how many loggers are under it; 0 is a leaf. */
+  /** below is the number of loggers under it; a leaf has 0. */
   below: number;
   open: boolean;
 }
@@ -59,7 +59,7 @@ export function flatRows(loggers: Logger[]): Row[] {
   return loggers.map((logger) => ({ id: logger.id, label: logger.id, depth: 0, logger, below: 0, open: false }));
 }
 
-/** Filter is what the list shows of all loggers. */
+/** Filter has the conditions for loggers in the list. */
 export interface Filter {
   q?: string;
   managed?: string;

@@ -1,7 +1,7 @@
 import { useWriter } from "../ui/WriteProvider";
 import { base, withLevel } from "./levels";
 
-/** useAssign returns what puts a logger into a group, or takes it out of its group with null. */
+/** useAssign returns a function that puts a logger into a group; null removes it from its group. */
 export function useAssign() {
   const writer = useWriter();
   return (id: string, group: string | null) =>

@@ -10,7 +10,7 @@ import { ErrorState } from "../ui/states";
 import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
 
-/** Invite makes a link with which somebody joins. No mail is sent. */
+/** Invite creates a link with which somebody joins. No mail is sent. */
 export function Invite({ close }: { close: () => void }) {
   const writer = useWriter();
   const [email, setEmail] = useState("");
@@ -33,13 +33,13 @@ export function Invite({ close }: { close: () => void }) {
     <SidePanel title="Invite somebody" close={close}>
       {link ? (
         <ShownOnce label={`The link for ${email}`} secret={link}>
-          Send it to them yourself: the server sends no mail. It is shown only now, works once, and ends in 7 days.
+          Send the link yourself: the server sends no mail. It is shown only now, works once, and expires in 7 days.
         </ShownOnce>
       ) : (
         <form onSubmit={submit}>
           <Stack gap="sm">
             <Text size="sm" className="muted">
-              You get a link to pass on; whoever opens it chooses a name and a password.
+              You get a link to send. The person who opens it chooses a name and a password.
             </Text>
             <TextInput
               label="E-mail"
@@ -56,7 +56,7 @@ export function Invite({ close }: { close: () => void }) {
               <RoleGate needs="ADMIN">
                 {(disabled) => (
                   <Button type="submit" size="compact-sm" disabled={disabled}>
-                    Make the link
+                    Create the link
                   </Button>
                 )}
               </RoleGate>

@@ -14,10 +14,10 @@ import { Tag } from "../ui/Tag";
 import { Invite } from "./Invite";
 import { PersonPanel } from "./PersonPanel";
 
-/** Row is a person, or somebody who was invited and did not come yet. */
+/** Row is a user, or an open invitation. */
 export type Row = Resource<"user"> | Resource<"invitation">;
 
-/** People shows who has access, and who was invited. */
+/** People lists users and open invitations. */
 export default function People() {
   const { id, new: inviting } = useSearch({ from: "/frame/people" });
   const setSearch = useSetSearch();
@@ -34,7 +34,7 @@ export default function People() {
         </NewButton>
       </header>
       {refusal ? (
-        <EmptyState title="Who has access is for admins to see">
+        <EmptyState title="Only admins see who has access">
           {refusal} Your own password and sessions are in <Link to="/settings">Settings</Link>.
         </EmptyState>
       ) : (

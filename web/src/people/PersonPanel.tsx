@@ -14,7 +14,7 @@ import { EmptyState, ErrorState, Loading } from "../ui/states";
 import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
 
-/** PersonPanel shows somebody's role, sessions and ways to sign in, or an invitation. */
+/** PersonPanel shows a user with role, sessions and sign-in, or an invitation. */
 export function PersonPanel({ id, close }: { id: string; close: () => void }) {
   const users = useList("user");
   const invitations = useList("invitation");
@@ -29,7 +29,7 @@ export function PersonPanel({ id, close }: { id: string; close: () => void }) {
       ) : users.isPending || invitations.isPending ? (
         <Loading />
       ) : (
-        <EmptyState title="Nobody here has this id">They may have been removed, or the invitation was used.</EmptyState>
+        <EmptyState title="Nobody has this id">They may have been removed, or the invitation was used.</EmptyState>
       )}
     </SidePanel>
   );
@@ -43,8 +43,8 @@ function Person({ user, close }: { user: Resource<"user">; close: () => void }) 
     writer.attempt({
       kind: "user",
       id: user.id,
-      title: `Make ${name} ${wanted.toLowerCase()}`,
-      done: `${name} is ${wanted.toLowerCase()}.`,
+      title: `Change the role of ${name} to ${wanted.toLowerCase()}`,
+      done: `${name} has the role ${wanted.toLowerCase()}.`,
       confirm: true,
       final: true,
       consequences: roleWords[wanted],
@@ -56,8 +56,8 @@ function Person({ user, close }: { user: Resource<"user">; close: () => void }) 
       id: user.id,
       method: "DELETE",
       title: `Remove ${name}`,
-      done: `${name} has no access any more.`,
-      consequences: "They are signed out everywhere at once. What they changed stays, and the history keeps their name.",
+      done: `${name} no longer has access.`,
+      consequences: "They are signed out everywhere at once. Their changes stay, and the history keeps their name.",
       verb: "Remove",
       final: true,
     });
@@ -105,8 +105,8 @@ function ResetLink({ user }: { user: Resource<"user"> }) {
       kind: "user",
       id: user.id,
       action: "reset_password",
-      title: `Make a reset link for ${name}`,
-      done: "The link is made.",
+      title: `Create a reset link for ${name}`,
+      done: "Created the link.",
       final: true,
     });
     setLink((made?.attributes as { link?: string } | undefined)?.link);
@@ -114,7 +114,7 @@ function ResetLink({ user }: { user: Resource<"user"> }) {
   if (link)
     return (
       <ShownOnce label={`The reset link for ${name}`} secret={link}>
-        Pass it on yourself. It is shown only now, works once, and ends in a day. Using it ends their sessions.
+        Send the link yourself. It is shown only now, works once, and expires in a day. Using it ends their sessions.
       </ShownOnce>
     );
   return (
@@ -123,7 +123,7 @@ function ResetLink({ user }: { user: Resource<"user"> }) {
         Password
       </Text>
       <Text size="sm" className="muted">
-        When they forgot it, make a link with which they choose a new one. The old one works until the link is used.
+        If they forgot their password, create a link with which they choose a new one. The old password works until the link is used.
       </Text>
       {failure && <ErrorState error={failure} />}
       <OpenLink user={user} />
@@ -131,7 +131,7 @@ function ResetLink({ user }: { user: Resource<"user"> }) {
         <RoleGate needs="ADMIN">
           {(disabled) => (
             <Button size="compact-sm" variant="default" disabled={disabled || user.attributes.email === ""} onClick={make}>
-              Make a reset link
+              Create a reset link
             </Button>
           )}
         </RoleGate>
@@ -140,7 +140,7 @@ function ResetLink({ user }: { user: Resource<"user"> }) {
   );
 }
 
-/** OpenLink shows the reset link that has not been used, if there is one, and withdraws it. */
+/** OpenLink shows an unused reset link, if there is one, and withdraws it. */
 function OpenLink({ user }: { user: Resource<"user"> }) {
   const writer = useWriter();
   const { data } = useList("link", { "filter[user]": user.id });
@@ -161,7 +161,7 @@ function OpenLink({ user }: { user: Resource<"user"> }) {
   return (
     <Group justify="space-between" wrap="nowrap">
       <Text size="sm">
-        A link was made <RelativeTime at={link.attributes.created_at} />. It ends <RelativeTime at={link.attributes.expires_at} />.
+        A link was created <RelativeTime at={link.attributes.created_at} />. It ends <RelativeTime at={link.attributes.expires_at} />.
       </Text>
       <RoleGate needs="ADMIN">
         {(disabled) => (
@@ -196,7 +196,7 @@ function Invitation({ invitation, close }: { invitation: Resource<"invitation">;
         Invited as {role.toLowerCase()} <RelativeTime at={created_at} />. The link ends <RelativeTime at={expires_at} />.
       </Text>
       <Text size="sm" className="muted">
-        The link was shown when it was made. If it is lost, withdraw the invitation and invite again.
+        The link was shown when it was created. If it is lost, withdraw the invitation and invite again.
       </Text>
       <div>
         <RoleGate needs="ADMIN">

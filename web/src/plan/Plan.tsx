@@ -36,8 +36,8 @@ export default function Plan() {
         </ul>
       )}
       <Text size="sm" className="muted">
-        Runs are counted by the calendar month in UTC. A write past a limit is refused with what is used and allowed; nothing that exists
-        stops. Plans are changed by whoever runs the server. {history}
+        Runs are counted by the calendar month in UTC. A write beyond a limit is refused, and the error names the limit; existing resources
+        keep working. Only the operator of the server changes plans. {history}
       </Text>
     </main>
   );
@@ -74,7 +74,7 @@ function useCount(kind: Kind, query: Query = {}): number | undefined {
   return useList(kind, { ...query, "page[size]": 1, "meta[total]": true }).data?.meta.pagination.total;
 }
 
-// useLimits reads what the server counts, beside what the account's plans allow.
+// useLimits reads the limits of the account's plans and the current counts.
 function useLimits(allowed: Record<string, number>) {
   const { data, error, isPending, refetch } = useQuery(usageOptions);
   const counts: [string, Limit["product"], string, number | undefined][] = [

@@ -20,7 +20,7 @@ import { Tabs } from "./Tabs";
 
 type Context = Resource<"context">;
 
-/** ContextList shows whom and what flags were evaluated for. */
+/** ContextList shows the contexts for which flags were evaluated. */
 export default function ContextList() {
   const { id, q, type } = useSearch({ from: "/frame/services/contexts" });
   const setSearch = useSetSearch();
@@ -51,7 +51,7 @@ function List({ q, type, open }: { q?: string; type?: string; open: (id: string)
     <PagedGrid
       label="Contexts"
       pages={pages}
-      empty={q || type ? <EmptyState title="No context fits these filters" /> : <Nothing />}
+      empty={q || type ? <EmptyState title="No context matches these filters" /> : <Nothing />}
       columns={columnsFor(open)}
       keyOf={(context) => context.id}
       onOpen={(context) => open(context.id)}
@@ -69,8 +69,8 @@ function Nothing() {
   -H "Authorization: Bearer $SIGNALBOX_KEY" \\
   -d '{"contexts":[{"type":"user","key":"alice","attributes":{"country":"DE"}}]}'`}
     >
-      A context is whom or what a flag is evaluated for: a user, a tenant, a device. Clients report those they saw, and rules are written
-      more easily with their attributes at hand:
+      A flag is evaluated for a context: a user, a tenant, a device. Clients report the contexts that they use, and rules are easier to
+      write with their attributes at hand:
     </EmptyState>
   );
 }
@@ -125,7 +125,7 @@ function ContextPanel({ id, close }: { id: string; close: () => void }) {
       method: "DELETE",
       title: `Forget ${id}`,
       done: `${id} is forgotten.`,
-      consequences: "Flags that name it keep their rules. When a client reports it again, it is back.",
+      consequences: "Flags that name it keep their rules. It comes back when a client reports it again.",
       verb: "Forget",
       final: true,
     });

@@ -19,7 +19,7 @@ import { useConnections, useLastReport } from "./useReports";
 type Service = Resource<"service">;
 type Connections = Map<string, Resource<"connection">[]>;
 
-/** ServiceList shows what reports to the server, and what is connected now. */
+/** ServiceList shows the services that report to the server, and which of them are connected. */
 export default function ServiceList() {
   const { id, q } = useSearch({ from: "/frame/services" });
   const setSearch = useSetSearch();
@@ -63,7 +63,7 @@ function Nothing() {
   -H "Authorization: Bearer $SIGNALBOX_KEY" \\
   -d '{"contexts":[{"type":"service","key":"checkout"},{"type":"environment","key":"production"}]}'`}
     >
-      A service appears here when its client reports loggers or flags, or connects for live changes. It takes one request:
+      A service appears here when its client reports loggers or flags, or connects for live changes. One request is enough:
     </EmptyState>
   );
 }

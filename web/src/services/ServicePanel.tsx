@@ -11,7 +11,7 @@ import { ErrorState, Loading } from "../ui/states";
 import { useWriter } from "../ui/WriteProvider";
 import { useConnections } from "./useReports";
 
-/** ServicePanel shows one service: its connections, and what it reported last. */
+/** ServicePanel shows one service: its connections and its last reports. */
 export function ServicePanel({ id, close }: { id: string; close: () => void }) {
   const { data, error, refetch } = useOne("service", id);
   const writer = useWriter();
@@ -22,7 +22,7 @@ export function ServicePanel({ id, close }: { id: string; close: () => void }) {
       method: "DELETE",
       title: `Delete ${id}`,
       done: `${id} is deleted.`,
-      consequences: "It leaves this list. When it reports again, it is back.",
+      consequences: "It leaves this list, and comes back when it reports again.",
     });
     if (done) close();
   };
@@ -61,7 +61,7 @@ function Connections({ service }: { service: string }) {
       </Text>
       {own.length === 0 && (
         <Text size="sm" className="muted">
-          Not connected: it polls, does not say its name, or is down.
+          Not connected: it polls, does not send its name, or is down.
         </Text>
       )}
       <Table withRowBorders={false} verticalSpacing={3}>

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import styles from "./Tabs.module.css";
 
-/** Tabs leads from services to contexts and back. */
+/** Tabs switches between services and contexts. */
 export function Tabs() {
   return (
     <nav className={styles.tabs} aria-label="Services and contexts">

@@ -3,7 +3,7 @@ import { clientOf } from "../ui/device";
 
 type Connection = Resource<"connection">;
 
-/** byService returns the open connections of each service, whoever did not say which it is left out. */
+/** byService returns the open connections of each service; connections without a service are left out. */
 export function byService(connections: Connection[]): Map<string, Connection[]> {
   const found = new Map<string, Connection[]>();
   for (const connection of connections) {
@@ -22,7 +22,7 @@ export function clientsOf(connections: Connection[]): string {
   return [...new Set(names)].join(", ");
 }
 
-/** environmentsOf lists where connections are, each environment once with how many there are. */
+/** environmentsOf lists the environments of connections with their numbers. */
 export function environmentsOf(connections: Connection[]): string {
   const counts = new Map<string, number>();
   for (const { attributes } of connections) {

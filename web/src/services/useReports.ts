@@ -3,7 +3,7 @@ import { send } from "../api/client";
 import { pathOf, type Stream } from "../api/kinds";
 import { listOf } from "../api/queries";
 
-/** useConnections reads who is connected now. Nobody announces it, so it is read again every few seconds. */
+/** useConnections reads the open connections. They send no events, so they are read every few seconds. */
 export function useConnections() {
   return useQuery({
     queryKey: ["connection", "all"],
@@ -13,7 +13,7 @@ export function useConnections() {
   });
 }
 
-/** useLastReport returns when a service last reported a logger or a flag, from where. */
+/** useLastReport returns the time and environment of the last report of a service. */
 export function useLastReport(service: string) {
   const query = { "filter[service]": service, sort: "-last_seen", "page[size]": 1 };
   const loggers = useQuery({ ...listOf("logger_source", query), refetchInterval: 30_000 });

@@ -7,7 +7,7 @@ import { useMe } from "../api/session";
 import { RoleGate } from "../ui/RoleGate";
 import { ErrorState } from "../ui/states";
 
-/** Password changes the password of whoever is signed in. It is no resource: nothing of it is kept, so nothing can be undone. */
+/** Password changes the password of the signed-in user. A password is not a resource, so its change cannot be undone. */
 export function Password() {
   const { session } = useMe();
   const queries = useQueryClient();
@@ -30,10 +30,10 @@ export function Password() {
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">
-        <PasswordInput name="current_password" label="The one you have" size="sm" autoComplete="current-password" required />
+        <PasswordInput name="current_password" label="Current password" size="sm" autoComplete="current-password" required />
         <PasswordInput
           name="password"
-          label="The new one"
+          label="New password"
           description="10 to 200 characters."
           size="sm"
           autoComplete="new-password"
@@ -46,7 +46,7 @@ export function Password() {
           <RoleGate needs="VIEWER">
             {(disabled) => (
               <Button type="submit" size="compact-sm" disabled={disabled}>
-                Change it
+                Change the password
               </Button>
             )}
           </RoleGate>

@@ -13,7 +13,7 @@ import { useWriter } from "../ui/WriteProvider";
 import { Password } from "./Password";
 import styles from "./Settings.module.css";
 
-/** Settings has what belongs to the account, and what belongs to whoever is signed in. */
+/** Settings has the settings of the account and of the signed-in user. */
 export default function Settings() {
   return (
     <main className="screen detail">
@@ -28,7 +28,10 @@ export default function Settings() {
           <Part title="Theme" text="Kept in this browser.">
             <Theme />
           </Part>
-          <Part title="My order of environments" text="The columns that you see. Until you change it, you have the account's.">
+          <Part
+            title="My order of environments"
+            text="The order of the columns that you see. Until you change it, it is the account's order."
+          >
             <MyOrder />
           </Part>
         </div>
@@ -108,7 +111,7 @@ function Theme() {
       value={colorScheme}
       onChange={(event) => setColorScheme(event.currentTarget.value as typeof colorScheme)}
       data={[
-        { value: "auto", label: "As the system" },
+        { value: "auto", label: "Same as the system" },
         { value: "light", label: "Light" },
         { value: "dark", label: "Dark" },
       ]}
@@ -127,7 +130,7 @@ function MyOrder() {
       kind: "user_settings",
       id: "current",
       title: "Put my environments in order",
-      done: order ? `Your order is ${order.join(", ")}.` : "You have the account's order again.",
+      done: order ? `Your order is ${order.join(", ")}.` : "Your order is the account's again.",
       final: true,
       change: (current) => ({ ...current, environment_order: order ?? undefined }),
     });

@@ -53,7 +53,7 @@ export default function RedeemLink() {
           </Text>
           {failure && (
             <Alert color="red" variant="light" role="alert">
-              {failure.status === 404 ? "This link was used, or it is too old. Ask for a new one." : failure.message}
+              {failure.status === 404 ? "This link was used or has expired. Ask for a new one." : failure.message}
             </Alert>
           )}
           {page.email && <TextInput name="email" type="email" label="E-mail" autoComplete="username" required autoFocus />}

@@ -64,7 +64,7 @@ export default function SignIn() {
             <>
               <Divider label="or" />
               <Button component="a" href={`/auth/oidc/start?return=${encodeURIComponent(localPath(next))}`} variant="default" fullWidth>
-                Sign in with your organisation
+                Sign in with your organization
               </Button>
             </>
           )}

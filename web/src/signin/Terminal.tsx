@@ -10,7 +10,7 @@ interface Made {
   data: { attributes: { code: string; expires_at: string } };
 }
 
-/** Terminal shows a code that signs the command line in. It is made on request only: each one replaces the one before. */
+/** Terminal shows a code that signs the command line in. The code is created on request; a new code replaces the old one. */
 export default function Terminal() {
   const { user, session } = useMe();
   const [made, setMade] = useState<Made>();
@@ -42,8 +42,8 @@ export default function Terminal() {
         {failure && <ErrorState error={failure} />}
         {made && (
           <ShownOnce key={made.data.attributes.code} label="The code" secret={made.data.attributes.code}>
-            It works once and ends <RelativeTime at={made.data.attributes.expires_at} />. Type it into a terminal of your own only: whoever
-            uses it acts as you.
+            It works once and ends <RelativeTime at={made.data.attributes.expires_at} />. Type it only into your own terminal, because the
+            terminal will act as you.
           </ShownOnce>
         )}
       </Stack>

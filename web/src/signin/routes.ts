@@ -16,7 +16,7 @@ const reset = createRoute({ getParentRoute: () => root, path: "/reset", validate
 
 export const signInRoutes = [signIn, setup, join, reset] as const;
 
-/** terminal is for those who are signed in: signalbox login leads to it. */
+/** terminal is for signed-in users; signalbox login names its address. */
 export const terminal = createRoute({
   getParentRoute: () => frame,
   path: "/terminal",

@@ -1,4 +1,4 @@
-/** localPath returns where to go after signing in: never to another site. */
+/** localPath returns the path to open after signing in; it never leads to another site. */
 export function localPath(next: string | undefined): string {
   if (!next || !/^\/(?![/\\])/.test(next) || next.startsWith("/sign-in")) return "/";
   return next;
@@ -12,18 +12,18 @@ export async function oidcOffered(): Promise<boolean> {
   return body.meta?.methods?.includes("oidc") ?? false;
 }
 
-/** sentenceFor explains the code that a failed sign-in by OpenID Connect comes back with. */
+/** sentenceFor explains the error code of a failed sign-in by OpenID Connect. */
 export function sentenceFor(code: string | undefined): string {
   const sentences: Record<string, string> = {
     state: "The sign-in took too long, or was begun in another tab. Please try again.",
     canceled: "You did not sign in at the provider.",
     provider: "The sign-in service did not confirm who you are. Please try again.",
     unavailable: "The sign-in service cannot be reached. Please try again in a moment.",
-    email: "The sign-in service did not tell your e-mail address. Ask an administrator.",
+    email: "The sign-in service did not send your e-mail address. Ask an administrator.",
     email_unverified: "Your e-mail address is not verified. Verify it at the sign-in service, then try again.",
     domain: "E-mail addresses of your domain may not sign in here.",
     no_role: "You have no access yet. Ask an administrator for a role, or use the link of your invitation.",
-    conflict: "Your e-mail address belongs to another user here. Ask an administrator.",
+    conflict: "Your e-mail address belongs to another user of this server. Ask an administrator.",
   };
   return sentences[code ?? ""] ?? "The sign-in failed. Please try again.";
 }

@@ -11,7 +11,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** CellPopover shows a form beside the cell of a grid that was clicked, and gives the focus back to it. */
+/** CellPopover shows a form beside the clicked cell of a grid, and returns the focus to the cell. */
 export function CellPopover({ anchor, title, width, onClose, children }: Props) {
   const narrow = useMediaQuery("(max-width: 48em)") ?? false;
   useEffect(() => () => (anchor?.closest<HTMLElement>("[data-cell]") ?? anchor)?.focus(), [anchor]);

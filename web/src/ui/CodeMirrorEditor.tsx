@@ -18,8 +18,8 @@ const look = EditorView.theme({
   ".cm-tooltip": { backgroundColor: "var(--surface)", border: "1px solid var(--line)" },
 });
 
-// The default colours are for a light page only.
-const colours = HighlightStyle.define([
+// The default colors are for a light page only.
+const colors = HighlightStyle.define([
   { tag: tags.propertyName, color: "light-dark(#1d5a9c, #a5cdf7)" },
   { tag: tags.string, color: "light-dark(#206a3c, #a0dbb4)" },
   { tag: [tags.number, tags.bool, tags.null], color: "light-dark(#80530a, #f0cc8a)" },
@@ -55,7 +55,7 @@ export default function CodeMirrorEditor({
           json(),
           lintGutter(),
           look,
-          syntaxHighlighting(colours),
+          syntaxHighlighting(colors),
           linter((view) => [...jsonParseLinter()(view), ...diagnostics(view, latest.current.problems)], { delay: 200 }),
           autocompletion({ override: [completeFromList(completions.map((label) => ({ label: JSON.stringify(label) })))] }),
           keymap.of([...defaultKeymap, ...historyKeymap]),

@@ -7,7 +7,7 @@ interface Forms extends Sent {
   go?: string;
 }
 
-/** CopyAs copies what a form is about to send, for a script. */
+/** CopyAs copies the request of a form, for a script. */
 export function CopyAs({ cli, go, ...sent }: Forms) {
   const copy = async (what: string, text: string) => {
     await navigator.clipboard.writeText(text);

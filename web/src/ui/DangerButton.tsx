@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 
-/** DangerButton begins what takes something away; a dialog with the consequences follows. */
+/** DangerButton starts a destructive action; a dialog with the consequences follows. */
 export function DangerButton({ disabled, onClick, children }: { disabled: boolean; onClick: () => void; children: string }) {
   return (
     <Button size="compact-sm" variant="default" c="light-dark(#a3241b, #ff9f97)" disabled={disabled} onClick={onClick}>

@@ -9,7 +9,7 @@ interface Props<T> {
   children: (data: T) => ReactElement;
 }
 
-/** Detail shows the page of one resource once it is read, or why it cannot be. */
+/** Detail shows the page of one resource when it is loaded, or the error. */
 export function Detail<T>({ query, list, id, children }: Props<T>) {
   if (query.isPending) return <Loading />;
   if (query.data !== undefined) return children(query.data);

@@ -8,7 +8,7 @@ interface Head {
   children?: ReactNode;
 }
 
-/** DetailHead is the head of a resource's page: the way back, its id, its name, and what can be done. */
+/** DetailHead is the header of a resource's page: the link to the list, its id, its name, and its actions. */
 export function DetailHead({ list, title, subtitle, children }: Head) {
   return (
     <header className="screen-head">

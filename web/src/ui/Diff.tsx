@@ -1,10 +1,10 @@
 import styles from "./Diff.module.css";
 import { differences, short, written } from "./diff";
 
-/** Diff shows what a change does to a resource, one line for each member. */
+/** Diff shows a change of a resource, one line for each member. */
 export function Diff({ before, after }: { before: unknown; after: unknown }) {
   const found = differences(written(before), written(after));
-  if (found.length === 0) return <p className={styles.same}>Nothing that is configured changes.</p>;
+  if (found.length === 0) return <p className={styles.same}>No setting changes.</p>;
   return (
     <table className={styles.diff}>
       <tbody>

@@ -1,11 +1,11 @@
 import type { Environment } from "../api/session";
 
-/** EnvironmentDot shows an environment's colour. */
+/** EnvironmentDot shows an environment's color. */
 export function EnvironmentDot({ environment }: { environment: Pick<Environment, "color"> }) {
   return <span className="dot" style={{ background: environment.color ?? "var(--mantine-color-gray-5)" }} aria-hidden="true" />;
 }
 
-/** EnvironmentName shows an environment as the head of its column; one without management says so. */
+/** EnvironmentName shows an environment as the header of its column, and whether it is frozen. */
 export function EnvironmentName({ environment }: { environment: Environment }) {
   return (
     <span title={environment.managed ? environment.id : `${environment.id} is not managed: its values are frozen`}>

@@ -2,13 +2,13 @@ import { useSearch } from "@tanstack/react-router";
 import { useSetSearch } from "../app/focus";
 
 interface Props {
-  /** name is the filter's in the address. */
+  /** name is the parameter in the address. */
   name: string;
   label: string;
   /** any is the choice that filters nothing. */
   any: string;
   choices: readonly (string | { value: string; label: string })[];
-  /** clears are others in the address that mean nothing with another choice. */
+  /** clears are parameters in the address that a new choice removes. */
   clears?: string[];
 }
 
@@ -38,7 +38,7 @@ export function Filter({ name, label, any, choices, clears = [] }: Props) {
   );
 }
 
-/** ManagedFilter narrows a list to what is steered here, or to what services only reported. */
+/** ManagedFilter narrows a list to managed or to discovered resources. */
 export function ManagedFilter({ all }: { all: string }) {
   const choices = [
     { value: "true", label: "Managed" },

@@ -16,7 +16,7 @@ export interface GridProps<T> {
   label: string;
   columns: Column<T>[];
   count: number;
-  /** at returns a row, or undefined while it is on its way. */
+  /** at returns a row, or undefined while it is loading. */
   at: (index: number) => T | undefined;
   keyOf: (row: T) => string;
   /** onOpen is Enter, or a click, on a row's first cell. */
@@ -59,7 +59,7 @@ export function Grid<T>(props: GridProps<T>) {
   const focus = (cell: Cell) => {
     setActive(cell);
     virtual.scrollToIndex(cell.row);
-    // At once where it can be: the next key must not reach the cell before. A row out of view is drawn first.
+    // The focus moves at once if the row is drawn, so that the next key does not reach the old cell.
     if (!focusCell(scroller.current, cell)) requestAnimationFrame(() => focusCell(scroller.current, cell));
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -136,13 +136,13 @@ interface RowProps {
   /** template is absent where the row is a card. */
   template?: string;
   cells: Column<unknown>[];
-  /** active is the column that Tab leads to, if it is in this row. */
+  /** active is the column that Tab focuses, if it is in this row. */
   active?: number;
   isDimmed: boolean;
   onFocus: (cell: Cell) => void;
 }
 
-/** Row is drawn again only when it changes: most of what a grid hears concerns one row, or none. */
+/** Row is drawn again only when it changes: most updates of a grid concern one row or none. */
 const Row = memo(function Row({ row, index, start, height, template, cells, active, isDimmed, onFocus }: RowProps) {
   return (
     <div
@@ -170,7 +170,7 @@ const Row = memo(function Row({ row, index, start, height, template, cells, acti
   );
 });
 
-/** useSpareRows returns how many rows are kept above and below those in view: none until those are drawn. */
+/** useSpareRows returns the number of rows to draw above and below the view: none until the rows in view are drawn. */
 function useSpareRows(): number {
   const [spare, setSpare] = useState(0);
   useEffect(() => startTransition(() => setSpare(12)), []);

@@ -9,7 +9,7 @@ import { RelativeTime } from "./RelativeTime";
 import { RoleGate } from "./RoleGate";
 import { EmptyState, ErrorState, Loading } from "./states";
 
-/** History shows the changes of one resource, newest first, each with its diff and a way back. */
+/** History shows the changes of one resource, newest first, each with its diff and a revert button. */
 export default function History({ kind, id, needs = "MEMBER" }: { kind: Kind; id: string; needs?: Role }) {
   const changes = useStream("change", { "filter[resource]": `${kind}:${id}`, "page[size]": 20 });
   if (changes.isPending) return <Loading rows={4} />;
@@ -17,7 +17,7 @@ export default function History({ kind, id, needs = "MEMBER" }: { kind: Kind; id
   const all = changes.data.pages.flatMap((page) => page.data);
   if (all.length === 0)
     return (
-      <EmptyState title="No changes yet">What people and scripts change here is listed with its diff, and can be reverted.</EmptyState>
+      <EmptyState title="No changes yet">Changes by people and scripts are listed here with their diffs, and can be reverted.</EmptyState>
     );
   return (
     <Stack gap="md">
@@ -35,7 +35,7 @@ export default function History({ kind, id, needs = "MEMBER" }: { kind: Kind; id
 
 const revertible = new Set(["created", "updated", "deleted", "expired", "cascaded"]);
 
-/** ChangeEntry shows one change: who, when, what, and the way back. */
+/** ChangeEntry shows one change: its actor, time and diff, and a revert button. */
 export function ChangeEntry({ change, needs }: { change: Resource<"change">; needs: Role }) {
   const { action, actor, before, after, created_at, reverts } = change.attributes;
   return (
@@ -64,7 +64,7 @@ export function ChangeEntry({ change, needs }: { change: Resource<"change">; nee
   );
 }
 
-/** RevertButton shows what a revert would do, and does it when it is pressed again. */
+/** RevertButton shows what a revert would do, and reverts when it is pressed again. */
 export function RevertButton({ seq, kind, disabled }: { seq: string; kind: Kind; disabled: boolean }) {
   const queries = useQueryClient();
   const [preview, setPreview] = useState<Resource<"change">>();

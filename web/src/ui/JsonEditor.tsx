@@ -1,7 +1,7 @@
 import { lazy, Suspense } from "react";
 import { Loading } from "./states";
 
-/** Problem is what is wrong with the text, and where. */
+/** Problem is a problem of the text and its place. */
 export interface JsonProblem {
   message: string;
   /** pointer is the member inside the document, as the server names it. */
@@ -14,7 +14,7 @@ export interface JsonEditorProps {
   onChange: (text: string) => void;
   problems?: JsonProblem[];
   readOnly?: boolean;
-  /** completions returns what may be written here, such as known attributes. */
+  /** completions returns suggestions, such as known attributes. */
   completions?: string[];
   minHeight?: number;
 }

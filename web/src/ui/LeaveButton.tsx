@@ -9,12 +9,12 @@ interface Props<K extends Kind> {
   write: Write<K>;
   /** to is the list that is shown afterwards. */
   to: string;
-  /** kept says why it cannot be done. */
+  /** kept is the reason why the write is not possible. */
   kept?: string;
   children: string;
 }
 
-/** LeaveButton attempts a write after which there is nothing left to see here, and goes to the list then. */
+/** LeaveButton attempts a write that removes the page's resource, and then goes to the list. */
 export function LeaveButton<K extends Kind>({ write, to, kept, children }: Props<K>) {
   const writer = useWriter();
   const navigate = useNavigate();

@@ -3,7 +3,7 @@ import type { Role } from "../api/kinds";
 import { IconPlus } from "./icons";
 import { RoleGate } from "./RoleGate";
 
-/** NewButton begins something new, for whom the role allows it. */
+/** NewButton opens the form of a new resource; it is disabled without the role. */
 export function NewButton({ needs = "MEMBER", onClick, children }: { needs?: Role; onClick: () => void; children: string }) {
   return (
     <RoleGate needs={needs}>

@@ -12,14 +12,14 @@ interface Props<T extends Item> {
   label: string;
   items: T[];
   disabled?: boolean;
-  /** onOrder writes the whole order when something was put down elsewhere; it is shown until that is done. */
+  /** onOrder writes the whole order after an item was moved; the new order is shown until that is done. */
   onOrder: (ids: string[]) => Promise<void>;
   children: (item: T) => ReactNode;
 }
 
 /**
  * OrderList is a list that people put in order: with the mouse, or with the keyboard on a handle (space
- * takes an item up and puts it down, arrows move it, Escape leaves it where it was).
+ * picks up and drops an item, arrows move it, Escape cancels).
  */
 export function OrderList<T extends Item>({ label, items, disabled = false, onOrder, children }: Props<T>) {
   const [held, setHeld] = useState<string>();
@@ -33,7 +33,7 @@ export function OrderList<T extends Item>({ label, items, disabled = false, onOr
   const take = (item: T) => {
     setHeld(item.id);
     setOrder(current);
-    setSaid(`${item.name} is taken up. Arrows move it, space puts it down, Escape leaves it.`);
+    setSaid(`${item.name} is picked up. Arrows move it, space drops it, Escape cancels.`);
   };
   const place = (item: T, to: number) => {
     const next = moved(ids, item.id, to);
@@ -47,7 +47,7 @@ export function OrderList<T extends Item>({ label, items, disabled = false, onOr
   const put = () => {
     setHeld(undefined);
     if (order && order.join("\n") !== current.join("\n")) void onOrder(order).finally(() => setOrder(undefined));
-    setSaid("Put down.");
+    setSaid("Dropped.");
   };
   const onKeyDown = (event: KeyboardEvent, item: T, index: number) => {
     const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];

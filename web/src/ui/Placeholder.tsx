@@ -1,13 +1,13 @@
 import { EmptyState } from "./states";
 
-/** Placeholder holds the place of a screen that is still to come. */
+/** Placeholder stands for a screen that does not exist yet. */
 export function Placeholder({ title }: { title: string }) {
   return (
     <main className="screen">
       <header className="screen-head">
         <h1>{title}</h1>
       </header>
-      <EmptyState title="This screen is not there yet">The interface has it: see the reference at /docs/api.</EmptyState>
+      <EmptyState title="This screen does not exist yet">The interface has it: see the reference at /docs/api.</EmptyState>
     </main>
   );
 }

@@ -19,15 +19,15 @@ function subscribe(listener: () => void) {
   };
 }
 
-/** useNow returns the time, and renders again each time that `step` seconds have passed. */
+/** useNow returns the time, and renders again every `step` seconds. */
 export function useNow(step = 1): number {
   return useSyncExternalStore(subscribe, () => {
-    if (Math.abs(Date.now() - now) > 2000) now = Date.now(); // nobody was listening
+    if (Math.abs(Date.now() - now) > 2000) now = Date.now(); // the clock stands still without listeners
     return Math.floor(now / (step * 1000)) * step * 1000;
   });
 }
 
-/** RelativeTime shows how long ago an instant was, or how soon it is; the title has it in full. */
+/** RelativeTime shows how long ago a time was, or how soon it is; the title has the full time. */
 export function RelativeTime({ at, absent = "never" }: { at: string | null | undefined; absent?: string }) {
   const current = useNow();
   if (!at) return <span className="muted">{absent}</span>;

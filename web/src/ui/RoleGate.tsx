@@ -4,7 +4,7 @@ import { useLive } from "../api/live";
 import { refusalFor, useMe } from "../api/session";
 import { useApp } from "../app/context";
 
-/** useRefusal returns why the user cannot write now, or undefined when they can. */
+/** useRefusal returns the reason why the user cannot write now, or undefined. */
 export function useRefusal(needs: Role, environment?: string): string | undefined {
   const { live } = useApp();
   const me = useMe();

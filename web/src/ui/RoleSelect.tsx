@@ -9,7 +9,7 @@ export const roleWords: Record<Role, string> = {
   OWNER: "Owner: everything",
 };
 
-/** RoleSelect chooses a role that the caller may give: none above their own. */
+/** RoleSelect offers the roles that the user may give: those up to their own. */
 export function RoleSelect({ value, onChange, disabled }: { value: Role; onChange: (role: Role) => void; disabled?: boolean }) {
   const { session } = useMe();
   const roles = rolesBelow(session.attributes.role);

@@ -14,7 +14,7 @@ export function RowLink({ to, id, className = "row-link", title, children }: Pro
   const navigate = useNavigate();
   const { env } = useSearch({ strict: false }) as { env?: string };
   const onClick = (event: MouseEvent) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // a new tab is the browser's to open
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // the browser opens a new tab
     event.preventDefault();
     void navigate({ to, params: { id } });
   };

@@ -7,14 +7,14 @@ import { IconSearch } from "./icons";
 interface Props {
   label: string;
   placeholder?: string;
-  /** name is the text's in the address. */
+  /** name is the parameter in the address. */
   name?: string;
 }
 
-/** pause is how long typing must rest before the list is searched: shorter than between the keys of most people. */
+/** pause is the time without a key after which the list is searched. */
 const pause = 60;
 
-/** SearchBox is the text that a list is searched for; it is in the address, and / leads to the one called q. */
+/** SearchBox edits the search text in the address; the key / focuses the box called q. */
 export function SearchBox({ label, placeholder = label, name = "q" }: Props) {
   const { [name]: q = "" } = useSearch({ strict: false }) as Record<string, string | undefined>;
   const setSearch = useSetSearch();

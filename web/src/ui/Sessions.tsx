@@ -9,7 +9,7 @@ import { ErrorState, Loading } from "./states";
 import { Tag } from "./Tag";
 import { useWriter } from "./WriteProvider";
 
-/** Sessions lists where a person is signed in, and ends sessions; without a person, the caller's own. */
+/** Sessions lists and ends the sessions of a person; without a person, the sessions of the caller. */
 export function Sessions({ user }: { user?: string }) {
   const { data, error, refetch } = useList("session", { "filter[user]": user, sort: "-last_used_at" });
   const me = useMe();

@@ -5,7 +5,7 @@ import { CopyText } from "./CopyText";
 /** ShownOnce shows a secret that the server never shows again. */
 export function ShownOnce({ label, secret, children }: { label: string; secret: string; children?: ReactNode }) {
   const shown = useRef<HTMLDivElement>(null);
-  useEffect(() => shown.current?.focus(), []); // the form that had the focus is gone
+  useEffect(() => shown.current?.focus(), []); // the focused form is gone
   return (
     <Stack gap="xs" className="panel" ref={shown} tabIndex={-1} role="status" aria-label={label}>
       <Group justify="space-between">
@@ -18,7 +18,7 @@ export function ShownOnce({ label, secret, children }: { label: string; secret: 
         {secret}
       </Code>
       <Text size="sm" className="muted" component="div">
-        {children ?? "It is shown only now. Keep it where you keep secrets."}
+        {children ?? "It is shown only now. Store it with your secrets."}
       </Text>
     </Stack>
   );

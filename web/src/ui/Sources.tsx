@@ -10,14 +10,14 @@ type Kind = "flag_source" | "logger_source";
 interface Props<K extends Kind> {
   kind: K;
   of: string;
-  /** columns are between where the source is and when it was seen last. */
+  /** columns are shown between Environment and Last seen. */
   columns: Record<string, (source: Kinds[K]) => ReactNode>;
   service?: (name: string) => ReactNode;
-  /** children is what is said when nothing reports it. */
+  /** children is shown when there are no sources. */
   children: ReactElement;
 }
 
-/** Sources lists the services that report a flag or a logger, and what each says about it. */
+/** Sources lists the services that report a flag or a logger, with the reported members. */
 export function Sources<K extends Kind>({ kind, of, columns, service = (name) => name, children }: Props<K>) {
   const { data, error, isPending, refetch } = useSources(kind, of);
   if (isPending) return <Loading rows={3} />;

@@ -5,7 +5,7 @@ interface Props extends ComponentProps<"input"> {
   label?: string;
 }
 
-/** Switch is on or off. It is the browser's own checkbox: a list draws a hundred of them at once. */
+/** Switch is on or off. It is a plain checkbox, because a list draws a hundred of them at once. */
 export function Switch({ label, ...input }: Props) {
   return (
     <label className={styles.switch}>

@@ -10,7 +10,7 @@ export interface TabOf {
   body: () => ReactNode;
 }
 
-/** TabbedPanel shows one of several panels; which one is in the address. */
+/** TabbedPanel shows one of several panels; the address has its name. */
 export function TabbedPanel({ tabs, label }: { tabs: TabOf[]; label: string }) {
   const { tab } = useSearch({ strict: false }) as { tab?: string };
   const setSearch = useSetSearch();

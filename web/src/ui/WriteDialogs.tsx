@@ -4,7 +4,7 @@ import { RelativeTime } from "./RelativeTime";
 import type { Asked } from "./WriteProvider";
 import type { Conflict, Question } from "./write";
 
-/** WriteDialogs asks people before a write, and when somebody else was faster. */
+/** WriteDialogs asks before a write, and when somebody else has changed the resource. */
 export default function WriteDialogs({ asked }: { asked: Asked }) {
   const title = asked.kind === "confirm" ? asked.question.title : "Somebody else changed this";
   return (
@@ -49,13 +49,13 @@ function Resolve({ conflict, answer }: { conflict: Conflict; answer: (yes: boole
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <Stack gap="xs">
           <Text fw={600} size="sm">
-            What you would change now
+            Your change
           </Text>
           <Diff before={conflict.theirs} after={conflict.mine} />
         </Stack>
         <Stack gap="xs">
           <Text fw={600} size="sm">
-            How it is now
+            Current version
           </Text>
           <Diff before={{}} after={conflict.theirs} />
         </Stack>

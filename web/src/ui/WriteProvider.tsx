@@ -12,7 +12,7 @@ export type Asked = ({ kind: "confirm"; question: Question } | { kind: "conflict
 const WriteDialogs = lazy(() => import("./WriteDialogs"));
 const Context = createContext<Writer | null>(null);
 
-/** useWriter returns what screens write with. */
+/** useWriter returns the Writer of the page. */
 export function useWriter(): Writer {
   const writer = useContext(Context);
   if (!writer) throw new Error("useWriter outside of WriteProvider");
@@ -40,7 +40,7 @@ export function WriteProvider({ children }: { children: ReactNode }) {
       failed: (title, failure) =>
         notifications.show({
           color: "red",
-          title: visible(`${title}: that did not work`),
+          title: visible(`${title}: failed`),
           message: visible(`${failure.message}${failure.requestId ? ` (request ${failure.requestId})` : ""}`),
           autoClose: 12_000,
           closeButtonProps: { "aria-label": "Close" },

@@ -6,8 +6,8 @@ interface Change {
 }
 
 /**
- * nameOf returns what people call the resource of a change: its id, unless that is a number that nobody knows by heart.
- * Settings have no name: there is one of them. Of several resources it is the first.
+ * nameOf returns a readable name for the resource of a change: its name if the id is a UUID, else its id.
+ * Settings have no name. A change of several resources has the name of the first.
  */
 export function nameOf({ kind, key, before, after }: Change): string {
   if (kind.endsWith("_settings")) return "";
@@ -18,5 +18,5 @@ export function nameOf({ kind, key, before, after }: Change): string {
   return (known as string | undefined) ?? key;
 }
 
-/** isWorth reports whether a change is listed unasked: who signed in and out would hide the rest. */
+/** isWorth reports whether a change is listed by default: sign-ins and sign-outs would hide the rest. */
 export const isWorth = ({ attributes }: { attributes: { kind: string } }) => attributes.kind !== "session";

@@ -9,7 +9,7 @@ export interface Sent {
 
 const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** asCurl returns a request as a command for a shell; the key is the reader's own. */
+/** asCurl returns a request as a command for a shell; the key is a variable. */
 export function asCurl(origin: string, { method, path, body }: Sent): string {
   const lines = [`curl -X ${method} ${quote(origin + path)}`, '-H "Authorization: Bearer $SIGNALBOX_KEY"', "-H 'Prefer: handling=strict'"];
   if (body !== undefined) lines.push("-H 'Content-Type: application/vnd.api+json'", `-d ${quote(JSON.stringify(body))}`);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { clientOf, device } from "./device";
 
-test("programs are called what people call them", () => {
+test("programs have their common names", () => {
   expect(device("Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0 Safari/537.36")).toBe(
     "Chrome on Linux",
   );

@@ -1,4 +1,4 @@
-/** device returns what people call the program that a User-Agent names. */
+/** device returns a readable name for the program of a User-Agent. */
 export function device(agent: string): string {
   const terminal = /^signalbox-cli\/\S+(?: \(([^)]+)\))?/.exec(agent);
   if (terminal) return terminal[1] ? `Command line on ${terminal[1]}` : "Command line";
@@ -19,7 +19,7 @@ export function device(agent: string): string {
   return system ? `${browser} on ${system}` : browser;
 }
 
-/** clientOf splits a User-Agent such as signalbox-go/1.4.0 (linux) into the library and its version. */
+/** clientOf splits a User-Agent such as signalbox-go/0.1.0 (linux) into the library and its version. */
 export function clientOf(agent: string): { name: string; version: string } {
   const [name = "", version = ""] = (agent.split(" ")[0] ?? "").split("/");
   if (name === "Mozilla") return { name: device(agent), version: "" };

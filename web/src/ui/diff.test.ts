@@ -28,7 +28,7 @@ test("null, absent and empty differ", () => {
   expect(same({ a: undefined }, {})).toBe(false);
 });
 
-test("what is observed is not written", () => {
+test("observed attributes are not written", () => {
   expect(written({ level: "INFO", resolved: {}, updated_at: "x" })).toEqual({ level: "INFO" });
   expect(written(null)).toEqual({});
 });

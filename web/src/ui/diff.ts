@@ -31,7 +31,7 @@ export function same(one: unknown, other: unknown): boolean {
   return names.length === Object.keys(other).length && names.every((name) => name in other && same(one[name], other[name]));
 }
 
-/** observed are attributes that the server derives or sees; nobody writes them. */
+/** observed are attributes that the server sets; no write has them. */
 const observed = new Set([
   "created_at",
   "updated_at",
@@ -48,13 +48,13 @@ const observed = new Set([
   "skipped_at",
 ]);
 
-/** written returns a resource's attributes without what is observed. */
+/** written returns a resource's attributes without the observed ones. */
 export function written(attributes: unknown): Record<string, unknown> {
   if (!isObject(attributes)) return {};
   return Object.fromEntries(Object.entries(attributes).filter(([name]) => !observed.has(name)));
 }
 
-/** short returns a value in at most so many characters, for one line. */
+/** short returns a value in at most `length` characters, for one line. */
 export function short(value: unknown, length = 60): string {
   if (value === undefined) return "absent";
   const text = typeof value === "string" ? value : JSON.stringify(value);

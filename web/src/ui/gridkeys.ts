@@ -6,11 +6,11 @@ export interface Cell {
 export interface Extent {
   rows: number;
   columns: number;
-  /** page is how many rows are in view. */
+  /** page is the number of rows in view. */
   page: number;
 }
 
-/** move returns the cell that a key leads to, or undefined when it is no key of grids. */
+/** move returns the cell that a key moves to, or undefined for other keys. */
 export function move(key: string, { row, column }: Cell, { rows, columns, page }: Extent): Cell | undefined {
   const clamp = (value: number, count: number) => Math.max(0, Math.min(count - 1, value));
   switch (key) {

@@ -1,4 +1,4 @@
-// Each icon is imported by its own file: the package's index names thousands, which all builds would read.
+// Each icon is imported from its own file, because a build would read all thousands of icons of the package's index.
 
 export { default as IconAdjustmentsHorizontal } from "@tabler/icons-react/dist/esm/icons/IconAdjustmentsHorizontal.mjs";
 export { default as IconBraces } from "@tabler/icons-react/dist/esm/icons/IconBraces.mjs";

@@ -14,7 +14,7 @@ test("a pointer finds its value", () => {
   expect(at("/a/1")).toBe('{"b/c": "x\\"y"}');
 });
 
-test("what is not there is the whole text", () => {
+test("a missing value is the whole text", () => {
   for (const pointer of ["", "/e", "/a/7", "/d/x", "/a/0/b"]) expect(at(pointer)).toBe(text);
   expect(locate('{"a": ', "/a")).toEqual({ from: 0, to: 6 });
 });

@@ -1,4 +1,4 @@
-/** locate returns where the value that a JSON pointer names is in a text; the whole text when it is not there. */
+/** locate returns the range of a JSON pointer's value in a text, or the whole text if there is no such value. */
 export function locate(text: string, pointer: string): { from: number; to: number } {
   const steps = pointer
     .split("/")
@@ -11,7 +11,7 @@ export function locate(text: string, pointer: string): { from: number; to: numbe
   }
 }
 
-// Scanner walks through a JSON text, which parsers do without saying where things are.
+// Scanner walks through a JSON text and knows its position, which parsers do not tell.
 class Scanner {
   private at = 0;
   private readonly text: string;
@@ -56,7 +56,7 @@ class Scanner {
     while (/\s/.test(this.text[this.at] ?? "")) this.at++;
   }
 
-  // skip moves behind one value.
+  // skip moves past one value.
   private skip(): void {
     let depth = 0;
     do {

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { asApiError } from "../api/client";
 import { CopyText } from "./CopyText";
 
-/** EmptyState says why there is nothing, and shows the lines that would fill it. */
+/** EmptyState says why a list is empty, and shows code that would fill it. */
 export function EmptyState({ title, children, code }: { title: string; children?: ReactNode; code?: string }) {
   return (
     <Stack gap="sm" className="empty">
@@ -23,13 +23,13 @@ export function EmptyState({ title, children, code }: { title: string; children?
   );
 }
 
-/** ErrorState shows a refusal with the id that finds it in the server's log. */
+/** ErrorState shows an error with its request id, which the server's log has too. */
 export function ErrorState({ error, retry }: { error: unknown; retry?: () => void }) {
   const failure = asApiError(error);
   return (
     <div className="error" role="alert">
       <Text size="sm" fw={600}>
-        {failure.code === "offline" ? "The server cannot be reached" : "That did not work"}
+        {failure.code === "offline" ? "The server cannot be reached" : "Something went wrong"}
       </Text>
       <Text size="sm">{failure.message}</Text>
       <Group mt="xs" gap="sm">
@@ -48,7 +48,7 @@ export function ErrorState({ error, retry }: { error: unknown; retry?: () => voi
   );
 }
 
-/** Loading holds the place of rows that are on their way. */
+/** Loading stands for rows that are loading. */
 export function Loading({ rows = 8 }: { rows?: number }) {
   return (
     <div className="skeleton" aria-busy="true" aria-label="Loading" role="status">

@@ -12,13 +12,13 @@ export function duration(ms: number): string {
   return `${Math.floor(length / size)} ${unit}`;
 }
 
-/** relative returns how far an instant is away: "4 s ago", "in 2 h". */
+/** relative returns a time relative to now: "4 s ago", "in 2 h". */
 export function relative(ms: number): string {
   if (Math.abs(ms) < 1000) return "now";
   return ms < 0 ? `${duration(ms)} ago` : `in ${duration(ms)}`;
 }
 
-/** clock returns the time left as people read it on a timer: 14:32, or 2 h 05 min from an hour on. */
+/** clock returns the remaining time like a timer: 14:32, or 2 h 05 min from an hour on. */
 export function clock(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   const minutes = Math.floor(seconds / 60);

@@ -10,7 +10,7 @@ export interface Trial {
   attributes: unknown;
 }
 
-/** useDryRun asks the server, while people type, what it would say to a write. Without a trial it asks nothing. */
+/** useDryRun makes a dry run of a write while people type. Without a trial it does nothing. */
 export function useDryRun(trial: Trial | undefined): { failure?: ApiError; warnings: string[] } {
   const [asked] = useDebouncedValue(trial && JSON.stringify(trial), 250);
   const { data, error } = useQuery({

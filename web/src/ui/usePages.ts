@@ -6,7 +6,7 @@ import { listOf } from "../api/queries";
 
 const size = 200;
 
-/** pagesAround returns the numbers of the pages that hold the rows from…to, the one before and two after them, which people scroll to; pages count from 1. */
+/** pagesAround returns the numbers of the pages with the rows from…to, of the page before them and of two pages after them. Pages count from 1. */
 export function pagesAround(from: number, to: number, total: number): number[] {
   const last = Math.max(1, Math.ceil(total / size));
   const first = Math.max(1, Math.floor(from / size));
@@ -18,7 +18,7 @@ export function pagesAround(from: number, to: number, total: number): number[] {
 export const pageOf = <K extends Kind>(kind: K, query: Query, number: number) =>
   listOf(kind, { ...query, "page[number]": number, "page[size]": size, "meta[total]": true });
 
-/** usePages reads the pages of a list that are in view, and the next ones before they are. */
+/** usePages reads the pages of a list that are in view, and the next ones in advance. */
 export function usePages<K extends Kind>(kind: K, query: Query) {
   const [range, setRange] = useState({ from: 0, to: 0 });
   const first = useQuery({ ...pageOf(kind, query, 1), placeholderData: keepPreviousData });

@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from "react";
 import { type ApiError, asApiError } from "../api/client";
 
-/** useSubmit runs what a form sends, and keeps the refusal for the form to show beside its members. */
+/** useSubmit sends a form, and keeps the error for the form to show beside its members. */
 export function useSubmit(send: () => Promise<unknown>) {
   const [failure, setFailure] = useState<ApiError>();
   const [busy, setBusy] = useState(false);

@@ -7,34 +7,34 @@ import { keyOf, type Loaded, load } from "../api/queries";
 /** Write is a change of one resource, as a screen asks for it. */
 export interface Write<K extends Kind> {
   kind: K;
-  /** id is "" for what the server names: keys, invitations. */
+  /** id is "" for resources that the server names: keys, invitations. */
   id: string;
   method?: "PUT" | "POST" | "DELETE";
-  /** action is the name of an action on the resource, in place of a write of it. */
+  /** action is the name of an action on the resource, instead of a write. */
   action?: string;
   /** query has parameters of the write, such as cascade. */
   query?: Query;
-  /** verb is on the button that confirms, in place of Apply or Delete. */
+  /** verb is the label of the confirming button, instead of Apply or Delete. */
   verb?: string;
-  /** final is that nothing takes it back: access is decided anew. */
+  /** final means that the write cannot be undone, as with keys and people. */
   final?: boolean;
-  /** title says what will be done: "Set shop.payments to DEBUG in production". */
+  /** title names the write: "Set shop.payments to DEBUG in production". */
   title: string;
-  /** done says what was done: "shop.payments is DEBUG in production". */
+  /** done is the message afterwards: "shop.payments is DEBUG in production". */
   done: string;
   /** environments whose values change. production asks first. */
   environments?: string[];
-  /** confirm asks first, whatever the environments. */
+  /** confirm asks first, whichever environments change. */
   confirm?: boolean;
-  /** consequences say what else happens, with numbers. */
+  /** consequences name further effects, with numbers. */
   consequences?: ReactNode;
-  /** change returns the attributes to send. It is called again on top of what somebody else wrote meanwhile. */
+  /** change returns the attributes to send. After a conflict it is called again with the newest version. */
   change?: (current: Kinds[K] | undefined) => Record<string, unknown>;
-  /** etag is of the version that a form was opened with; without it the newest is changed. */
+  /** etag is that of the version in the form; without it the newest version is changed. */
   etag?: string;
 }
 
-/** Question is what people are asked before a write. */
+/** Question is a confirmation before a write. */
 export interface Question {
   title: string;
   before: unknown;
@@ -45,7 +45,7 @@ export interface Question {
   verb?: string;
 }
 
-/** Conflict is that somebody else wrote what a form was opened with. */
+/** Conflict is a change by somebody else since the form was opened. */
 export interface Conflict {
   title: string;
   who: string;
@@ -54,7 +54,7 @@ export interface Conflict {
   mine: unknown;
 }
 
-/** Dialogs are how a write talks with people. */
+/** Dialogs show the confirmations and messages of writes. */
 export interface Dialogs {
   confirm: (question: Question) => Promise<boolean>;
   resolve: (conflict: Conflict) => Promise<boolean>;
@@ -62,7 +62,7 @@ export interface Dialogs {
   failed: (title: string, failure: ApiError) => void;
 }
 
-/** Writer performs writes: it asks where that is due, resolves conflicts, and offers to undo. */
+/** Writer performs writes: it asks for confirmation where needed, resolves conflicts, and offers to undo. */
 export class Writer {
   private readonly queries: QueryClient;
   private readonly dialogs: Dialogs;
@@ -73,8 +73,8 @@ export class Writer {
   }
 
   /**
-   * perform returns the resource as it is after the write, or undefined when people thought better of
-   * it. A refusal is thrown, for the form to show beside its members; a write without a form uses attempt.
+   * perform returns the resource after the write, or undefined when the user canceled it. It throws the
+   * server's error, for the form to show beside its members; a write without a form uses attempt.
    */
   async perform<K extends Kind>(write: Write<K>): Promise<Resource<K> | undefined> {
     for (let current = await this.current(write); ; current = await this.current({ ...write, etag: undefined })) {
@@ -90,7 +90,7 @@ export class Writer {
     }
   }
 
-  /** attempt is perform for what has no form: a refusal is shown as a message. It reports whether it was done. */
+  /** attempt is perform for writes without a form: an error is shown as a message. It reports whether the write succeeded. */
   async attempt<K extends Kind>(write: Write<K>): Promise<boolean> {
     try {
       return (await this.perform(write)) !== undefined;
@@ -105,12 +105,12 @@ export class Writer {
   }
 
   private async current<K extends Kind>(write: Write<K>): Promise<Loaded<K> | undefined> {
-    if (write.method === "POST" || write.kind === "session") return undefined; // a session is only listed
+    if (write.method === "POST" || write.kind === "session") return undefined; // sessions cannot be read one by one
     try {
       const loaded = await load(write.kind, write.id);
       return write.etag ? { ...loaded, etag: write.etag } : loaded;
     } catch (failure) {
-      if (write.kind === "logger" && asApiError(failure).status === 404) return undefined; // a PUT makes it
+      if (write.kind === "logger" && asApiError(failure).status === 404) return undefined; // a PUT creates it
       throw failure;
     }
   }
@@ -129,7 +129,7 @@ export class Writer {
   }
 
   private async confirmed<K extends Kind>(write: Write<K>, current: Loaded<K> | undefined, body: unknown): Promise<boolean> {
-    const dry = !write.action && write.kind !== "session"; // those have no dry run
+    const dry = !write.action && write.kind !== "session"; // actions and sessions have no dry run
     const { document } = dry ? await this.request(write, current, body, true) : { document: undefined };
     return this.dialogs.confirm({
       title: write.title,
@@ -151,7 +151,7 @@ export class Writer {
     return after;
   }
 
-  // undo remembers the change that was just made, and returns what reverts it.
+  // undo remembers the change of the write, and returns a function that reverts it.
   private undo(kind: Kind, id: string): (() => Promise<void>) | undefined {
     const made = newest(kind, id);
     return async () => {
@@ -185,7 +185,7 @@ async function newest(kind: Kind, id: string): Promise<Resource<"change"> | unde
   return document.data[0];
 }
 
-/** isRefusal reports whether a failure is the server's answer about the body, which a form shows. */
+/** isRefusal reports whether a failure is a 4xx answer, which a form shows. */
 export function isRefusal(failure: unknown): failure is ApiError {
   return failure instanceof ApiError && failure.status >= 400 && failure.status < 500;
 }

@@ -16,7 +16,7 @@ test.each([
   expect(visible(text)).toBe(want);
 });
 
-test("what has nothing to replace is left alone", () => {
+test("text without such characters is unchanged", () => {
   const props = { children: ["a", 1, null, ["b"]], title: "t", value: "\u202e" };
   expect(visibleProps(props)).toBe(props);
 });
@@ -48,6 +48,6 @@ test("choices have visible labels and keep their values", () => {
   expect(visibleProps({ data })).toEqual({ data: ["\u202ea", { value: hostile, label: shown }, null] });
 });
 
-test("what a control holds is not changed", () => {
+test("the value of a control is not changed", () => {
   expect(renderToStaticMarkup(<input defaultValue={hostile} />)).toContain(hostile);
 });

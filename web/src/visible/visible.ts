@@ -1,14 +1,14 @@
 /*
- * Names come from other people. A bidirectional override in one shows the text around it in another order than it has, and
- * control characters show nothing at all. The server refuses such names (internal/naming has the same rule); this shows
- * those that are stored already.
+ * Names come from other people. A bidirectional override in a name changes the order of the text around it, and control
+ * characters are invisible. The server refuses such names (internal/naming has the same rule); this file shows symbols in
+ * names that are stored already.
  */
 
-// Control characters but for tabs and line breaks, line separators, and bidirectional embeddings, overrides and isolates.
+// Control characters except tabs and line breaks, line separators, and bidirectional embeddings, overrides and isolates.
 const hidden = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 const layout = "\t\n\r";
 
-/** symbol returns what stands for a character: the picture of a control character, or its number. */
+/** symbol returns the symbol for a character: the picture of a control character, or its number. */
 function symbol(character: string): string {
   const code = character.charCodeAt(0);
   if (layout.includes(character)) return character;
@@ -20,7 +20,7 @@ function symbol(character: string): string {
 /** visible returns a text with a symbol for every character that hides or reorders text: ␛ for an escape, <U+202E> for an override. */
 export const visible = (text: string): string => text.replace(hidden, symbol);
 
-/** visibleNode returns what an element shows, with its texts visible. Elements in it are so already. */
+/** visibleNode returns the content of an element with visible texts. Nested elements have passed here already. */
 function visibleNode(node: unknown): unknown {
   if (typeof node === "string") return visible(node);
   if (!Array.isArray(node)) return node;
@@ -28,7 +28,7 @@ function visibleNode(node: unknown): unknown {
   return shown.every((each, index) => each === node[index]) ? node : shown;
 }
 
-/** visibleChoices returns the choices of a control with their labels visible; what is chosen stays as it is. */
+/** visibleChoices returns the choices of a control with visible labels; their values stay unchanged. */
 function visibleChoices(data: unknown): unknown {
   if (!Array.isArray(data)) return data;
   const shown = data.map((choice) => {
@@ -38,10 +38,10 @@ function visibleChoices(data: unknown): unknown {
   return shown.every((each, index) => each === data[index]) ? data : shown;
 }
 
-/** texts are the properties that elements and components show as text. What a control holds (value) is never changed. */
+/** texts are the properties that elements and components show as text. The value of a control is never changed. */
 const texts = ["children", "title", "subtitle", "label", "description", "placeholder", "error", "alt", "aria-label"];
 
-/** visibleProps returns the properties of an element with their texts visible; the same object if there is nothing to do. */
+/** visibleProps returns the properties of an element with visible texts, or the same object if nothing changes. */
 export function visibleProps<T>(props: T): T {
   let shown = props as Record<string, unknown>;
   for (const name of texts) {
