@@ -96,7 +96,7 @@ func (r IdentityRules) admit(identity Identity) error {
 	_, domain, _ := strings.Cut(AddressOf(identity.Email), "@") // checkEmail refuses domains without an ASCII form
 	switch {
 	case identity.Subject == "" || len(identity.Subject) > maxSubject:
-		return refuseIdentity(ReasonConflict, "The provider names nobody: sub must have 1 to %d characters.", maxSubject)
+		return refuseIdentity(ReasonConflict, "The provider did not identify the person: the claim sub must have 1 to %d characters.", maxSubject)
 	case problems.Err() != nil:
 		return refuseIdentity(ReasonEmail, "The provider gave no e-mail address that Signalbox can use. It must be in the claim email.")
 	case !identity.EmailVerified:

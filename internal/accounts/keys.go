@@ -266,7 +266,7 @@ func (c Caller) requireLasting() error {
 		return nil
 	}
 	return fault.New(fault.Forbidden,
-		"A key that expires lets nobody in and raises nobody: they would stay after its end, at %s. Use a key without expires_at, or sign in.",
+		"A key that expires cannot give people access, which would outlast the key's end at %s. Use a key without expires_at, or sign in.",
 		c.KeyExpiresAt.UTC().Format(time.RFC3339))
 }
 

@@ -356,7 +356,7 @@ type PasswordDraft struct {
 // sessions and links. A key has no password and may not change its maker's.
 func (s *Service) ChangePassword(ctx context.Context, caller Caller, draft PasswordDraft, match changes.Match[User]) (User, error) {
 	if !caller.IsPerson() {
-		return User{}, fault.New(fault.Forbidden, "Only somebody who signed in with a password changes it; this is an API key.")
+		return User{}, fault.New(fault.Forbidden, "Only a person can change their password, and this request came with an API key.")
 	}
 	if err := draft.validate(); err != nil {
 		return User{}, err

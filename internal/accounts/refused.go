@@ -53,7 +53,7 @@ func (r *refusals) admit(hash digest, address string, generation uint64, live bo
 	}
 	if r.addresses.wait(sender, now) > 0 {
 		refusal := fault.New(fault.RateLimited,
-			"Many wrong API keys came from this address, so that unknown ones are looked up slowly. Check the key, and try again.")
+			"Many wrong API keys came from this address, so unknown keys are looked up slowly. Check the key and try again.")
 		refusal.RetryAfter = time.Second
 		return refusal
 	}

@@ -85,7 +85,7 @@ func (r Revert) decide(ctx context.Context, tx HistoryTx, caller Caller, found e
 	}
 	needs, possible := r.Needs[action]
 	if !possible {
-		return "", fault.New(fault.NotRevertible, "The %s is gone, and only there again when a service reports it.", r.Change.Kind)
+		return "", fault.New(fault.NotRevertible, "The %s was deleted, and only the report of a service creates it again.", r.Change.Kind)
 	}
 	if err := needs.Permit(caller); err != nil || r.Force {
 		return action, err

@@ -133,7 +133,7 @@ func (s *Service) RestoreUserSettings(ctx context.Context, caller Caller, revert
 	return Restore(ctx, s.Store, caller, revert, func(ctx context.Context, tx Tx, caller Caller) Restoration[Settings] {
 		user, err := currentUser(ctx, tx, caller)
 		if (err == nil || fault.Is(err, fault.NotFound)) && user.ID != revert.Change.Key {
-			err = fault.New(fault.Forbidden, "These are the settings of another user, who alone can revert them.")
+			err = fault.New(fault.Forbidden, "These are the settings of another user. Only that user can revert them.")
 		}
 		return Restoration[Settings]{Found: err, Check: draft.Problems.Err,
 			Replace: func() (Settings, error) { return replaceUserSettings(ctx, tx, caller, user.ID, draft, nil) }}

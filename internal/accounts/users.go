@@ -183,7 +183,7 @@ func (c Caller) mayGive(role Role) error {
 	if c.Role.Covers(role) {
 		return nil
 	}
-	return fault.New(fault.Forbidden, "Nobody gives more than they have: %s, and this would give the role %s.", c.has(), role).
+	return fault.New(fault.Forbidden, "You cannot give a role above your own: %s, and this would give the role %s.", c.has(), role).
 		At(fault.Attribute("role"))
 }
 

@@ -208,7 +208,7 @@ func (a *API) evaluatedFlags(c *call) (snapshot *flags.Snapshot, since time.Time
 
 // errAway returns the refusal of a request that needs the database while it is away.
 func errAway() error {
-	return fault.New(fault.Unavailable, "The database cannot be reached right now, and this node does not have what was asked for in memory. Try again in a moment.")
+	return fault.New(fault.Unavailable, "The database cannot be reached right now, and this node does not have the requested data in memory. Try again in a moment.")
 }
 
 // ofrepContext turns the context of a request into the context for rules. A member

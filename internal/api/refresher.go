@@ -69,7 +69,7 @@ func (r *refresher) moved(account string, seq int64) {
 func (r *refresher) start(ctx context.Context) {
 	r.loop.Start(ctx, func(ctx context.Context) {
 		background.Repeat(ctx, r.wake, r.round, func(err error) {
-			r.api.Log.Warn("Refreshing what is kept for an outage failed; retrying.", "error", err)
+			r.api.Log.Warn("Refreshing the snapshots and flags kept for an outage failed; retrying.", "error", err)
 		})
 	})
 }

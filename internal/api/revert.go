@@ -101,13 +101,13 @@ func (r restorer) check(change changes.Change, known bool) error {
 	_, removable := r.needs[changes.Deleted]
 	switch {
 	case !known:
-		return notRevertible("Changes of kind %s cannot be reverted: what they grant or take away is decided anew each time.", change.Kind)
+		return notRevertible("Changes of kind %s cannot be reverted, because they grant or remove access.", change.Kind)
 	case change.Trimmed:
-		return notRevertible("What was before this change is no longer kept, because the account's history became too large. Write the %s as you want it instead.", change.Kind)
+		return notRevertible("The state before this change is no longer kept, because the account's history became too large. Write the %s as you want it instead.", change.Kind)
 	case change.Key == changes.AllKeys:
-		return notRevertible("This change is one of several resources at once. Revert the changes of single ones, where there are any.")
+		return notRevertible("This change covers several resources at once. Revert the changes of the single resources instead, if there are any.")
 	case change.Action == changes.Expired:
-		return notRevertible("This change removed a level whose time had come. Set the level again, with another expiry or without.")
+		return notRevertible("This change removed a temporary level that had expired. Set the level again, with or without an expiry.")
 	case change.Before == nil && !removable:
 		return notRevertible("This change created the %s, which cannot be deleted.", change.Kind)
 	}
