@@ -35,17 +35,17 @@ type Account struct {
 	UpdatedAt time.Time  `json:"updated_at"`
 }
 
-// AccountDraft is what a caller wants an account to be.
+// AccountDraft is the state of an account that a caller asks for.
 type AccountDraft struct {
 	Name  optional.Value[string]
 	Key   optional.Value[string]
 	Plans optional.Value[plans.Held]
-	// Problems holds what reading the input already found.
+	// Problems are the problems found while reading the input.
 	Problems fault.Problems
 }
 
-// Found creates an account with its owner and the owner's first key. The
-// plaintext of the key is in the result and nowhere else.
+// Found creates an account with its owner and the owner's first key. Only the
+// result has the plaintext of the key.
 func Found(ctx context.Context, tx FoundingTx, name string, held plans.Held, secret Secret) (Account, Key, error) {
 	var problems fault.Problems
 	naming.RequireName(&problems, optional.Of(name), maxName)
@@ -75,8 +75,8 @@ func (s *Service) Account(ctx context.Context, caller Caller) (Account, error) {
 	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Account, error) { return tx.Account(ctx, caller.Account) })
 }
 
-// ReplaceAccount changes the account's name and key. The plans are the
-// operator's to change, so a draft that names others is refused. ADMIN or OWNER.
+// ReplaceAccount changes the account's name and key. Only the operator changes
+// plans, so a draft with different plans is refused. ADMIN or OWNER.
 func (s *Service) ReplaceAccount(ctx context.Context, caller Caller, draft AccountDraft, match changes.Match[Account]) (Account, error) {
 	if err := draft.validate(); err != nil {
 		return Account{}, err
@@ -86,7 +86,7 @@ func (s *Service) ReplaceAccount(ctx context.Context, caller Caller, draft Accou
 	})
 }
 
-// RestoreAccount undoes a change of the account, given the account from before it.
+// RestoreAccount undoes a change of the account. draft is the account before the change.
 func (s *Service) RestoreAccount(ctx context.Context, caller Caller, revert Revert, draft AccountDraft) (changes.Change, error) {
 	return Restore(ctx, s.Store, caller, revert, func(ctx context.Context, tx Tx, caller Caller) Restoration[Account] {
 		return Restoration[Account]{Check: draft.validate, Replace: func() (Account, error) { return draft.replace(ctx, tx, caller, nil) }}
@@ -103,7 +103,7 @@ func (d *AccountDraft) replace(ctx context.Context, tx Tx, caller Caller, match 
 		func(_, after Account) error { return updateAccount(ctx, tx, after) })
 }
 
-// over lays the draft over the stored account.
+// over returns the stored account with the members of the draft.
 func (d *AccountDraft) over(account Account, now time.Time) (Account, error) {
 	if held, sent := d.Plans.Get(); sent && !samePlans(held, account.Plans) {
 		return Account{}, fault.New(fault.Forbidden,
@@ -121,7 +121,7 @@ func updateAccount(ctx context.Context, tx Tx, account Account) error {
 	return err
 }
 
-// SetPlans puts an account on other plans, on behalf of the operator.
+// SetPlans changes the plans of an account on behalf of the operator.
 func SetPlans(ctx context.Context, tx Tx, id string, held plans.Held) (Account, error) {
 	target := changes.Target[Account]{
 		Account: id, Actor: changes.Operator(), Kind: KindAccount, Key: id,
@@ -133,7 +133,7 @@ func SetPlans(ctx context.Context, tx Tx, id string, held plans.Held) (Account, 
 	}, func(_, after Account) error { return tx.UpdateAccount(ctx, after) })
 }
 
-// TakeSlot refuses one more of what a plan limits than the account's plan allows.
+// TakeSlot refuses to create one more resource if the account has reached its plan's limit.
 func TakeSlot(ctx context.Context, table plans.Table, id string, limit plans.Limit,
 	find func(ctx context.Context, id string) (Account, error), count func(ctx context.Context, id string) (int, error),
 ) error {
@@ -167,8 +167,8 @@ func samePlans(sent, held plans.Held) bool {
 
 var notInSlug = regexp.MustCompile(`[^a-z0-9]+`)
 
-// slug makes a key of a name: "Acme, Inc." becomes "acme-inc". A name without a
-// usable letter gets a random one.
+// slug turns a name into a key: "Acme, Inc." becomes "acme-inc". A name without a
+// usable letter or digit gets a random key.
 func slug(name string) string {
 	key := strings.Trim(notInSlug.ReplaceAllString(strings.ToLower(name), "-"), "-")
 	if key == "" {
@@ -177,5 +177,5 @@ func slug(name string) string {
 	return key[:min(len(key), 100)]
 }
 
-// newID returns an id that sorts by the time it was made.
+// newID returns an id. Ids sort by the time of their creation.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// maxAllowances bounds how many senders an allowances remembers.
+// maxAllowances bounds how many senders are remembered.
 const maxAllowances = 100_000
 
-// allowances are token buckets by where something comes from. A bucket that is full again
-// is forgotten. Senders for whom there is no room share one bucket, so that nobody's limit
-// is lifted by somebody who has many addresses. limits must be called before use.
+// allowances has a token bucket for each sender. Buckets that are full again are forgotten.
+// When there is no room for more buckets, new senders share one, so that using many
+// addresses does not lift the limit. limits must be called before use.
 type allowances struct {
 	burst, perSecond float64
 
@@ -19,13 +19,13 @@ type allowances struct {
 	swept  time.Time
 }
 
-// allowance is what is left to a sender.
+// allowance is the token bucket of one sender.
 type allowance struct {
 	left float64
 	at   time.Time
 }
 
-// limits sets what a sender may do at once, and per second after that.
+// limits sets the capacity of each bucket and its refill per second.
 func (a *allowances) limits(burst, perSecond float64) {
 	if a.known == nil {
 		a.known = map[netip.Prefix]*allowance{}
@@ -34,8 +34,8 @@ func (a *allowances) limits(burst, perSecond float64) {
 	}
 }
 
-// of returns the allowance of a sender as it is at an instant; exists is false for one
-// that is not remembered and has everything left.
+// of returns the allowance of a sender, refilled up to now. exists is false for a sender
+// that is not remembered; its allowance is full.
 func (a *allowances) of(sender netip.Prefix, now time.Time) (found *allowance, exists bool) {
 	found, exists = a.known[sender]
 	switch {
@@ -51,12 +51,12 @@ func (a *allowances) of(sender netip.Prefix, now time.Time) (found *allowance, e
 	return found, exists
 }
 
-// remembers reports whether a sender may have less left than everything.
+// remembers reports whether the sender's allowance may be less than full.
 func (a *allowances) remembers(sender netip.Prefix) bool {
 	return a.known[sender] != nil || len(a.known) >= maxAllowances
 }
 
-// wait returns how long a sender has to wait for its next turn: 0 is not at all.
+// wait returns how long a sender has to wait for its next token; 0 if it has one now.
 func (a *allowances) wait(sender netip.Prefix, now time.Time) time.Duration {
 	if len(a.known) >= maxAllowances {
 		a.sweep(now)
@@ -68,7 +68,7 @@ func (a *allowances) wait(sender netip.Prefix, now time.Time) time.Duration {
 	return time.Duration((1 - found.left) / a.perSecond * float64(time.Second))
 }
 
-// take uses one of a sender's turns.
+// take uses one token of a sender.
 func (a *allowances) take(sender netip.Prefix, now time.Time) {
 	found, exists := a.of(sender, now)
 	if !exists {
@@ -77,12 +77,12 @@ func (a *allowances) take(sender netip.Prefix, now time.Time) {
 	found.left--
 }
 
-// give returns a turn to a sender.
+// give returns one token to a sender.
 func (a *allowances) give(sender netip.Prefix) {
 	found, exists := a.known[sender]
 	switch {
 	case !exists && len(a.known) < maxAllowances:
-		return // it has everything left
+		return // its allowance is full
 	case !exists:
 		found = &a.shared
 	}
@@ -91,7 +91,7 @@ func (a *allowances) give(sender netip.Prefix) {
 	}
 }
 
-// sweep forgets senders that have everything left, at most once a second.
+// sweep forgets senders whose allowance is full, at most once a second.
 func (a *allowances) sweep(now time.Time) {
 	if now.Sub(a.swept) < time.Second {
 		return
@@ -104,8 +104,8 @@ func (a *allowances) sweep(now time.Time) {
 	}
 }
 
-// withRoom returns m with room for one more entry: it drops any one when m is full. It is for
-// entries that only cost a lookup when they are forgotten.
+// withRoom returns m with room for one more entry: it drops an arbitrary entry when m is full.
+// It is for caches, where a dropped entry costs only a lookup.
 func withRoom[K comparable, V any](m map[K]V, limit int) map[K]V {
 	if m == nil {
 		return map[K]V{}
@@ -119,8 +119,8 @@ func withRoom[K comparable, V any](m map[K]V, limit int) map[K]V {
 	return m
 }
 
-// addressOfPeer returns the address of a peer, which may come with a port. Zones do not
-// count, and IPv4 addresses written as IPv6 are IPv4. Tests have peers without one.
+// addressOfPeer returns the address of a peer, which may have a port. Zones are removed,
+// and IPv4 addresses written as IPv6 become IPv4. Tests have peers without an address.
 func addressOfPeer(peer string) netip.Addr {
 	if both, err := netip.ParseAddrPort(peer); err == nil {
 		return both.Addr().Unmap().WithZone("")
@@ -129,14 +129,14 @@ func addressOfPeer(peer string) netip.Addr {
 	return address.Unmap().WithZone("")
 }
 
-// prefixOf returns the network of an address that has some bits.
+// prefixOf returns the network of an address with a prefix length.
 func prefixOf(address netip.Addr, bits int) netip.Prefix {
-	prefix, _ := address.Prefix(bits) // it is zero for no address
+	prefix, _ := address.Prefix(bits) // the zero address has the zero prefix
 	return prefix
 }
 
-// senderOf returns what one sender is likely to have of the address of a peer: all
-// of an IPv4 address, the first half of an IPv6 address.
+// senderOf returns the network that one sender is likely to control: the single IPv4
+// address of the peer, or its IPv6 /64.
 func senderOf(peer string) netip.Prefix {
 	address := addressOfPeer(peer)
 	return prefixOf(address, min(address.BitLen(), 64))

@@ -9,40 +9,40 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// Wrong passwords and codes: after freeAttempts for one person from one address, each further
-// attempt waits twice as long as the one before.
+// Limits for wrong passwords and codes of one person from one address: after freeAttempts, the
+// wait doubles with each further attempt.
 const (
 	freeAttempts   = 5
 	firstDelay     = time.Second
 	longestDelay   = 15 * time.Minute
-	attemptsKept   = time.Hour   // after the last one
-	fewKept        = time.Minute // if they were fewer than freeAttempts
+	attemptsKept   = time.Hour   // how long failures count after the last attempt
+	fewKept        = time.Minute // how long fewer than freeAttempts failures count
 	maxAttemptKeys = 100_000
 )
 
-// Attempts from one place, for any person: a burst, then a rate per second. Attempts that
-// succeed are given back.
+// Limits for attempts from one place, for any person: a burst, then a rate per second.
+// Successful attempts are given back.
 const (
 	addressBurst, addressPerSecond = 50, 2.0
 	networkBurst, networkPerSecond = 100, 4.0  // an IPv4 /24, an IPv6 /64
-	siteBurst, sitePerSecond       = 400, 16.0 // an IPv6 /48, which one sender may have all of
+	siteBurst, sitePerSecond       = 400, 16.0 // an IPv6 /48, which may belong to one sender
 )
 
 // attempts limits attempts to sign in: by person and address, by address, and by network.
-// Somebody who signed in from an address before is not held back by what others send from
-// there. The zero value is ready for use.
+// The limits by address and network do not apply to a person who signed in from the address
+// before. The zero value is ready for use.
 type attempts struct {
 	mu     sync.Mutex
 	failed map[attempt]failures
 	swept  time.Time
-	good   map[attempt]bool // who signed in from where
+	good   map[attempt]bool // people and the addresses that they signed in from
 
 	addresses, networks, sites allowances
 }
 
-// attempt is who tries to sign in, and from where.
+// attempt identifies the person who tries to sign in and the sender's network.
 type attempt struct {
-	person digest // of the e-mail address, or of the beginning of a code; it need not exist
+	person digest // of the e-mail address or the first group of a code, even if no such person exists
 	sender netip.Prefix
 }
 
@@ -50,12 +50,12 @@ func newAttempt(address, peer string) attempt {
 	return attempt{sha256.Sum256([]byte(address)), senderOf(peer)}
 }
 
-// admitted is an attempt that was let through and counted as failed.
+// admitted is an attempt that may go on. It was counted as failed in advance.
 type admitted struct {
 	attempt
 	peer    netip.Addr
-	known   bool // the person signed in from there before
-	counted bool // for the place, too
+	known   bool // the person signed in from this address before
+	counted bool // it also counts for its address and network
 }
 
 type failures struct {
@@ -64,7 +64,7 @@ type failures struct {
 	until time.Time // when the next attempt is admitted
 }
 
-// counts reports whether failures still say anything at an instant.
+// counts reports whether the failures still matter.
 func (f failures) counts(now time.Time) bool {
 	kept := attemptsKept
 	if f.count < freeAttempts {
@@ -73,13 +73,13 @@ func (f failures) counts(now time.Time) bool {
 	return now.Before(f.until) || now.Sub(f.last) <= kept
 }
 
-// admit counts an attempt as failed, so that many at once cannot slip through, or
-// refuses it because it comes too early.
+// admit refuses an attempt that comes too early. Otherwise it counts the attempt as failed
+// right away, so that many simultaneous attempts cannot slip through.
 func (a *attempts) admit(address, peer string, now time.Time) (admitted, error) {
 	return a.admitAt(address, peer, now, true)
 }
 
-// admitAt is admit, and counts for the place of the peer only if byPlace.
+// admitAt is admit. Only if byPlace, the attempt counts for its address and network too.
 func (a *attempts) admitAt(address, peer string, now time.Time, byPlace bool) (admitted, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -111,9 +111,8 @@ func tooMany(wait time.Duration, text string) error {
 	return refusal
 }
 
-// remember keeps failures. When the memory is full of failures that count, those of
-// somebody new are left to the limits of their address and network: nothing that is
-// remembered is given up for them.
+// remember stores failures. When the memory is full of failures that still count, new
+// people are not added: only the limits of their address and network apply to them.
 func (a *attempts) remember(who attempt, what failures, now time.Time) {
 	if a.failed == nil {
 		a.failed = map[attempt]failures{}
@@ -125,7 +124,7 @@ func (a *attempts) remember(who attempt, what failures, now time.Time) {
 }
 
 // makeRoom forgets failures that no longer count, and reports whether there is room. It
-// looks at most once a second, because it looks at all of them.
+// scans at most once a second, because it scans all failures.
 func (a *attempts) makeRoom(now time.Time) bool {
 	if now.Sub(a.swept) >= time.Second {
 		a.swept = now
@@ -156,7 +155,8 @@ type place struct {
 	prefix     netip.Prefix
 }
 
-// take uses one attempt of every allowance, or none and returns how long to wait for one.
+// take uses one token of every allowance. If one allowance is empty, it takes nothing and
+// returns how long to wait.
 func (a *attempts) take(peer netip.Addr, now time.Time) (wait time.Duration) {
 	places := a.places(peer)
 	for _, each := range places {
@@ -170,7 +170,7 @@ func (a *attempts) take(peer netip.Addr, now time.Time) (wait time.Duration) {
 	return 0
 }
 
-// giveBack returns what an attempt took for its place.
+// giveBack returns the tokens that an attempt took from the allowances of its place.
 func (a *attempts) giveBack(let admitted) {
 	if !let.counted {
 		return
@@ -180,8 +180,8 @@ func (a *attempts) giveBack(let admitted) {
 	}
 }
 
-// settle records the outcome of an attempt and returns err. Failures that are not the sender's,
-// such as an outage, do not count.
+// settle records the outcome of an attempt and returns err. Errors that the sender did not
+// cause, such as an outage, do not count as failures.
 func (a *attempts) settle(let admitted, err error) error {
 	switch {
 	case err == nil:
@@ -192,7 +192,7 @@ func (a *attempts) settle(let admitted, err error) error {
 	return err
 }
 
-// succeeded forgets the failures of somebody who knew the password.
+// succeeded forgets the failures of a person who sent the right password or code.
 func (a *attempts) succeeded(let admitted) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -210,7 +210,7 @@ func (a *attempts) trust(address, peer string) {
 	a.good[newAttempt(address, peer)] = true
 }
 
-// withdraw takes an attempt back that was never decided.
+// withdraw uncounts an attempt that ended without a decision.
 func (a *attempts) withdraw(let admitted) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

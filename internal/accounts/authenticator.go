@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// maxRemembered bounds the memory. Past it everything is forgotten, which
-	// costs each key in use one lookup.
+	// maxRemembered bounds the remembered keys. When it is reached all are forgotten,
+	// which costs each key in use one lookup.
 	maxRemembered = 100_000
 	// usePrecision is how exact last_used_at is while a key is in steady use.
 	usePrecision = 10 * time.Second
 )
 
-// Versions says how far an account has changed.
+// Versions are the numbers of an account's latest changes.
 type Versions struct {
 	Changes int64 // the number of the last change
-	Access  int64 // that of the last change which DecidesAccess
+	Access  int64 // the number of the last change that DecidesAccess
 }
 
 // DecidesAccess reports whether a change of a kind of resource may alter what a
@@ -30,24 +30,24 @@ func DecidesAccess(kind string) bool {
 	return kind == KindKey || kind == KindUser || kind == KindSession
 }
 
-// Directory is where the Authenticator looks keys and sessions up.
+// Directory looks up keys and sessions for the Authenticator.
 type Directory interface {
 	// KeyByHash returns the key with a hash, of any account, and that account's
-	// versions, both of one state.
+	// versions, both from one state of the database.
 	KeyByHash(ctx context.Context, hash string) (Key, Versions, error)
-	// SessionByHash returns the session with a hash, of any account, and versions of
-	// that account that are not newer.
+	// SessionByHash returns the session with a hash, of any account, and that
+	// account's versions, which are not newer than the session.
 	SessionByHash(ctx context.Context, hash string) (SignedIn, Versions, error)
 	// Versions returns an account's versions, at least as new as every change that
 	// was acknowledged before the call.
 	Versions(ctx context.Context, account string) (Versions, error)
 }
 
-// Authenticator turns a bearer token into a Caller. See the package's
-// documentation for its protocol.
+// Authenticator turns a bearer token into a Caller. The package's documentation
+// describes how.
 type Authenticator struct {
 	Directory Directory
-	// Live reports whether changes of keys reach Hear; while it is false every
+	// Live reports whether changes of keys reach Hear. While it is false, every
 	// unknown key is looked up.
 	Live func() bool
 	// Now is the clock.
@@ -67,13 +67,13 @@ type Authenticator struct {
 	seen       sessionMemory
 }
 
-// rememberedKey is a key that has been seen. It is as the database has it while the
-// account's access version is what it was.
+// rememberedKey is a key that has been seen. It is valid while the account's access
+// version is caller.access.
 type rememberedKey struct {
 	digest digest
 	key    Key
 	caller Caller
-	noted  atomic.Int64 // when Used was told last, in microseconds
+	noted  atomic.Int64 // when Used was last called, in microseconds
 }
 
 // newRememberedKey returns a key that was read at an access version of its account.
@@ -81,9 +81,8 @@ func newRememberedKey(hash digest, key Key, access int64) *rememberedKey {
 	return &rememberedKey{digest: hash, key: key, caller: key.Caller().readAt(access)}
 }
 
-// Authenticate returns the caller behind a token, or an Unauthorized refusal. The
-// peer is the address that the token comes from: one that sends many wrong ones is
-// RateLimited.
+// Authenticate returns the caller behind a token, or an Unauthorized refusal. peer is
+// the address of the sender. An address that sends many wrong tokens is RateLimited.
 func (a *Authenticator) Authenticate(ctx context.Context, token, peer string) (Caller, error) {
 	known, version, result, err := a.find(ctx, ParseSecret(token), peer)
 	now := a.Now()
@@ -103,7 +102,7 @@ func (a *Authenticator) Authenticate(ctx context.Context, token, peer string) (C
 	return caller, nil
 }
 
-// noteUse tells Used about a use, unless it heard of one shortly before.
+// noteUse calls Used, unless it was called for this key shortly before.
 func (a *Authenticator) noteUse(known *rememberedKey, now time.Time) {
 	noted, at := known.noted.Load(), now.UnixMicro()
 	if at-noted >= usePrecision.Microseconds() && known.noted.CompareAndSwap(noted, at) {
@@ -111,7 +110,7 @@ func (a *Authenticator) noteUse(known *rememberedKey, now time.Time) {
 	}
 }
 
-// find returns what is known of a key, and the account's version.
+// find returns a key, from memory or from the database, and the account's version.
 func (a *Authenticator) find(ctx context.Context, secret Secret, peer string) (known *rememberedKey, version int64, result string, err error) {
 	hash := secret.digest()
 	known, generation := a.remembered(hash)
@@ -129,14 +128,14 @@ func (a *Authenticator) find(ctx context.Context, secret Secret, peer string) (k
 	}
 	found, version, err := a.lookUp(ctx, secret, generation)
 	a.refusals.looked(hash, peer, generation, err, a.Now())
-	if known != nil && fault.Is(err, fault.Unauthorized) { // an outage says nothing of the key: Recall may need it
+	if known != nil && fault.Is(err, fault.Unauthorized) { // after an outage the key stays: Recall may need it
 		a.forget(known)
 	}
 	return found, version, "miss", err
 }
 
-// Hear takes a change from the feed, and forgets the key that it is about. Sessions
-// may have been opened with it and are few, so all of them are forgotten.
+// Hear takes a change from the feed and forgets the key that changed. It also forgets
+// all sessions: some may have been opened with the key, and there are few.
 func (a *Authenticator) Hear(change changes.Change) {
 	if change.Kind != KindKey {
 		return
@@ -150,9 +149,9 @@ func (a *Authenticator) Hear(change changes.Change) {
 	a.seen.forget()
 }
 
-// Recall returns the caller behind a token that worked when it was last looked
-// up, if nothing was heard of a change of its key since. It is for the time in which
-// the database is away: a key that was revoked at the last moment may still pass.
+// Recall returns the caller behind a remembered token without the database. It is for
+// outages. A key that was revoked just before the outage may still be accepted, if the
+// feed had not reported it yet.
 func (a *Authenticator) Recall(token string) (Caller, bool) {
 	a.mu.RLock()
 	known := a.byDigest[ParseSecret(token).digest()]
@@ -171,7 +170,7 @@ func (a *Authenticator) Forget(keyID string) {
 	a.drop(a.byKey[keyID])
 }
 
-// forget drops a remembered key, unless another took its place.
+// forget drops a remembered key, unless a newer one has replaced it.
 func (a *Authenticator) forget(known *rememberedKey) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -180,7 +179,7 @@ func (a *Authenticator) forget(known *rememberedKey) {
 	}
 }
 
-// drop removes a remembered key, if there is one; the lock is held.
+// drop removes a remembered key, which may be nil; the lock is held.
 func (a *Authenticator) drop(known *rememberedKey) {
 	if known != nil {
 		delete(a.byKey, known.key.ID)
@@ -205,8 +204,8 @@ func (a *Authenticator) lookUp(ctx context.Context, secret Secret, generation ui
 	return a.remember(newRememberedKey(secret.digest(), key, versions.Access), generation), versions.Changes, nil
 }
 
-// remember keeps a key, unless a change arrived while it was looked up or a
-// newer one is kept, which it returns.
+// remember stores a key and returns it. If a key changed during the lookup, nothing
+// is stored. If a newer version of the key is stored already, remember returns that.
 func (a *Authenticator) remember(seen *rememberedKey, generation uint64) *rememberedKey {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -223,7 +222,7 @@ func (a *Authenticator) remember(seen *rememberedKey, generation uint64) *rememb
 	return seen
 }
 
-// ForgetAll makes the next request of every key and session look it up again.
+// ForgetAll makes every key and session be looked up again at its next request.
 func (a *Authenticator) ForgetAll() {
 	a.seen.forget()
 	a.mu.Lock()

@@ -10,9 +10,9 @@ import (
 
 // A request is authenticated when its headers have arrived, and its body may take
 // minutes. So every write confirms its caller inside the transaction, under the
-// account's lock: what was revoked, lowered or ended before counts.
+// account's lock, and sees revoked keys, lowered roles and ended sessions.
 
-// Needs is what an operation asks of its caller.
+// Needs are the rights that an operation requires of its caller.
 type Needs struct {
 	Role      Role // the lowest role that may call
 	Scoped    bool // keys restricted to environments may call
@@ -32,7 +32,7 @@ func (n Needs) Permit(caller Caller) error {
 	return caller.RequireUnscoped()
 }
 
-// AuthorityTx is what confirming a caller reads.
+// AuthorityTx has the reads that confirm a caller.
 type AuthorityTx interface {
 	Now() time.Time
 	// AccessVersion returns the number of the account's last change that DecidesAccess.
@@ -42,8 +42,8 @@ type AuthorityTx interface {
 	SignedIn(ctx context.Context, account, session string) (SignedIn, error)
 }
 
-// Write runs fn in a transaction under the lock of the caller's account, with the
-// caller as Confirm returns it, and returns its result.
+// Write runs fn in a transaction under the lock of the caller's account, and returns
+// the result of fn. fn gets the caller that Confirm returned.
 func Write[Tx AuthorityTx, T any](ctx context.Context, store transaction.Writer[Tx], caller Caller, fn func(context.Context, Tx, Caller) (T, error)) (made T, err error) {
 	err = Do(ctx, store, caller, func(ctx context.Context, tx Tx, caller Caller) error {
 		made, err = fn(ctx, tx, caller)
@@ -66,10 +66,10 @@ func Do[Tx AuthorityTx](ctx context.Context, store transaction.Writer[Tx], calle
 	})
 }
 
-// Confirm returns the caller with the rights that the key or session has in the
-// transaction. It is Unauthorized if the credential no longer works, and Forbidden if
-// its rights no longer suffice for what the caller Needs. A caller that did not come
-// from the Authenticator has no credential and is returned as it is.
+// Confirm returns the caller with the rights that its key or session has now, in the
+// transaction. The error is Unauthorized if the credential no longer works, and Forbidden
+// if the rights no longer meet c.Needs. A caller that did not come from the Authenticator
+// has no credential and is returned unchanged.
 func (c Caller) Confirm(ctx context.Context, tx AuthorityTx) (Caller, error) {
 	if !c.authenticated {
 		return c, nil
@@ -89,7 +89,7 @@ func (c Caller) Confirm(ctx context.Context, tx AuthorityTx) (Caller, error) {
 	return c, nil
 }
 
-// readAt marks a caller whose credential was read at an access version of the account.
+// readAt returns the caller, marked as authenticated at an access version of its account.
 func (c Caller) readAt(access int64) Caller {
 	c.authenticated, c.access = true, access
 	return c
@@ -109,7 +109,7 @@ func (c Caller) reload(ctx context.Context, tx AuthorityTx, current int64) (Call
 	return fresh, c.Needs.Permit(fresh)
 }
 
-// credential returns the caller as its key or session is stored, and whether that works.
+// credential reads the caller's key or session, and reports whether it works.
 func (c Caller) credential(ctx context.Context, tx AuthorityTx) (fresh Caller, works bool, err error) {
 	if c.SessionID == "" {
 		key, err := tx.Key(ctx, c.Account, c.KeyID)
@@ -119,10 +119,10 @@ func (c Caller) credential(ctx context.Context, tx AuthorityTx) (fresh Caller, w
 	if err != nil {
 		return Caller{}, false, err
 	}
-	return signedIn.Caller(), signedIn.works(tx.Now(), tx.Now()), nil // the request itself is a use
+	return signedIn.Caller(), signedIn.works(tx.Now(), tx.Now()), nil // this request is the last use
 }
 
-// errEnded is the refusal of a credential that no longer works.
+// errEnded returns the refusal of a credential that no longer works.
 func (c Caller) errEnded() error {
 	if c.SessionID == "" {
 		return errKeyEnded()
@@ -134,7 +134,7 @@ func errKeyEnded() error {
 	return fault.New(fault.Unauthorized, "This API key has been revoked or has expired.")
 }
 
-// Confirm is Caller.Confirm in a reading transaction, for requests that may write nothing.
+// Confirm is Caller.Confirm in a read transaction, for requests that may have nothing to write.
 func (s *Service) Confirm(ctx context.Context, caller Caller) (Caller, error) {
 	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Caller, error) { return caller.Confirm(ctx, tx) })
 }

@@ -11,41 +11,40 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// Caller is an authenticated key or person: who acts, in which account, with which
-// power.
+// Caller is an authenticated key or person, with its account and its rights.
 type Caller struct {
 	Account string // the account's id
 	KeyID   string // empty for a person
 	KeyName string
 	UserID  string // the person, or the user who made the key
-	// UserName is the person's; a key has none.
+	// UserName is the name of the person; empty for a key.
 	UserName string
-	// SessionID is the session that the caller signed in with; empty for a key that
-	// was sent itself.
+	// SessionID is the session that the request came with; empty if the request came
+	// with an API key.
 	SessionID string
 	Role      Role
-	Access    Access // a key that only evaluates may do nothing else, whatever its role
+	Access    Access // EvaluateAccess allows only evaluation, whatever the role
 	// Environments restricts writes to these environments; nil does not restrict.
 	Environments []string
-	// Origins are those of the web pages that a key that evaluates is for; nil is any.
+	// Origins are the origins of the web pages that may use an evaluate key; nil is any.
 	Origins []string
 	// ExpiresAt is when the key or the session stops working; nil is never.
 	ExpiresAt *time.Time
-	// KeyExpiresAt is when the key itself stops working, also in a session that ends
+	// KeyExpiresAt is when the key itself stops working, even if the session ends
 	// sooner; nil is never.
 	KeyExpiresAt *time.Time
 	// Version is the number of the account's last change, at least as new as every
 	// change that was acknowledged before the request.
 	Version int64
-	// Needs is what the operation asks of the caller, for Confirm.
+	// Needs are the rights that the operation requires, for Confirm.
 	Needs Needs
-	// DryRun says that what the caller writes is rolled back in the end; see Do.
+	// DryRun makes Do roll the transaction back in the end.
 	DryRun bool
 	// Reverts is the change that the caller undoes, if any; see Restore.
 	Reverts changes.Reverted
 
-	// authenticated is set by the Authenticator, and access is the account's access
-	// version that the credential was read at.
+	// authenticated is set by the Authenticator. access is the account's access version
+	// when the credential was read.
 	authenticated bool
 	access        int64
 }
@@ -61,10 +60,10 @@ func (c Caller) Actor() changes.Actor {
 // IsPerson reports whether the caller is a user who signed in, not a key.
 func (c Caller) IsPerson() bool { return c.KeyID == "" }
 
-// Credential returns the id of what authenticated the caller: a session or a key.
+// Credential returns the id of the session or key that authenticated the caller.
 func (c Caller) Credential() string { return cmp.Or(c.SessionID, c.KeyID) }
 
-// has returns a clause that names the caller's role.
+// has returns a clause for error texts that names the caller's role.
 func (c Caller) has() string {
 	if c.IsPerson() {
 		return "you have the role " + string(c.Role)
@@ -72,8 +71,8 @@ func (c Caller) has() string {
 	return "this key has the role " + string(c.Role)
 }
 
-// Target describes the change of a resource by a caller. load reads it in the
-// transaction of the write.
+// Target describes the change of a resource by a caller. load reads the resource in
+// the transaction of the write.
 func Target[T any](ctx context.Context, caller Caller, kind, key string, match changes.Match[T],
 	load func(ctx context.Context, account, key string) (T, error),
 ) changes.Target[T] {
@@ -81,7 +80,7 @@ func Target[T any](ctx context.Context, caller Caller, kind, key string, match c
 		Load: func() (T, error) { return load(ctx, caller.Account, key) }}
 }
 
-// Require refuses a caller whose role is below the one needed.
+// Require refuses a caller whose role is below role.
 func (c Caller) Require(role Role) error {
 	if c.Role.Covers(role) {
 		return nil
@@ -89,8 +88,8 @@ func (c Caller) Require(role Role) error {
 	return fault.New(fault.Forbidden, "This needs the role %s or higher; %s.", role, c.has())
 }
 
-// RequireUnscoped refuses a caller whose key is restricted to environments:
-// it may write nothing but values of those environments.
+// RequireUnscoped refuses a caller whose key is restricted to environments: such
+// a key may write only values of its environments.
 func (c Caller) RequireUnscoped() error {
 	if c.Environments == nil {
 		return nil
@@ -100,7 +99,7 @@ func (c Caller) RequireUnscoped() error {
 		strings.Join(c.Environments, ", "))
 }
 
-// RequireEnvironments refuses a caller whose key does not reach all of some environments.
+// RequireEnvironments refuses a caller whose key may not write in all the environments.
 func (c Caller) RequireEnvironments(keys ...string) error {
 	for _, key := range keys {
 		if c.Environments != nil && !slices.Contains(c.Environments, key) {

@@ -15,24 +15,24 @@ const KindCode = "sign_in_code"
 
 const (
 	codeAge = 10 * time.Minute
-	// codeSymbols are those of Crockford's base 32: none looks like another.
+	// codeSymbols are the symbols of Crockford's base 32: no two look alike.
 	codeSymbols = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-	// codeLength gives 60 random bits, which nobody finds in ten minutes, not even with
-	// the hash.
+	// codeLength gives 60 random bits. Nobody can guess them in ten minutes, even with
+	// the stored hash.
 	codeLength = 12
 	codeGroup  = 4
 )
 
-// Code signs its person in somewhere else, once: in a terminal. Its plaintext is known
-// only to the call that made it.
+// Code signs a person in once more, in a terminal. It works once. Only the result of
+// MakeCode has the plaintext.
 type Code struct {
-	Session   string    `json:"-"` // the id of the session that it was made in
+	Session   string    `json:"-"` // the id of the session that made the code
 	Plaintext string    `json:"code"`
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// MakeCode makes a code for the person who calls. It ends with the session that it was
-// made in, and another one takes its place.
+// MakeCode makes a code for the person who calls. The code stops working when the caller's
+// session ends or makes another code.
 func (s *Service) MakeCode(ctx context.Context, caller Caller) (Code, error) {
 	if !caller.IsPerson() {
 		return Code{}, fault.New(fault.Forbidden,
@@ -45,7 +45,7 @@ func (s *Service) MakeCode(ctx context.Context, caller Caller) (Code, error) {
 	})
 }
 
-// newCode returns a code as people see it, such as 7KQM-4XTP-9RWD.
+// newCode returns the text of a random code, such as 7KQM-4XTP-9RWD.
 func newCode() string {
 	random := make([]byte, codeLength)
 	_, _ = rand.Read(random) // never fails: it would end the process
@@ -59,32 +59,32 @@ func newCode() string {
 	return code.String()
 }
 
-// parseCode returns the secret of a code as somebody typed it: case, dashes and spaces
-// do not matter, nor what is easily mistaken.
+// parseCode returns the secret of a typed code. Case, dashes and spaces do not matter, and
+// letters that look like digits are read as digits.
 func parseCode(text string) Secret {
 	plain := strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1")
 	return ParseSecret(plain.Replace(strings.ToUpper(text)))
 }
 
-// CodeDraft is a code, and where it comes from.
+// CodeDraft is a typed code and its sender.
 type CodeDraft struct {
 	Code         string
 	Peer, Client string
-	// Problems holds what reading the input already found.
+	// Problems are the problems found while reading the input.
 	Problems fault.Problems
 }
 
-// SignInWithCode uses a code up and opens a session for its person. It never outlives the
-// session that the code was made in, so that a week after the password was given the
-// person is asked again.
+// SignInWithCode uses up a code and opens a session for its person. The new session ends
+// no later than the session that made the code, so that codes do not postpone the next
+// sign-in with a password.
 func (s *Service) SignInWithCode(ctx context.Context, draft CodeDraft) (Session, error) {
 	if err := draft.Problems.Err(); err != nil {
 		return Session{}, err
 	}
 	code := parseCode(draft.Code)
-	// Attempts are counted for the code's first group, which stands for the person: guessing
-	// the rest of one code is slow, and wrong codes do not keep others from signing in: they
-	// cost no hashing, so they count neither for their place nor with passwords.
+	// Attempts are counted by the code's first group, so guessing the rest of a code is slow.
+	// Wrong codes cost no hashing, so they count neither for their address and network nor
+	// together with passwords: they do not keep other people from signing in.
 	admitted, err := s.codes.admitAt(cut(code.text, codeGroup), draft.Peer, s.Now(), false)
 	if err != nil {
 		return Session{}, err
@@ -99,7 +99,7 @@ func (s *Service) useCode(ctx context.Context, hash, client string) (Session, er
 		return Session{}, err
 	}
 	return transaction.Write(ctx, s.Store, found.Account, func(ctx context.Context, tx Tx) (Session, error) {
-		origin, err := codeSession(ctx, tx, hash) // another request may have used it meanwhile
+		origin, err := codeSession(ctx, tx, hash) // another request may have used the code meanwhile
 		if err != nil {
 			return Session{}, err
 		}
@@ -114,8 +114,8 @@ func (s *Service) useCode(ctx context.Context, hash, client string) (Session, er
 	})
 }
 
-// codeSession returns the session that a code was made in. Every code that does not work
-// is Unauthorized, whatever the reason.
+// codeSession returns the session that made a code. Every code that does not work is
+// Unauthorized, whatever the reason.
 func codeSession(ctx context.Context, tx ReadTx, hash string) (Session, error) {
 	link, err := tx.LinkByHash(ctx, hash)
 	if fault.Is(err, fault.NotFound) || err == nil && (link.Kind != CodeLink || !link.works(tx.Now())) {

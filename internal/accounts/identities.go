@@ -12,13 +12,13 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// Identity is what an OpenID Connect provider says of somebody.
+// Identity is what an OpenID Connect provider says about a person.
 type Identity struct {
-	Issuer, Subject string // who they are, for ever
+	Issuer, Subject string // together they identify the person and never change
 	Email           string
 	EmailVerified   bool // the provider vouches for the e-mail address
 	Name            string
-	// Values are those of the claim that gives roles.
+	// Values are the values of the claim that gives roles.
 	Values []string
 }
 
@@ -28,36 +28,36 @@ const maxSubject = 255
 // key returns the identity as it is stored and compared.
 func (i Identity) key() string { return i.Issuer + " " + i.Subject }
 
-// Anybody is the value in IdentityRules.Roles that everybody has.
+// Anybody is the value in IdentityRules.Roles that matches every person.
 const Anybody = "*"
 
 // IdentityRules decide who may sign in with an identity, and with which role.
 type IdentityRules struct {
-	// Roles are given by values of a claim, in the server's first account. If there are
-	// none, the provider gives no roles: those who are users already sign in.
+	// Roles maps values of a claim to roles in the server's first account. If it is empty,
+	// the provider gives no roles, and only existing or invited users sign in.
 	Roles map[string]Role
-	// Domains are those of the e-mail addresses that may sign in, as hosts.Domain returns them; nil is any.
+	// Domains are the allowed domains of e-mail addresses, as hosts.Domain returns them; nil is any.
 	Domains []string
 }
 
-// The reasons why somebody whom the provider knows may not sign in, in the meta data of
-// the refusal.
+// The reasons why a person whom the provider knows may not sign in. The metadata of the
+// refusal has the reason.
 const (
 	ReasonEmail      = "email"            // there is no e-mail address
-	ReasonUnverified = "email_unverified" // the provider does not vouch for it
-	ReasonDomain     = "domain"           // its domain is not allowed
-	ReasonNoRole     = "no_role"          // no rule gives a role, or nobody invited them
-	ReasonConflict   = "conflict"         // the address is somebody else's
+	ReasonUnverified = "email_unverified" // the provider does not vouch for the address
+	ReasonDomain     = "domain"           // the address has a domain that is not allowed
+	ReasonNoRole     = "no_role"          // no rule gives a role, and there is no invitation to accept
+	ReasonConflict   = "conflict"         // the address belongs to another user
 )
 
 func refuseIdentity(reason, format string, args ...any) error {
 	return fault.New(fault.Forbidden, format, args...).With("reason", reason)
 }
 
-// SignInWithIdentity opens a session for somebody whom a provider has identified. If a
-// rule gives them a role, they are a user of the server's first account. If none does,
-// they are the user who has the identity, a user of the first account with the verified
-// e-mail address, or somebody who was invited with it.
+// SignInWithIdentity opens a session for a person whom a provider has identified. If a
+// rule gives the person a role, the session is of a user of the server's first account.
+// Else it is of the user who has the identity, of the first account's user with the
+// verified e-mail address, or of a new user who was invited with that address.
 func (s *Service) SignInWithIdentity(ctx context.Context, identity Identity, client string) (Session, error) {
 	if err := s.Identities.admit(identity); err != nil {
 		return Session{}, err
@@ -96,7 +96,7 @@ func (r IdentityRules) admit(identity Identity) error {
 	_, domain, _ := strings.Cut(AddressOf(identity.Email), "@") // checkEmail refuses domains without an ASCII form
 	switch {
 	case identity.Subject == "" || len(identity.Subject) > maxSubject:
-		return refuseIdentity(ReasonConflict, "The provider names nobody: sub must have 1 to %d characters.", maxSubject)
+		return refuseIdentity(ReasonConflict, "The provider did not identify the person: the claim sub must have 1 to %d characters.", maxSubject)
 	case problems.Err() != nil:
 		return refuseIdentity(ReasonEmail, "The provider gave no e-mail address that Signalbox can use. It must be in the claim email.")
 	case !identity.EmailVerified:
@@ -117,20 +117,20 @@ func (r IdentityRules) role(values []string) (role Role, given bool) {
 	return role, given
 }
 
-// membership is where somebody signs in, and as what.
+// membership is the account that a person signs in to, and the role and user there.
 type membership struct {
 	account string
 	role    Role
-	// known is the user who has the identity or is going to; nil is somebody new.
+	// known is the existing user who has or gets the identity; nil for a new user.
 	known *User
-	// invitation is what somebody new accepts; nil if a rule lets them in.
+	// invitation is the invitation that a new user accepts; nil if a rule admits them.
 	invitation *Invitation
-	// elsewhere is a user of another account than the rule's who has the identity.
+	// elsewhere is the user of another account who has the identity, if a rule applies.
 	elsewhere *User
 }
 
-// membership decides where somebody signs in. People of other accounts are never found
-// by their address: whoever invited them may have used the link as well.
+// membership decides which account a person signs in to. Users of other accounts than the
+// first are not found by their address: their inviter may have used the link and be the user.
 func (r IdentityRules) membership(ctx context.Context, tx ReadTx, identity Identity) (membership, error) {
 	first, err := tx.FirstAccount(ctx)
 	if err != nil {
@@ -158,7 +158,7 @@ func (r IdentityRules) membership(ctx context.Context, tx ReadTx, identity Ident
 	return r.invited(ctx, tx, first.ID, identity)
 }
 
-// byRule completes the membership of somebody who has a role in the rule's account.
+// byRule completes the membership of a person to whom a rule gives a role.
 func byRule(ctx context.Context, tx ReadTx, found membership, identity Identity) (membership, error) {
 	if found.known != nil && found.known.Account != found.account {
 		found.elsewhere, found.known = found.known, nil
@@ -171,9 +171,9 @@ func byRule(ctx context.Context, tx ReadTx, found membership, identity Identity)
 	return found, err
 }
 
-// invited returns the membership that an open invitation of an identity's address offers.
-// The first account's goes before others, unless rules decide there. Between other accounts the
-// person must choose, because any account may invite any address.
+// invited returns the membership that an open invitation to the identity's address offers.
+// An invitation of the first account comes first; it is ignored if rules decide there. If several
+// other accounts have invited the address, the person must choose by using a link.
 func (r IdentityRules) invited(ctx context.Context, tx ReadTx, first string, identity Identity) (membership, error) {
 	invitations, err := tx.InvitationsTo(ctx, AddressOf(identity.Email))
 	if err != nil {
@@ -227,7 +227,7 @@ func unbound(ctx context.Context, tx ReadTx, account string, identity Identity) 
 	if err != nil || user == nil || user.Account != account {
 		return nil, err
 	}
-	if user.Identity != "" && user.Identity != identity.key() { // which it may have got since it was looked for
+	if user.Identity != "" && user.Identity != identity.key() { // the user may have got this identity meanwhile
 		return nil, errOtherIdentity(identity)
 	}
 	return user, nil
@@ -237,15 +237,15 @@ func unbound(ctx context.Context, tx ReadTx, account string, identity Identity) 
 func orNone(user User, err error) (*User, error) {
 	switch {
 	case fault.Is(err, fault.NotFound):
-		return nil, nil //nolint:nilnil // nobody is an answer
+		return nil, nil //nolint:nilnil // no user is a valid result
 	case err != nil:
 		return nil, err
 	}
 	return &user, nil
 }
 
-// release removes the identity from a user of another account, because a rule gives it a role
-// in the first one.
+// release removes the identity from a user of another account, because a rule gives the
+// identity a role in the first account.
 func (s *Service) release(ctx context.Context, bound User) error {
 	return s.Store.Write(ctx, bound.Account, func(ctx context.Context, tx Tx) error {
 		before, err := tx.User(ctx, bound.Account, bound.ID)
@@ -270,7 +270,7 @@ func errOtherIdentity(identity Identity) error {
 		"The e-mail address %q belongs to a user who signs in as somebody else at the provider. Ask an administrator to delete that user, or to change the address.", identity.Email)
 }
 
-// user returns who signs in, as the rules and the provider want them to be.
+// user creates or updates the user who signs in, by the rules and the provider's data.
 func (m membership) user(ctx context.Context, tx Tx, identity Identity) (User, error) {
 	if m.known != nil {
 		return m.follow(ctx, tx, *m.known, identity)
@@ -289,7 +289,7 @@ func errNoRole() error {
 	return refuseIdentity(ReasonNoRole, "The provider knows you, but nothing gives you a role on this server. Ask an administrator.")
 }
 
-// joinWithIdentity makes a user of an account.
+// joinWithIdentity creates a user for an identity.
 func joinWithIdentity(ctx context.Context, tx Tx, account string, identity Identity, role Role) (User, error) {
 	if err := requireCapacity(ctx, tx.CountUsers, account, "platform.user_rows", "users", maxUsers); err != nil {
 		return User{}, err
@@ -307,12 +307,12 @@ func joinWithIdentity(ctx context.Context, tx Tx, account string, identity Ident
 	return user, changes.Record(ctx, tx, account, user.Actor(), KindUser, user.ID, nil, &user)
 }
 
-// userName returns a name that a user may have.
+// userName returns the identity's name in a form that is valid for a user.
 func (i Identity) userName() string {
 	return cut(cmp.Or(strings.TrimSpace(naming.Printable(i.Name)), i.Email), maxName)
 }
 
-// otherIdentity explains that an address is somebody else's, if that is what err says.
+// otherIdentity turns AlreadyExists into the refusal that the address belongs to another user.
 func otherIdentity(identity Identity, err error) error {
 	if fault.Is(err, fault.AlreadyExists) {
 		return errOtherIdentity(identity)
@@ -320,8 +320,8 @@ func otherIdentity(identity Identity, err error) error {
 	return err
 }
 
-// freeAddress returns the address that a user gets from an identity: none while somebody
-// of another account has it, who may have taken it in advance.
+// freeAddress returns the address that a user gets from an identity. It is empty while a
+// user of another account has the address, perhaps to block it.
 func freeAddress(ctx context.Context, tx ReadTx, user User, identity Identity) (string, error) {
 	address := AddressOf(identity.Email)
 	holder, err := orNone(tx.UserByAddress(ctx, address))
@@ -337,7 +337,7 @@ func freeAddress(ctx context.Context, tx ReadTx, user User, identity Identity) (
 }
 
 // follow gives a user the identity, its e-mail address and the role. The last OWNER who
-// can sign in stays one.
+// can sign in stays an OWNER.
 func (m membership) follow(ctx context.Context, tx Tx, before User, identity Identity) (User, error) {
 	after := before
 	after.Identity, after.Role = identity.key(), m.role
@@ -372,8 +372,8 @@ func (m membership) follow(ctx context.Context, tx Tx, before User, identity Ide
 }
 
 // endOlderAccess ends the sessions, the links and the password of a user whose role a rule
-// raises: whoever invited the user may have chosen the password, and the higher role is
-// for whom the provider has identified.
+// raises. The user's inviter may have chosen the password, and must not get the higher
+// role, which is for the person whom the provider has identified.
 func endOlderAccess(ctx context.Context, tx Tx, user *User) error {
 	user.PasswordHash = ""
 	if err := endSessions(ctx, tx, changes.System(), *user, ""); err != nil {
@@ -382,7 +382,8 @@ func endOlderAccess(ctx context.Context, tx Tx, user *User) error {
 	return tx.DeleteLinks(ctx, user.Account, user.ID)
 }
 
-// roleActor returns who changed a user that signs in: a role follows from the rules.
+// roleActor returns the actor of a change at sign-in: the system if the rules changed the
+// role, else the user.
 func (u User) roleActor(before User) changes.Actor {
 	if u.Role != before.Role {
 		return changes.System()

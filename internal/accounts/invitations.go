@@ -16,17 +16,17 @@ const KindInvitation = "invitation"
 
 const (
 	invitationAge = 7 * 24 * time.Hour
-	// maxInvitations bounds the invitations of an account that nobody has accepted.
+	// maxInvitations bounds the open invitations of an account.
 	maxInvitations = 1000
 )
 
-// Invitation lets somebody become a user of an account. It is gone once it is accepted.
+// Invitation lets a person become a user of an account. Accepting it deletes it.
 type Invitation struct {
 	ID      string `json:"-"`
 	Account string `json:"-"`
 	Email   string `json:"email"`
 	Address string `json:"-"` // the e-mail address as it is compared
-	// Token is the plaintext of the link, known only to the call that made it.
+	// Token is the plaintext of the link. Only the result of Invite has it.
 	Token     string    `json:"-"`
 	Role      Role      `json:"role"`
 	CreatedBy string    `json:"created_by"` // a user's id
@@ -40,11 +40,11 @@ type InvitationFilter struct {
 	Address string // the whole e-mail address as it is compared
 }
 
-// InvitationDraft is whom a caller wants to invite.
+// InvitationDraft is the invitation that a caller asks for.
 type InvitationDraft struct {
 	Email optional.Value[string]
 	Role  optional.Value[string]
-	// Problems holds what reading the input already found.
+	// Problems are the problems found while reading the input.
 	Problems fault.Problems
 }
 
@@ -62,7 +62,7 @@ func (s *Service) Invitation(ctx context.Context, caller Caller, id string) (Inv
 	})
 }
 
-// Invite invites somebody with at most the caller's role. ADMIN or OWNER.
+// Invite invites a person with at most the caller's role. ADMIN or OWNER.
 func (s *Service) Invite(ctx context.Context, caller Caller, draft InvitationDraft) (Invitation, error) {
 	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Invitation, error) {
 		if err := caller.requireLasting(); err != nil {
@@ -72,7 +72,8 @@ func (s *Service) Invite(ctx context.Context, caller Caller, draft InvitationDra
 	})
 }
 
-// Invite creates an invitation and its link as caller would, on behalf of an actor.
+// Invite creates an invitation and its link with the rights of caller. The history
+// records actor.
 func Invite(ctx context.Context, tx Tx, caller Caller, actor changes.Actor, draft InvitationDraft) (Invitation, error) {
 	invitation, err := draft.invitation(tx, caller)
 	if err != nil {
@@ -92,7 +93,7 @@ func Invite(ctx context.Context, tx Tx, caller Caller, actor changes.Actor, draf
 	return invitation, changes.Record(ctx, tx, caller.Account, actor, KindInvitation, invitation.ID, nil, &invitation)
 }
 
-// invitation returns what the draft describes, or refuses it.
+// invitation validates the draft and returns the invitation.
 func (d InvitationDraft) invitation(tx Tx, caller Caller) (Invitation, error) {
 	problems, email := d.Problems, d.Email.Or("")
 	checkEmail(&problems, email)
@@ -105,8 +106,8 @@ func (d InvitationDraft) invitation(tx Tx, caller Caller) (Invitation, error) {
 		CreatedBy: caller.UserID, CreatedAt: now, ExpiresAt: now.Add(invitationAge)}, caller.mayGive(role)
 }
 
-// requireNew refuses to invite somebody who is here or invited already. An invitation
-// that has expired makes room.
+// requireNew refuses to invite an address that has a user or an open invitation already.
+// It deletes an expired invitation.
 func requireNew(ctx context.Context, tx Tx, invitation Invitation) error {
 	switch _, err := tx.UserByAddress(ctx, invitation.Address); {
 	case err == nil:
@@ -130,7 +131,7 @@ func requireNew(ctx context.Context, tx Tx, invitation Invitation) error {
 	return requireCapacity(ctx, tx.CountInvitations, invitation.Account, "platform.invitation_rows", "invitations", maxInvitations)
 }
 
-// requireCapacity refuses one more user or invitation of an account that has the most it may have.
+// requireCapacity refuses one more user or invitation if the account has reached the maximum.
 func requireCapacity(ctx context.Context, count func(context.Context, string) (int, error), account, limit, noun string, maximum int) error {
 	rows, err := count(ctx, account)
 	if err == nil && rows >= maximum {
@@ -139,8 +140,8 @@ func requireCapacity(ctx context.Context, count func(context.Context, string) (i
 	return err
 }
 
-// DeleteInvitation takes an invitation back: its link stops working. ADMIN or OWNER;
-// only an OWNER deletes that of an OWNER.
+// DeleteInvitation deletes an invitation, whose link stops working. ADMIN or OWNER;
+// only an OWNER deletes an invitation with the role OWNER.
 func (s *Service) DeleteInvitation(ctx context.Context, caller Caller, id string, match changes.Match[Invitation]) error {
 	return Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) error {
 		target := Target(ctx, caller, KindInvitation, id, match, tx.Invitation)

@@ -8,11 +8,11 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// Access is what a key may be used for.
+// Access says whether a key may be used for everything or only for evaluation.
 type Access string
 
-// The kinds of access. A key that evaluates is the only one that a browser should
-// hold: whoever has it learns what flags serve in one environment, and no more.
+// The kinds of access. Only evaluate keys belong in a browser: such a key reveals the
+// values of flags in one environment, and no more.
 const (
 	FullAccess     Access = "full"
 	EvaluateAccess Access = "evaluate"
@@ -34,7 +34,7 @@ func (c Caller) RequireFullAccess() error {
 }
 
 // RequireEvaluation refuses a caller whose key may not evaluate in an environment.
-// Keys with full access may in any, as they may read all.
+// Keys with full access may evaluate in every environment.
 func (c Caller) RequireEvaluation(environment string) error {
 	if c.Access != EvaluateAccess || slices.Contains(c.Environments, environment) {
 		return nil
@@ -43,7 +43,7 @@ func (c Caller) RequireEvaluation(environment string) error {
 		strings.Join(c.Environments, ", "), environment)
 }
 
-// access returns the access that the draft wants, or the stored one.
+// access returns the access of the draft, or the stored access if the draft has none.
 func (d KeyDraft) access(problems *fault.Problems, stored Access) Access {
 	text, sent := d.Access.Get()
 	if !sent {
@@ -66,7 +66,7 @@ func checkAccess(problems *fault.Problems, access Access, scopes Scopes) {
 	}
 }
 
-// canonicalOrigins returns origins as browsers spell them, and notes those that
+// canonicalOrigins returns origins as browsers spell them, and notes origins that
 // no browser would send.
 func canonicalOrigins(problems *fault.Problems, sent []string) []string {
 	if sent == nil {
@@ -92,7 +92,7 @@ func canonicalOrigin(text string) (string, bool) {
 	if err != nil || parsed.Scheme == "" || parsed.Hostname() == "" || len(text) > maxOrigin {
 		return "", false
 	}
-	whole := strings.EqualFold(text, parsed.Scheme+"://"+parsed.Host) // there is nothing besides
+	whole := strings.EqualFold(text, parsed.Scheme+"://"+parsed.Host) // no path, query or user
 	plain := !strings.ContainsFunc(text, func(c rune) bool { return c == '*' || c <= ' ' || c > '~' })
 	host := strings.ToLower(parsed.Host)
 	switch parsed.Scheme { // browsers leave out the default port

@@ -41,7 +41,7 @@ func newToken() Secret {
 // ParseSecret returns the secret that a caller sent or an operator chose.
 func ParseSecret(text string) Secret { return Secret{text} }
 
-// Hash returns what the store keeps of a secret.
+// Hash returns the hash that the store keeps instead of the secret.
 func (s Secret) Hash() string {
 	sum := s.digest()
 	return hex.EncodeToString(sum[:])
@@ -49,7 +49,7 @@ func (s Secret) Hash() string {
 
 // digest returns the hash itself, without an allocation.
 func (s Secret) digest() digest {
-	var buffer [128]byte // enough for our keys: every request comes by here
+	var buffer [128]byte // enough for our keys, so that no request allocates here
 	return sha256.Sum256(append(buffer[:0], s.text...))
 }
 
@@ -64,15 +64,15 @@ const (
 	Revoked Status = "REVOKED"
 )
 
-// Scopes is what a key is restricted to.
+// Scopes are the restrictions of a key.
 type Scopes struct {
-	// Environments whose values the key may write; nil does not restrict.
+	// Environments are the environments whose values the key may write; nil is all.
 	Environments []string `json:"environments,omitempty"`
-	// Origins of the web pages that may use a key that evaluates; nil is any.
+	// Origins are the origins of the web pages that may use an evaluate key; nil is any.
 	Origins []string `json:"origins,omitempty"`
 }
 
-// distinct returns each text once, in the order of the first ones.
+// distinct returns each text once, in the order of first occurrence.
 func distinct(texts []string) (once []string) {
 	for _, text := range texts {
 		if !slices.Contains(once, text) {
@@ -82,7 +82,7 @@ func distinct(texts []string) (once []string) {
 	return once
 }
 
-// Key is an API key. Its plaintext is known only to the call that made it.
+// Key is an API key. Only the result of its creation has the plaintext.
 type Key struct {
 	ID         string     `json:"-"`
 	Account    string     `json:"-"`
@@ -116,28 +116,28 @@ type KeyFilter struct {
 	Search string // a part of the name or the id
 }
 
-// KeyDraft is what a caller wants a key to be. On a replace, what grants power
-// (role, access, scopes, expires_at) stays as it is when it is absent: a client
-// that renames a key without knowing of scopes must not widen it.
+// KeyDraft is the state of a key that a caller asks for. On a replace, absent members
+// that grant rights (role, access, scopes, expires_at) stay as they are: a client that
+// does not know scopes must not remove them by renaming a key.
 type KeyDraft struct {
 	Name      optional.Value[string]
 	Role      optional.Value[string]
 	Access    optional.Value[string]
 	Scopes    optional.Value[Scopes]
 	ExpiresAt optional.Value[time.Time]
-	// Problems holds what reading the input already found.
+	// Problems are the problems found while reading the input.
 	Problems fault.Problems
 }
 
-// CreateKey creates a key for the caller's user, not stronger than the caller's.
-// Its plaintext is in the result only. ADMIN or OWNER.
+// CreateKey creates a key for the caller's user, with at most the caller's role.
+// Only the result has the plaintext. ADMIN or OWNER.
 func (s *Service) CreateKey(ctx context.Context, caller Caller, draft KeyDraft) (Key, error) {
 	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Key, error) {
 		return IssueKey(ctx, tx, caller, caller.Actor(), draft)
 	})
 }
 
-// IssueKey creates a key as caller would, on behalf of an actor.
+// IssueKey creates a key with the rights of caller. The history records actor.
 func IssueKey(ctx context.Context, tx Tx, caller Caller, actor changes.Actor, draft KeyDraft) (Key, error) {
 	secret := NewSecret()
 	key, err := draft.apply(ctx, tx, caller, Key{
@@ -179,7 +179,7 @@ func (s *Service) ReplaceKey(ctx context.Context, caller Caller, id string, draf
 	})
 }
 
-// RevokeKey makes a key useless for ever. Revoking it again changes nothing.
+// RevokeKey makes a key stop working forever. Revoking it again changes nothing.
 // ADMIN or OWNER; only an OWNER revokes an OWNER's key.
 func (s *Service) RevokeKey(ctx context.Context, caller Caller, id string) (Key, error) {
 	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Key, error) {
@@ -214,8 +214,8 @@ func (s *Service) DeleteKey(ctx context.Context, caller Caller, id string, match
 	})
 }
 
-// keyTarget describes the write of a key. Loading it refuses callers who may not
-// change it.
+// keyTarget describes the write of a key. Its Load refuses callers who may not
+// change the key.
 func keyTarget(ctx context.Context, tx Tx, caller Caller, id string, match changes.Match[Key]) changes.Target[Key] {
 	return Target(ctx, caller, KindKey, id, match, func(ctx context.Context, account, id string) (Key, error) {
 		key, err := tx.Key(ctx, account, id)
@@ -226,7 +226,7 @@ func keyTarget(ctx context.Context, tx Tx, caller Caller, id string, match chang
 	})
 }
 
-// apply returns the key with what the draft says, or refuses it.
+// apply returns the key with the members of the draft, or refuses the draft.
 func (d KeyDraft) apply(ctx context.Context, tx Tx, caller Caller, key Key) (Key, error) {
 	problems := d.Problems
 	naming.RequireName(&problems, d.Name, maxName)
@@ -259,19 +259,19 @@ func (d KeyDraft) apply(ctx context.Context, tx Tx, caller Caller, key Key) (Key
 	return key, nil
 }
 
-// requireLasting refuses a key that expires: people whom it invited, raised or gave a
-// password would stay when it has ended.
+// requireLasting refuses a caller whose key expires: people whom the key invited, raised
+// or gave a password would keep their access after the key has expired.
 func (c Caller) requireLasting() error {
 	if c.KeyExpiresAt == nil {
 		return nil
 	}
 	return fault.New(fault.Forbidden,
-		"A key that expires lets nobody in and raises nobody: they would stay after its end, at %s. Use a key without expires_at, or sign in.",
+		"A key that expires cannot give people access, which would outlast the key's end at %s. Use a key without expires_at, or sign in.",
 		c.KeyExpiresAt.UTC().Format(time.RFC3339))
 }
 
-// checkEnd notes a key that would outlive the key that makes or changes it. A change that
-// gives nothing, such as another name, may be made of any key.
+// checkEnd notes a problem if a key would expire later than the caller's key, which makes
+// or changes it. Changes that grant nothing, such as a new name, are always allowed.
 func (c Caller) checkEnd(problems *fault.Problems, before, after Key) {
 	end := c.KeyExpiresAt
 	switch {
@@ -283,8 +283,8 @@ func (c Caller) checkEnd(problems *fault.Problems, before, after Key) {
 	}
 }
 
-// grantsSame reports whether a key grants what it did before. A new key, which was never
-// updated, grants something new.
+// grantsSame reports whether a key grants the same rights as before. A new key, whose
+// before was never updated, does not.
 func (k Key) grantsSame(before Key) bool {
 	return !before.UpdatedAt.IsZero() && k.Role == before.Role && k.Access == before.Access && sameTime(k.ExpiresAt, before.ExpiresAt) &&
 		slices.Equal(k.Scopes.Environments, before.Scopes.Environments) && slices.Equal(k.Scopes.Origins, before.Scopes.Origins)
@@ -292,8 +292,8 @@ func (k Key) grantsSame(before Key) bool {
 
 func sameTime(a, b *time.Time) bool { return a == b || a != nil && b != nil && a.Equal(*b) }
 
-// checkScopes notes environments that do not exist, and an empty list, which one
-// person would read as nothing and another as everything.
+// checkScopes notes environments that do not exist. It also notes an empty list, which
+// could be read as no environment or as all.
 func (d KeyDraft) checkScopes(ctx context.Context, tx Tx, caller Caller, problems *fault.Problems) error {
 	scopes, sent := d.Scopes.Get()
 	if !sent || scopes.Environments == nil {

@@ -10,12 +10,12 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// unconfirmed is the access version of a key that was remembered over a restart: one that
-// no account has, so that the key is looked up when it is first used.
+// unconfirmed is the access version of a key that was remembered over a restart. No account
+// has this version, so the key is looked up at its first use.
 const unconfirmed = -1
 
-// KnownKey is what a node keeps of a key over a restart: nothing that the key could be
-// made from.
+// KnownKey is the part of a key that a node keeps over a restart. The plaintext cannot be
+// derived from it.
 type KnownKey struct {
 	Hash         string     `json:"hash"`
 	ID           string     `json:"id"`
@@ -30,9 +30,9 @@ type KnownKey struct {
 	UsedAt       time.Time  `json:"used_at"`
 }
 
-// Known returns the remembered keys that were used since an instant and work, the last
-// used ones first and at most limit. What may have changed is looked up again: a key that
-// was revoked before the call is not among them.
+// Known returns at most limit remembered keys that work and were used since an instant, the
+// most recently used first. Keys that may have changed are looked up again, so the result
+// has no key that was revoked before the call.
 func (a *Authenticator) Known(ctx context.Context, since time.Time, limit int) ([]KnownKey, error) {
 	versions, known := map[string]Versions{}, []KnownKey{}
 	for _, seen := range a.usedSince(since) {
@@ -61,7 +61,7 @@ func (a *Authenticator) Known(ctx context.Context, since time.Time, limit int) (
 	return known, nil
 }
 
-// usedSince returns the keys that were used since an instant, the last used ones first.
+// usedSince returns the keys that were used since an instant, most recently used first.
 func (a *Authenticator) usedSince(since time.Time) []*rememberedKey {
 	var found []*rememberedKey
 	a.mu.RLock()
@@ -75,14 +75,14 @@ func (a *Authenticator) usedSince(since time.Time) []*rememberedKey {
 	return found
 }
 
-// lookUpAgain reads a remembered key again. It returns nil, and forgets the key, if there is
-// none any more.
+// lookUpAgain reads a remembered key again. If the key no longer exists, it forgets the key
+// and returns nil.
 func (a *Authenticator) lookUpAgain(ctx context.Context, seen *rememberedKey) (*rememberedKey, error) {
 	_, generation := a.remembered(seen.digest)
 	key, versions, err := a.Directory.KeyByHash(ctx, hex.EncodeToString(seen.digest[:]))
 	if fault.Is(err, fault.NotFound) {
 		a.forget(seen)
-		return nil, nil //nolint:nilnil // no key is an answer
+		return nil, nil //nolint:nilnil // no key is a valid result
 	}
 	if err != nil {
 		return nil, err
@@ -98,8 +98,8 @@ func (r *rememberedKey) known() KnownKey {
 		ExpiresAt: r.key.ExpiresAt, UsedAt: time.UnixMicro(r.noted.Load()).UTC()}
 }
 
-// Remember takes over the keys that were known before a restart, for Recall. While the
-// database is there, each is looked up when it is first used.
+// Remember adds the keys that were known before a restart, for Recall. While the database
+// can be reached, each key is looked up at its first use.
 func (a *Authenticator) Remember(keys []KnownKey) {
 	for _, kept := range keys {
 		var hash digest
@@ -115,7 +115,7 @@ func (a *Authenticator) Remember(keys []KnownKey) {
 	}
 }
 
-// Mark returns a number that is another one when different keys are known.
+// Mark returns a number that changes when the set of known keys changes.
 func (a *Authenticator) Mark() uint64 {
 	a.mu.RLock()
 	defer a.mu.RUnlock()

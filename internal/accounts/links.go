@@ -13,10 +13,10 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// resetAge is how long a link works that sets a new password.
+// resetAge is how long a link that sets a password works.
 const resetAge = 24 * time.Hour
 
-// LinkKind is what a link is for. Its text is the path of the link; a code has none.
+// LinkKind says what a link does. It is also the path of the link; codes have no path.
 type LinkKind string
 
 // The kinds of link.
@@ -24,27 +24,27 @@ const (
 	SetupLink LinkKind = "setup" // completes the account's first OWNER; the subject is the account
 	JoinLink  LinkKind = "join"  // accepts an invitation
 	ResetLink LinkKind = "reset" // sets a user's password
-	CodeLink  LinkKind = "code"  // signs in somewhere else; the subject is the session that it was made in
+	CodeLink  LinkKind = "code"  // signs in a terminal; the subject is the session that made the code
 )
 
-// Link works once, and only while its maker may give what it gives. Only a hash of its
+// Link works once, and only while its maker may give the link's role. Only a hash of the
 // token is stored.
 type Link struct {
 	ID      string   `json:"-"`
 	Hash    string   `json:"-"`
 	Account string   `json:"-"`
 	Kind    LinkKind `json:"kind"`
-	Subject string   `json:"user"` // the id of what it is about; callers see links about users only
-	// Role is that of whoever uses the link; empty for a code, which is its maker's own.
+	Subject string   `json:"user"` // the id of a user, invitation, account or session; callers see only links of users
+	// Role is the role of the link's user; empty for a code.
 	Role      Role      `json:"role"`
 	Maker     LinkMaker `json:"created_by"`
 	CreatedAt time.Time `json:"created_at"`
-	// ExpiresAt is when it stops working; nil is never.
+	// ExpiresAt is when the link stops working; nil is never.
 	ExpiresAt *time.Time `json:"expires_at"`
 }
 
-// LinkMaker is the person, the key or the operator who made a link, as the history
-// names them. It is empty for codes and set-up links.
+// LinkMaker is the actor who made a link: a person, a key or the operator. It is empty
+// for codes and set-up links.
 type LinkMaker struct {
 	Type string `json:"type"`
 	ID   string `json:"id"`
@@ -75,7 +75,7 @@ func (m LinkMaker) mayGive(ctx context.Context, tx ReadTx, account string, role 
 	return works && Needs{Role: Admin}.Permit(maker) == nil && maker.mayGive(role) == nil, nil
 }
 
-// ignoreMissing returns err, or nil if something does not exist.
+// ignoreMissing returns err, or nil if err is NotFound.
 func ignoreMissing(err error) error {
 	if fault.Is(err, fault.NotFound) {
 		return nil
@@ -85,21 +85,21 @@ func ignoreMissing(err error) error {
 
 func (l Link) works(now time.Time) bool { return l.ExpiresAt == nil || now.Before(*l.ExpiresAt) }
 
-// saveLink makes a link and returns its token. One of the same kind and subject stops
-// working.
+// saveLink stores a link and returns its token. An older link of the same kind and subject
+// stops working.
 func saveLink(ctx context.Context, tx Tx, link Link) (token string, err error) {
 	secret := newToken()
 	link.ID, link.Hash, link.CreatedAt = newID(), secret.Hash(), tx.Now()
 	return secret.text, tx.SaveLink(ctx, link)
 }
 
-// errNoLink is the refusal of every link that does not work, whatever the reason.
+// errNoLink returns the refusal of a link that does not work, whatever the reason.
 func errNoLink() error {
 	return fault.New(fault.NotFound, "This link does not work: it was used, has expired, or never existed. Ask for a new one.")
 }
 
-// MakeSetupLink returns the token of a link that completes the account's first OWNER.
-// It is refused once any OWNER can sign in.
+// MakeSetupLink makes a link that completes the account's first OWNER, and returns its
+// token. It is refused once any OWNER can sign in.
 func MakeSetupLink(ctx context.Context, tx Tx, account string) (token string, err error) {
 	isSetUp, err := ownerCanSignIn(ctx, tx, account)
 	if err != nil {
@@ -125,7 +125,7 @@ type Reset struct {
 }
 
 // ResetPassword makes a link that sets a user's password. ADMIN or OWNER; only an OWNER
-// makes one for an OWNER.
+// makes a link for an OWNER.
 func (s *Service) ResetPassword(ctx context.Context, caller Caller, id string) (Reset, error) {
 	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Reset, error) {
 		user, err := userTarget(ctx, tx, caller, id, nil).Load()
@@ -159,7 +159,7 @@ const KindLink = "link"
 
 // LinkFilter narrows a list of links.
 type LinkFilter struct {
-	User string // whose password they set; empty is any
+	User string // the user whose password the link sets; empty is any
 }
 
 // Links lists the links that set a password. ADMIN or OWNER.
@@ -174,8 +174,8 @@ func (s *Service) Link(ctx context.Context, caller Caller, id string) (Link, err
 	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Link, error) { return tx.ResetLink(ctx, caller.Account, id) })
 }
 
-// WithdrawLink makes a link that sets a password stop working. ADMIN or OWNER; only an
-// OWNER withdraws that of an OWNER.
+// WithdrawLink deletes a link that sets a password. ADMIN or OWNER; only an OWNER
+// withdraws a link for an OWNER.
 func (s *Service) WithdrawLink(ctx context.Context, caller Caller, id string, match changes.Match[Link]) error {
 	return Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) error {
 		return changes.Delete(ctx, tx, Target(ctx, caller, KindLink, id, match, tx.ResetLink), func(link Link) error {
@@ -187,14 +187,14 @@ func (s *Service) WithdrawLink(ctx context.Context, caller Caller, id string, ma
 	})
 }
 
-// RedeemDraft is a link's token and what its user wants to be.
+// RedeemDraft is the token of a link and the data that its user entered.
 type RedeemDraft struct {
 	Token, Email, Name, Password optional.Value[string]
 	Peer, Client                 string
 	Problems                     fault.Problems
 }
 
-// Redeem uses a link up and opens a session for its user. A link that does not work is
+// Redeem uses up a link and opens a session for its user. A link that does not work is
 // NotFound, whatever the reason.
 func (s *Service) Redeem(ctx context.Context, draft RedeemDraft) (Session, error) {
 	token, sent := draft.Token.Get()
@@ -216,7 +216,7 @@ func (s *Service) Redeem(ctx context.Context, draft RedeemDraft) (Session, error
 	}
 	var user User
 	session, err := transaction.Write(ctx, s.Store, link.Account, func(ctx context.Context, tx Tx) (Session, error) {
-		link, err := workingLink(ctx, tx, hash) // another request may have used it meanwhile
+		link, err := workingLink(ctx, tx, hash) // another request may have used the link meanwhile
 		if err != nil {
 			return Session{}, err
 		}
@@ -234,7 +234,8 @@ func (s *Service) Redeem(ctx context.Context, draft RedeemDraft) (Session, error
 	return session, err
 }
 
-// workingLink returns the link whose token has a hash. A code is none: it sets no password.
+// workingLink returns the link whose token has a hash, if it works. Codes are refused,
+// because they set no password.
 func workingLink(ctx context.Context, tx ReadTx, hash string) (Link, error) {
 	link, err := tx.LinkByHash(ctx, hash)
 	if fault.Is(err, fault.NotFound) || err == nil && (link.Kind == CodeLink || !link.works(tx.Now())) {
@@ -253,8 +254,8 @@ func workingLink(ctx context.Context, tx ReadTx, hash string) (Link, error) {
 	return link, err
 }
 
-// fits reports whether the subject is still as it was when the link was made: nobody has
-// set the account up, and the person whose password is set has not risen.
+// fits reports whether a link still fits its subject: no OWNER of the account can sign in
+// yet, and the user of a reset link has not got a higher role since.
 func (l Link) fits(ctx context.Context, tx ReadTx) (bool, error) {
 	switch l.Kind {
 	case SetupLink:
@@ -279,7 +280,7 @@ func (d *RedeemDraft) validate(kind LinkKind) error {
 	return d.Problems.Err()
 }
 
-// redeem does what a link is for and returns the user, who has the password now.
+// redeem does what the link is for, and returns the user with the new password.
 func (d *RedeemDraft) redeem(ctx context.Context, tx Tx, link Link, password string) (User, error) {
 	switch link.Kind {
 	case SetupLink:
@@ -311,7 +312,7 @@ func (d *RedeemDraft) reset(ctx context.Context, tx Tx, link Link, password stri
 	return d.complete(ctx, tx, user, user, password)
 }
 
-// complete writes a user who chose a password, and perhaps a name.
+// complete stores the password that a user chose, and the name if there is one.
 func (d *RedeemDraft) complete(ctx context.Context, tx Tx, before, after User, password string) (User, error) {
 	after.Name, after.PasswordHash, after.UpdatedAt = d.Name.Or(after.Name), password, tx.Now()
 	after = after.Checked()
@@ -344,23 +345,23 @@ func (d *RedeemDraft) join(ctx context.Context, tx Tx, link Link, password strin
 	return user, changes.Record(ctx, tx, user.Account, user.Actor(), KindInvitation, invitation.ID, &invitation, nil)
 }
 
-// PasswordDraft is a person's password and the one that takes its place.
+// PasswordDraft is a person's current password and the new one.
 type PasswordDraft struct {
 	Current, Password optional.Value[string]
 	Peer              string
 	Problems          fault.Problems
 }
 
-// ChangePassword gives the person who calls another password, and ends their other
-// sessions and links. A key has none, and may not change its maker's.
+// ChangePassword changes the password of the person who calls, and ends their other
+// sessions and links. A key has no password and may not change its maker's.
 func (s *Service) ChangePassword(ctx context.Context, caller Caller, draft PasswordDraft, match changes.Match[User]) (User, error) {
 	if !caller.IsPerson() {
-		return User{}, fault.New(fault.Forbidden, "Only somebody who signed in with a password changes it; this is an API key.")
+		return User{}, fault.New(fault.Forbidden, "Only a person can change their password, and this request came with an API key.")
 	}
 	if err := draft.validate(); err != nil {
 		return User{}, err
 	}
-	caller, err := s.Confirm(ctx, caller) // a session that has ended must not tell whether a password is right
+	caller, err := s.Confirm(ctx, caller) // an ended session must not reveal whether a password is right
 	if err != nil {
 		return User{}, err
 	}
@@ -368,7 +369,7 @@ func (s *Service) ChangePassword(ctx context.Context, caller Caller, draft Passw
 	if err != nil {
 		return User{}, err
 	}
-	s.attempts.trust(user.Address, draft.Peer) // whoever calls is signed in
+	s.attempts.trust(user.Address, draft.Peer) // the caller is signed in
 	err = s.attempt(user.Address, draft.Peer, func(from Sender) error {
 		return s.verify(ctx, from, draft.Current.Or(""), user.PasswordHash, errWrongCurrent())
 	})
@@ -394,7 +395,7 @@ func errWrongCurrent() error {
 	return fault.New(fault.Forbidden, "current_password is not your password.").At(fault.Attribute("current_password"))
 }
 
-// setPassword stores a new password, unless the one that was verified has changed.
+// setPassword stores a new password, unless the verified password has changed meanwhile.
 func (s *Service) setPassword(ctx context.Context, caller Caller, verified User, password string, match changes.Match[User]) (User, error) {
 	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (User, error) {
 		target := Target(ctx, caller, KindUser, caller.UserID, match, tx.User)

@@ -21,42 +21,42 @@ const (
 	minPassword = 10
 	maxPassword = 200
 
-	// passwordMemory bounds, in KiB, what all passwords that a node works on take.
+	// passwordMemory bounds, in KiB, the memory of all passwords that a node hashes at once.
 	passwordMemory = 64 << 10
-	// passwordWait is how long one waits for its turn.
+	// passwordWait is how long a password waits for its turn.
 	passwordWait = 2 * time.Second
 
 	saltBytes, hashBytes = 16, 32
 )
 
-// PasswordCost is what hashing one password takes.
+// PasswordCost is the cost of hashing one password.
 type PasswordCost struct {
 	Memory uint32 // in KiB
 	Passes uint32
 }
 
-// DefaultPasswordCost is what OWASP recommends for argon2id.
+// DefaultPasswordCost returns the cost that OWASP recommends for argon2id.
 func DefaultPasswordCost() PasswordCost { return PasswordCost{Memory: 19 << 10, Passes: 2} }
 
-// Passwords hashes passwords with argon2id and verifies them. Hashing takes memory and
-// time on purpose, so only as many run at once as passwordMemory allows, and on half of the
-// processors at most: the others serve all other requests. The rest waits a moment, each
-// network for its own, and is then RateLimited.
+// Passwords hashes and verifies passwords with argon2id. Hashing takes memory and time on
+// purpose, so passwordMemory limits how many passwords are hashed at once, and at least half
+// of the processors stay free for other requests. Further passwords wait up to passwordWait,
+// while networks take turns, and are then RateLimited.
 type Passwords struct {
 	cost  PasswordCost
 	turns turns
-	argon func(password string, salt []byte, cost PasswordCost) []byte // which tests count
-	// decoy is verified for people who do not exist: no password has this hash.
+	argon func(password string, salt []byte, cost PasswordCost) []byte // tests count its calls
+	// decoy is the hash that is verified for unknown people. No password has this hash.
 	decoy string
 }
 
-// Sender is where a password comes from.
+// Sender is the origin of a password.
 type Sender struct {
 	Peer  string // an address, perhaps with a port
-	Known bool   // the person was signed in at this address before
+	Known bool   // the person signed in from this address before
 }
 
-// NewPasswords returns Passwords that hash at a cost.
+// NewPasswords returns Passwords with a hashing cost.
 func NewPasswords(cost PasswordCost) *Passwords {
 	random := make([]byte, saltBytes+hashBytes)
 	_, _ = rand.Read(random) // never fails: it would end the process
@@ -65,7 +65,7 @@ func NewPasswords(cost PasswordCost) *Passwords {
 		decoy: hashText(cost, random[:saltBytes], random[saltBytes:])}
 }
 
-// Hash returns what the store keeps of a password.
+// Hash returns the hash that the store keeps instead of the password.
 func (p *Passwords) Hash(ctx context.Context, from Sender, password string) (string, error) {
 	if err := p.enter(ctx, from); err != nil {
 		return "", err
@@ -76,7 +76,8 @@ func (p *Passwords) Hash(ctx context.Context, from Sender, password string) (str
 	return hashText(p.cost, salt, p.argon(password, salt, p.cost)), nil
 }
 
-// Verify reports whether a password has a hash. No hash costs as much as a wrong one.
+// Verify reports whether a password has a hash. An empty hash matches no password, and
+// takes as long to verify as any other.
 func (p *Passwords) Verify(ctx context.Context, from Sender, password, hash string) (bool, error) {
 	if err := p.enter(ctx, from); err != nil {
 		return false, err
@@ -119,7 +120,7 @@ func argon(password string, salt []byte, cost PasswordCost) []byte {
 	return argon2.IDKey([]byte(password), salt, cost.Passes, cost.Memory, 1, hashBytes)
 }
 
-// hashFormat is the notation that other programs use for argon2id too.
+// hashFormat is the usual notation of argon2id hashes.
 const hashFormat = "$argon2id$v=19$m=%d,t=%d,p=1$"
 
 func hashText(cost PasswordCost, salt, hash []byte) string {
@@ -127,7 +128,7 @@ func hashText(cost PasswordCost, salt, hash []byte) string {
 	return fmt.Sprintf(hashFormat, cost.Memory, cost.Passes) + encode(salt) + "$" + encode(hash)
 }
 
-// parseHash is the opposite of hashText.
+// parseHash is the inverse of hashText.
 func parseHash(text string) (cost PasswordCost, salt, hash []byte, err error) {
 	parts := strings.Split(text, "$")
 	if len(parts) != 6 {

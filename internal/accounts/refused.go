@@ -7,40 +7,40 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// What wrong keys may cost. An address that sends them may have refusedBurst looked
-// up, and refusedPerSecond after that; a wrong key that was looked up is refused
-// without the database for refusedFor.
+// Limits for wrong keys. For an address that sends wrong keys, refusedBurst unknown keys
+// are looked up, then refusedPerSecond. A wrong key that was looked up is refused without
+// the database for refusedFor.
 const (
 	refusedFor       = 5 * time.Second
 	refusedBurst     = 200
 	refusedPerSecond = 10
 
-	maxRefused = 10_000 // wrong keys that are remembered
+	maxRefused = 10_000 // how many wrong keys are remembered
 )
 
-// refusals remembers wrong keys and who sent them, so that guessing keys costs the
-// database little. The zero value is ready for use.
+// refusals remembers wrong keys and the addresses that sent them, so that guessing keys
+// costs the database little. The zero value is ready for use.
 type refusals struct {
 	mu        sync.Mutex
 	keys      map[digest]refused
 	addresses allowances
-	// good are keys that worked once. They are looked up whoever else sends wrong
-	// ones from the same address, which may be that of a proxy.
+	// good are keys that worked once. They are always looked up, because their address
+	// may be a proxy that others send wrong keys through.
 	good map[digest]bool
 }
 
-// refused is a key that was not found. It may be found after the generation of the
-// Authenticator changed: then some key was created or changed.
+// refused is a key that was not found. Once the Authenticator's generation has changed,
+// the key is looked up again: some key was created or changed.
 type refused struct {
 	generation uint64
 	until      time.Time
 }
 
-// errUnknownKey is the refusal of a key that does not exist.
+// errUnknownKey returns the refusal of a key that does not exist.
 func errUnknownKey() error { return fault.New(fault.Unauthorized, "This API key is not known here.") }
 
-// admit reports whether a key may be looked up, as nil, or why it is refused. The
-// memory of refused keys counts only if live, as that of others does.
+// admit returns nil if a key may be looked up, else the refusal. Remembered wrong keys
+// are refused only if live: else the feed may have missed that the key was created.
 func (r *refusals) admit(hash digest, address string, generation uint64, live bool, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -53,7 +53,7 @@ func (r *refusals) admit(hash digest, address string, generation uint64, live bo
 	}
 	if r.addresses.wait(sender, now) > 0 {
 		refusal := fault.New(fault.RateLimited,
-			"Many wrong API keys came from this address, so that unknown ones are looked up slowly. Check the key, and try again.")
+			"Many wrong API keys came from this address, so unknown keys are looked up slowly. Check the key and try again.")
 		refusal.RetryAfter = time.Second
 		return refusal
 	}
@@ -89,8 +89,8 @@ func (r *refusals) trust(hash digest) {
 	r.good[hash] = true
 }
 
-// Expect takes note of the plaintext of a new key or session, so that its first use is looked up
-// whoever else sends wrong ones from the same address.
+// Expect remembers a new key or session by its plaintext, so that its first use is looked up
+// even if others send wrong keys from the same address.
 func (a *Authenticator) Expect(plaintext string) {
 	hash := ParseSecret(plaintext).digest()
 	a.refusals.mu.Lock()

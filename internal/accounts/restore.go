@@ -11,31 +11,31 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// Revert is a change that is to be undone.
+// Revert describes a change to undo.
 type Revert struct {
 	Change changes.Change
-	Force  bool // changes that came after it are lost
-	// Needs has what each write of the resource asks of the caller. A write that is
-	// missing does not exist.
+	Force  bool // undo it even if later changes are lost
+	// Needs has the rights that each write of the resource requires. The resource has no
+	// write for a missing action.
 	Needs map[changes.Action]Needs
 }
 
-// Restoration is how a service leads a resource back to an earlier state, all in
-// one transaction.
+// Restoration has the functions by which a service restores an earlier state of a
+// resource, all in one transaction.
 type Restoration[T any] struct {
 	Found error // nil if the resource exists
-	// Blocked says why no write leads from the current state to the earlier one, and
-	// what does instead; empty if a write may.
+	// Blocked says why no write can restore the earlier state, and what to do instead;
+	// empty if a write can.
 	Blocked         string
 	Check           func() error // refuses an earlier state that is not valid now
 	Create, Replace func() (T, error)
 	Remove          func() error
 }
 
-// HistoryTx is what undoing a change reads.
+// HistoryTx has the reads that undo a change.
 type HistoryTx interface {
 	AuthorityTx
-	// Changes returns the changes before a number (0: from the end), newest first.
+	// Changes returns the changes before a number, newest first; 0 starts at the newest.
 	Changes(ctx context.Context, account string, filter changes.Filter, before int64, size int) (page.Tail[changes.Change], error)
 	// LaterChanges returns the changes of a resource after a number, oldest first,
 	// without their documents.
@@ -43,9 +43,9 @@ type HistoryTx interface {
 }
 
 // Restore undoes a change by a write of its resource and returns the change that
-// the write recorded, in a dry run too. The state, the later changes and the write
-// are of one transaction. It is ChangedSince if others came after the change, and
-// NotRevertible if there is no write that undoes it.
+// the write recorded, in a dry run too. All reads and the write are in one
+// transaction. The error is ChangedSince if later changes are still in effect, and
+// NotRevertible if no write undoes the change.
 func Restore[Tx HistoryTx, T any](ctx context.Context, store transaction.Writer[Tx], caller Caller, revert Revert,
 	restoration func(context.Context, Tx, Caller) Restoration[T],
 ) (changes.Change, error) {
@@ -71,7 +71,7 @@ func Restore[Tx HistoryTx, T any](ctx context.Context, store transaction.Writer[
 	})
 }
 
-// decide returns what is to be done with the resource, if the caller may.
+// decide returns the action that undoes the change, if the caller may take it.
 func (r Revert) decide(ctx context.Context, tx HistoryTx, caller Caller, found error, blocked string) (changes.Action, error) {
 	if found != nil && !fault.Is(found, fault.NotFound) {
 		return "", found
@@ -85,7 +85,7 @@ func (r Revert) decide(ctx context.Context, tx HistoryTx, caller Caller, found e
 	}
 	needs, possible := r.Needs[action]
 	if !possible {
-		return "", fault.New(fault.NotRevertible, "The %s is gone, and only there again when a service reports it.", r.Change.Kind)
+		return "", fault.New(fault.NotRevertible, "The %s was deleted, and only the report of a service creates it again.", r.Change.Kind)
 	}
 	if err := needs.Permit(caller); err != nil || r.Force {
 		return action, err
@@ -100,10 +100,10 @@ func (r Revert) decide(ctx context.Context, tx HistoryTx, caller Caller, found e
 	return action, r.checkUnchanged(later, blocked)
 }
 
-// shownLater bounds how many later changes a refusal names.
+// shownLater bounds how many later changes a refusal lists.
 const shownLater = 100
 
-// checkUnchanged refuses to undo a change that others came after.
+// checkUnchanged refuses to undo a change if later changes are still in effect.
 func (r Revert) checkUnchanged(later []changes.Change, blocked string) error {
 	still := changes.StillChanged(r.Change.Seq, later)
 	if len(still) == 0 {
@@ -120,7 +120,7 @@ func (r Revert) checkUnchanged(later []changes.Change, blocked string) error {
 		With("later", still[max(0, len(still)-shownLater):])
 }
 
-// advice says how the change can be undone although others came after it.
+// advice says how the change can be undone in spite of later changes.
 func (r Revert) advice(later []changes.Change, still []int64) string {
 	for _, change := range later {
 		if slices.Contains(still, change.Seq) && !r.canUndo(change) {
@@ -130,7 +130,7 @@ func (r Revert) advice(later []changes.Change, still []int64) string {
 	return "Revert those first, newest first, or send force=true to lose them."
 }
 
-// canUndo reports whether another change of the kind, known without its documents, can be undone.
+// canUndo reports whether another change of the resource, read without its documents, can be undone.
 func (r Revert) canUndo(change changes.Change) bool {
 	undoing := changes.Updated
 	switch {
@@ -145,7 +145,7 @@ func (r Revert) canUndo(change changes.Change) bool {
 	return possible
 }
 
-// write leads to the earlier state.
+// write restores the earlier state by an action.
 func (r Restoration[T]) write(action changes.Action) error {
 	if action == changes.Deleted {
 		return r.Remove()

@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/optional"
 )
 
-// Role is what a key or a user may do.
+// Role decides what a key or a user may do.
 type Role string
 
 // The roles. A viewer reads; a member also configures; an admin also manages
@@ -34,7 +34,7 @@ func (r Role) Covers(other Role) bool {
 	return slices.Index(Roles(), r) >= slices.Index(Roles(), other)
 }
 
-// parseRole returns the role that a draft names, or fallback when it names none.
+// parseRole returns the role of a draft, or fallback if the draft has none.
 func parseRole(problems *fault.Problems, sent optional.Value[string], fallback Role) Role {
 	text, named := sent.Get()
 	if !named {

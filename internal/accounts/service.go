@@ -13,7 +13,7 @@ import (
 // Store runs the transactions in which accounts are read and written.
 type Store = transaction.Store[ReadTx, Tx]
 
-// TenantTx is what the rules of every product read.
+// TenantTx has the reads that the rules of every product need.
 type TenantTx interface {
 	naming.Keys
 	AuthorityTx
@@ -22,7 +22,7 @@ type TenantTx interface {
 	ManagedEnvironments(ctx context.Context, account string) (map[string]bool, error)
 }
 
-// ReadTx is what this package reads.
+// ReadTx has the reads of this package.
 type ReadTx interface {
 	TenantTx
 	AccountSettings(ctx context.Context, account string) (Settings, error)
@@ -40,11 +40,11 @@ type ReadTx interface {
 	Invitation(ctx context.Context, account, id string) (Invitation, error)
 	Invitations(ctx context.Context, account string, filter InvitationFilter, request page.Request) (page.List[Invitation], error)
 	CountInvitations(ctx context.Context, account string) (int, error)
-	// InvitationsTo returns the invitations of an address, of any account, oldest first.
+	// InvitationsTo returns the invitations to an address, of any account, oldest first.
 	InvitationsTo(ctx context.Context, address string) ([]Invitation, error)
 	// LinkByHash returns the link whose token has a hash, of any account.
 	LinkByHash(ctx context.Context, hash string) (Link, error)
-	// LinkAbout returns the link of a kind that is about a subject.
+	// LinkAbout returns the link with a kind and a subject.
 	LinkAbout(ctx context.Context, kind LinkKind, subject string) (Link, error)
 	// ResetLink returns a link that sets a password, by its id.
 	ResetLink(ctx context.Context, account, id string) (Link, error)
@@ -57,7 +57,7 @@ type ReadTx interface {
 	Keys(ctx context.Context, account string, filter KeyFilter, request page.Request) (page.List[Key], error)
 }
 
-// FoundingTx is what creating an account writes.
+// FoundingTx has the writes that create an account.
 type FoundingTx interface {
 	changes.Recorder
 	Now() time.Time
@@ -66,7 +66,7 @@ type FoundingTx interface {
 	InsertKey(ctx context.Context, key Key) error
 }
 
-// Tx is what this package reads and writes in one transaction.
+// Tx has the reads and writes of this package in one transaction.
 type Tx interface {
 	ReadTx
 	FoundingTx
@@ -78,7 +78,7 @@ type Tx interface {
 	DeleteUser(ctx context.Context, account, id string) error
 	InsertInvitation(ctx context.Context, invitation Invitation) error
 	DeleteInvitation(ctx context.Context, account, id string) error
-	// SaveLink writes a link in place of the one of its kind and subject.
+	// SaveLink stores a link and replaces the one with the same kind and subject.
 	SaveLink(ctx context.Context, link Link) error
 	DeleteLinks(ctx context.Context, account, subject string) error
 	InsertSession(ctx context.Context, session Session) error
@@ -87,13 +87,13 @@ type Tx interface {
 	DeleteKey(ctx context.Context, account, id string) error
 }
 
-// Service is the accounts' rules on top of a Store.
+// Service applies the rules of accounts to a Store.
 type Service struct {
 	Store     Store
 	Passwords *Passwords
 	// Identities decide who may sign in with an OpenID Connect provider.
 	Identities IdentityRules
-	// Now is the clock that failed attempts to sign in are delayed by.
+	// Now is the clock for the delays after failed attempts to sign in.
 	Now func() time.Time
 
 	attempts attempts // with passwords

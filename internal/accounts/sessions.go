@@ -16,19 +16,19 @@ import (
 const KindSession = "session"
 
 const (
-	// SessionIdle is how long a session lasts that is not used.
+	// SessionIdle is how long an unused session lasts.
 	SessionIdle = 12 * time.Hour
 	// SessionAge is how long a session lasts at most.
 	SessionAge = 7 * 24 * time.Hour
-	// maxSessions bounds the sessions of a person, and those of a key. One more ends
-	// the one that was not used for longest.
+	// maxSessions bounds the sessions of a person and of a key. A further session ends
+	// the least recently used one.
 	maxSessions = 100
-	// maxClient bounds what is kept of a User-Agent.
+	// maxClient is the length to which a User-Agent is cut.
 	maxClient = 200
 )
 
-// Session is a person, or somebody who holds a key, signed in with a browser or the
-// command line. Its plaintext, the cookie's value, is known only to the call that made it.
+// Session is a browser or command line that is signed in as a person or with a key. Only
+// the result of its creation has the plaintext, which is the cookie's value.
 type Session struct {
 	ID        string `json:"-"`
 	Account   string `json:"-"`
@@ -36,9 +36,9 @@ type Session struct {
 	Plaintext string `json:"-"`
 	// User is the person, or the user who made the key.
 	User string `json:"user"`
-	// Key is what the session was made with; nil is a password, an identity or a code.
+	// Key is the key that opened the session; nil for a password, an identity or a code.
 	Key *string `json:"api_key"`
-	// Role and Scopes are those of the user or of the key, as they are now.
+	// Role and Scopes are the current ones of the user or of the key.
 	Role       Role      `json:"role"`
 	Scopes     Scopes    `json:"scopes"`
 	Client     string    `json:"client"` // the User-Agent that signed in
@@ -47,7 +47,7 @@ type Session struct {
 	ExpiresAt  time.Time `json:"expires_at"`
 }
 
-// Recorded returns what the history has of a session.
+// Recorded returns the members of a session that the history shows.
 func (s Session) Recorded() any {
 	return struct {
 		User      string    `json:"user"`
@@ -57,22 +57,22 @@ func (s Session) Recorded() any {
 	}{s.User, s.Key, s.CreatedAt, s.ExpiresAt}
 }
 
-// SessionFilter narrows a list of sessions. Those that have expired are never in it.
+// SessionFilter narrows a list of sessions. Expired sessions are never listed.
 type SessionFilter struct {
 	User     string // empty is any
 	Key      string // empty is any
-	Personal bool   // only those that were not made with a key
+	Personal bool   // only sessions that were not opened with a key
 }
 
-// SignInDraft is an e-mail address and a password, and where they come from.
+// SignInDraft is an e-mail address, a password and their sender.
 type SignInDraft struct {
 	Email, Password optional.Value[string]
 	Peer, Client    string
 	Problems        fault.Problems
 }
 
-// SignIn opens a session for a person. Somebody who does not exist and a wrong
-// password are the same Unauthorized refusal after the same work.
+// SignIn opens a session for a person. An unknown address and a wrong password get the
+// same Unauthorized refusal after the same work.
 func (s *Service) SignIn(ctx context.Context, draft SignInDraft) (Session, error) {
 	if err := draft.validate(); err != nil {
 		return Session{}, err
@@ -93,8 +93,8 @@ func (s *Service) SignIn(ctx context.Context, draft SignInDraft) (Session, error
 	})
 }
 
-// signInUser returns the user with the address and the password of a draft. It looks for
-// them only after the attempt was admitted, so that refused ones cost nothing.
+// signInUser returns the user with the address and the password of a draft. It reads the
+// user only after the attempt was admitted, so that refused attempts cost nothing.
 func (s *Service) signInUser(ctx context.Context, draft SignInDraft) (user User, err error) {
 	address := AddressOf(draft.Email.Or(""))
 	err = s.attempt(address, draft.Peer, func(from Sender) error {
@@ -121,7 +121,7 @@ func errNotSignedIn() error {
 	return fault.New(fault.Unauthorized, "The e-mail address or the password is wrong.")
 }
 
-// verify refuses a password that does not have a hash as wrong.
+// verify returns the error wrong if the password does not match the hash.
 func (s *Service) verify(ctx context.Context, from Sender, password, hash string, wrong error) error {
 	right, err := s.Passwords.Verify(ctx, from, password, hash)
 	if err == nil && !right {
@@ -130,8 +130,8 @@ func (s *Service) verify(ctx context.Context, from Sender, password, hash string
 	return err
 }
 
-// attempt tries to sign somebody in. Who failed often, and whose address or network did,
-// is refused for a while.
+// attempt calls try and counts its failures. After many failures the person, the address
+// or the network is refused for a while.
 func (s *Service) attempt(address, peer string, try func(Sender) error) error {
 	admitted, err := s.attempts.admit(address, peer, s.Now())
 	if err != nil {
@@ -140,8 +140,8 @@ func (s *Service) attempt(address, peer string, try func(Sender) error) error {
 	return s.attempts.settle(admitted, try(Sender{Peer: peer, Known: admitted.known}))
 }
 
-// SignInWithKey opens a session that is never more than the caller's key. A key that may
-// only evaluate gets none.
+// SignInWithKey opens a session that never has more rights than the caller's key. A key
+// that may only evaluate is refused.
 func (s *Service) SignInWithKey(ctx context.Context, caller Caller, client string) (Session, error) {
 	if err := caller.RequireFullAccess(); err != nil {
 		return Session{}, err
@@ -163,8 +163,8 @@ func openPersonal(ctx context.Context, tx Tx, user User, session Session) (Sessi
 	return openSession(ctx, tx, user.Actor(), session, SessionFilter{User: user.ID, Personal: true})
 }
 
-// openSession stores a session and ends the oldest of those like it when there are too
-// many.
+// openSession stores a session. If too many sessions match like, the least recently used
+// end.
 func openSession(ctx context.Context, tx Tx, actor changes.Actor, session Session, like SessionFilter) (Session, error) {
 	token, now := newToken(), tx.Now()
 	session.ID, session.Hash, session.Plaintext = newID(), token.Hash(), token.text
@@ -182,13 +182,13 @@ func openSession(ctx context.Context, tx Tx, actor changes.Actor, session Sessio
 	return session, changes.Record(ctx, tx, session.Account, actor, KindSession, session.ID, nil, &session)
 }
 
-// cut returns the beginning of a text that others sent, without characters that must not be shown.
+// cut returns the beginning of a text from outside, without unprintable characters.
 func cut(text string, limit int) string {
 	runes := []rune(naming.Printable(text))
 	return string(runes[:min(len(runes), limit)])
 }
 
-// leastUsed sorts sessions so that the one that was not used for longest is the last.
+// leastUsed sorts sessions so that the least recently used one is last.
 func leastUsed() page.Request {
 	request := page.First()
 	request.Sort = []page.Order{{Field: "last_used_at", Descending: true}}
@@ -203,7 +203,7 @@ func endExcess(ctx context.Context, tx Tx, actor changes.Actor, account string, 
 	return end(ctx, tx, actor, account, found.Items[maxSessions-1:])
 }
 
-// endSessions ends the sessions of a user but one.
+// endSessions ends all sessions of a user except one.
 func endSessions(ctx context.Context, tx Tx, actor changes.Actor, user User, except string) error {
 	var ended []Session
 	for request := leastUsed(); ; request.Number++ {
@@ -222,7 +222,7 @@ func endSessions(ctx context.Context, tx Tx, actor changes.Actor, user User, exc
 	}
 }
 
-// end deletes sessions and records it: that is how all nodes hear of it.
+// end deletes sessions and records the changes, by which all nodes hear of it.
 func end(ctx context.Context, tx Tx, actor changes.Actor, account string, sessions []Session) error {
 	ids, edits := make([]string, len(sessions)), make([]changes.Edit[Session], len(sessions))
 	for i := range sessions {
@@ -235,8 +235,8 @@ func end(ctx context.Context, tx Tx, actor changes.Actor, account string, sessio
 	return changes.RecordEach(ctx, tx, account, actor, "", KindSession, edits)
 }
 
-// Sessions lists the caller's own sessions, or with a filter those of a user, which
-// needs ADMIN or OWNER for anybody else's.
+// Sessions lists the caller's own sessions, or the sessions of filter.User. Sessions of
+// other users need ADMIN or OWNER.
 func (s *Service) Sessions(ctx context.Context, caller Caller, filter SessionFilter, request page.Request) (page.List[Session], error) {
 	if filter.User == "" || filter.User == caller.UserID && !caller.Role.Covers(Admin) {
 		filter = caller.ownSessions()
@@ -262,8 +262,8 @@ func (s *Service) CurrentSession(ctx context.Context, caller Caller) (Session, e
 	})
 }
 
-// EndSession ends a session: one's own, or as ADMIN or OWNER anybody's whose role is
-// not above one's own. To others it does not exist.
+// EndSession ends a session of the caller. ADMIN and OWNER also end sessions of others
+// whose role is not above their own. For other callers the session is NotFound.
 func (s *Service) EndSession(ctx context.Context, caller Caller, id string, match changes.Match[Session]) error {
 	return Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) error {
 		target := Target(ctx, caller, KindSession, id, match, func(ctx context.Context, account, id string) (Session, error) {
@@ -291,10 +291,10 @@ func (c Caller) mayEnd(session Session) error {
 	return nil
 }
 
-// SignedIn is a session with who it belongs to.
+// SignedIn is a session with its user or key.
 type SignedIn struct {
 	Session Session
-	User    User // empty for a session that was made with a key
+	User    User // empty for a session that was opened with a key
 	Key     *Key
 }
 
@@ -312,8 +312,7 @@ func (s SignedIn) Caller() Caller {
 		Role: s.User.Role, ExpiresAt: &s.Session.ExpiresAt}
 }
 
-// works reports whether the session may be used at an instant, if it was used last at
-// another.
+// works reports whether the session may be used now, given the time of its last use.
 func (s SignedIn) works(now, used time.Time) bool {
 	return now.Before(s.Session.ExpiresAt) && now.Sub(used) < SessionIdle && (s.Key == nil || s.Key.Works(now))
 }

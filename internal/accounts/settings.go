@@ -24,8 +24,8 @@ const maxSettings = 256 << 10
 
 // Settings is a free JSON object with one typed member.
 type Settings struct {
-	// Order is the environment_order: the environments a person sees, in
-	// order. A user's nil Order means the account's.
+	// Order is the environment_order: the environments in the order in which a
+	// person sees them. A user with a nil Order gets the account's.
 	Order []string
 	// Other is a JSON object with all members but environment_order.
 	Other json.RawMessage
@@ -50,7 +50,7 @@ func (s Settings) MarshalJSON() ([]byte, error) {
 	return append(document, '}'), nil
 }
 
-// SettingsDraft is what a caller wants settings to be.
+// SettingsDraft is the settings that a caller asks for.
 type SettingsDraft struct {
 	Order optional.Value[[]string]
 	// Other is a JSON object with all members but environment_order.
@@ -63,8 +63,8 @@ func (s *Service) AccountSettings(ctx context.Context, caller Caller) (Settings,
 	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Settings, error) { return tx.AccountSettings(ctx, caller.Account) })
 }
 
-// UserSettings returns the settings of the caller's user, with the account's
-// order if they have none of their own.
+// UserSettings returns the settings of the caller's user. If they have no order, it
+// is the account's.
 func (s *Service) UserSettings(ctx context.Context, caller Caller) (Settings, error) {
 	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Settings, error) {
 		user, err := currentUser(ctx, tx, caller)
@@ -83,8 +83,8 @@ func userSettings(ctx context.Context, tx ReadTx, user User) (Settings, error) {
 	return settings.following(ctx, tx, user.Account)
 }
 
-// following returns the settings of a user with the account's order, if they have
-// none of their own.
+// following returns the settings of a user. If they have no order, it is the
+// account's.
 func (s Settings) following(ctx context.Context, tx ReadTx, account string) (Settings, error) {
 	if s.Order != nil {
 		return s, nil
@@ -101,7 +101,7 @@ func (s *Service) ReplaceAccountSettings(ctx context.Context, caller Caller, dra
 	})
 }
 
-// RestoreAccountSettings undoes a change of the account's settings, given those from before it.
+// RestoreAccountSettings undoes a change of the account's settings. draft is the settings before the change.
 func (s *Service) RestoreAccountSettings(ctx context.Context, caller Caller, revert Revert, draft SettingsDraft) (changes.Change, error) {
 	return Restore(ctx, s.Store, caller, revert, func(ctx context.Context, tx Tx, caller Caller) Restoration[Settings] {
 		return Restoration[Settings]{Check: draft.Problems.Err, Replace: func() (Settings, error) { return replaceAccountSettings(ctx, tx, caller, draft, nil) }}
@@ -127,13 +127,13 @@ func (s *Service) ReplaceUserSettings(ctx context.Context, caller Caller, draft 
 	})
 }
 
-// RestoreUserSettings undoes a change of the settings of the caller's user, given
-// those from before it. It is Forbidden for any other user.
+// RestoreUserSettings undoes a change of the settings of the caller's user. draft is the
+// settings before the change. Settings of other users are Forbidden.
 func (s *Service) RestoreUserSettings(ctx context.Context, caller Caller, revert Revert, draft SettingsDraft) (changes.Change, error) {
 	return Restore(ctx, s.Store, caller, revert, func(ctx context.Context, tx Tx, caller Caller) Restoration[Settings] {
 		user, err := currentUser(ctx, tx, caller)
 		if (err == nil || fault.Is(err, fault.NotFound)) && user.ID != revert.Change.Key {
-			err = fault.New(fault.Forbidden, "These are the settings of another user, who alone can revert them.")
+			err = fault.New(fault.Forbidden, "These are the settings of another user. Only that user can revert them.")
 		}
 		return Restoration[Settings]{Found: err, Check: draft.Problems.Err,
 			Replace: func() (Settings, error) { return replaceUserSettings(ctx, tx, caller, user.ID, draft, nil) }}
@@ -153,7 +153,7 @@ func replaceSettings(ctx context.Context, tx Tx, caller Caller, kind, key string
 	if err != nil {
 		return Settings{}, err
 	}
-	// The precondition comes first, so what is wrong with the draft is told inside Replace.
+	// Replace checks the precondition first, so an error of the draft is returned inside it.
 	wanted, err := draft.settings(ctx, tx, caller.Account)
 	target := changes.Target[Settings]{Account: caller.Account, Actor: caller.Actor(), Kind: kind, Key: key, Match: match,
 		Load:   func() (Settings, error) { return stored.following(ctx, tx, caller.Account) },
@@ -166,22 +166,21 @@ func replaceSettings(ctx context.Context, tx Tx, caller Caller, kind, key string
 	}, func(_, _ Settings) error { return save(wanted) })
 }
 
-// differs reports whether other settings are stored differently although they may
-// look the same: with an order of their own in place of the account's, or in a
-// free member that the history takes for a time.
+// differs reports whether the stored form of two settings differs. The history may show
+// no difference: one may have the account's order and the other an equal order of its
+// own, and a free member may be named updated_at, which the history ignores.
 func (s Settings) differs(other Settings) bool {
 	return (s.Order == nil) != (other.Order == nil) || !rawjson.Same(s.Other, other.Other)
 }
 
-// CurrentUser returns the person who calls, or the user whom the caller's key stands for.
+// CurrentUser returns the user who calls, or the user behind the caller's key.
 func (s *Service) CurrentUser(ctx context.Context, caller Caller) (User, error) {
 	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (User, error) { return currentUser(ctx, tx, caller) })
 }
 
-// currentUser returns the caller, or the user who made the caller's key. If that user was
-// deleted, an OWNER key, such as that of the first start, stands for the account's oldest
-// OWNER. Other keys stand for nobody: they must not see or set the preferences of a user who
-// did not make them.
+// currentUser returns the user who calls, or the user who made the caller's key. If that
+// user was deleted, a key with the role OWNER gets the account's oldest OWNER. Other keys
+// get NotFound: they must not see or set the preferences of a user who did not make them.
 func currentUser(ctx context.Context, tx ReadTx, caller Caller) (User, error) {
 	user, err := tx.User(ctx, caller.Account, caller.UserID)
 	if fault.Is(err, fault.NotFound) && !caller.IsPerson() && caller.Role == Owner {
@@ -190,8 +189,8 @@ func currentUser(ctx context.Context, tx ReadTx, caller Caller) (User, error) {
 	return user, err
 }
 
-// settings checks the draft and returns what it stores: environments that do not
-// exist and repetitions are dropped from the order, as clients expect.
+// settings checks the draft and returns the settings to store. Unknown and repeated
+// environments are dropped from the order, as clients expect.
 func (d SettingsDraft) settings(ctx context.Context, tx Tx, account string) (Settings, error) {
 	problems := d.Problems
 	if len(d.Other) > maxSettings {

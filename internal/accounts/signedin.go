@@ -9,20 +9,20 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// sessionMemory holds the sessions that the Authenticator has seen. The zero value is
+// sessionMemory has the sessions that the Authenticator has seen. The zero value is
 // ready for use.
 type sessionMemory struct {
 	mu    sync.Mutex
 	known map[digest]*seenSession
 }
 
-// seenSession is a session that has been seen. It is as the database has it while the
-// account's access version is what it was.
+// seenSession is a session that has been seen. It is valid while the account's access
+// version is caller.access.
 type seenSession struct {
 	SignedIn
 	caller Caller
-	used   atomic.Int64 // when it was used last on this node, in microseconds
-	noted  atomic.Int64 // when SessionUsed was told last, in microseconds
+	used   atomic.Int64 // when it was last used on this node, in microseconds
+	noted  atomic.Int64 // when SessionUsed was last called, in microseconds
 }
 
 func (s *seenSession) lastUsed() time.Time {
@@ -73,9 +73,9 @@ func (a *Authenticator) AuthenticateSession(ctx context.Context, token, peer str
 	return caller, nil
 }
 
-// findSession returns a session and the account's version: from memory if nothing that
-// decides on access has changed and it is still good, else from the database, because
-// another node may have seen it in use.
+// findSession returns a session and the account's version. The session comes from memory
+// if the access version has not changed and the session still works. Else it comes from
+// the database: a session that is idle here may be in use on another node.
 func (a *Authenticator) findSession(ctx context.Context, secret Secret, peer string) (seen *seenSession, version int64, result string, err error) {
 	hash := secret.digest()
 	if seen := a.seen.get(hash); seen != nil {
@@ -109,7 +109,7 @@ func (a *Authenticator) lookUpSession(ctx context.Context, secret Secret) (*seen
 	return seen, versions.Changes, nil
 }
 
-// noteSession remembers a use and tells of it, unless it did so shortly before.
+// noteSession remembers a use and calls SessionUsed, unless it did so shortly before.
 func (a *Authenticator) noteSession(seen *seenSession, now time.Time) {
 	at := now.UnixMicro()
 	seen.used.Store(at)

@@ -6,26 +6,26 @@ import (
 	"sync"
 )
 
-// turns decides who works next where only a few may at once. Networks take turns, so that
-// one that sends much waits for itself only. People who are known where they are have a
-// line of their own, which is served alternately with that of everybody else: neither
-// keeps the other waiting.
+// turns limits how many passwords are hashed at once, and decides which is next. Networks
+// take turns, so that a network that sends many passwords delays only itself. People who
+// signed in from their address before wait in a second line. Both lines are served
+// alternately, so that neither blocks the other.
 type turns struct {
 	limit int
 
 	mu    sync.Mutex
 	busy  int
 	lines [2]line
-	next  int // the line that is served next
+	next  int // the index of the line that is served next
 }
 
-// line has those who wait, by network.
+// line has the waiting senders of each network.
 type line struct {
 	networks []netip.Prefix // in the order in which they are served
 	waiting  map[netip.Prefix][]chan struct{}
 }
 
-// lineOf returns the number of the line that a sender waits in.
+// lineOf returns the index of the sender's line.
 func lineOf(from Sender) int {
 	if from.Known {
 		return 1
@@ -33,8 +33,8 @@ func lineOf(from Sender) int {
 	return 0
 }
 
-// enter takes a turn if one is free, and else returns a channel that is closed when the
-// sender has one.
+// enter takes a turn and returns nil if one is free. Else it returns a channel that is
+// closed when the sender's turn begins.
 func (t *turns) enter(from Sender) (turn chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -47,7 +47,7 @@ func (t *turns) enter(from Sender) (turn chan struct{}) {
 	return turn
 }
 
-// leave ends a turn: somebody who waits has it now.
+// leave ends a turn and gives it to the next waiting sender, if there is one.
 func (t *turns) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -62,7 +62,7 @@ func (t *turns) leave() {
 	t.busy--
 }
 
-// giveUp ends the waiting for a turn, or the turn if it has just come.
+// giveUp stops waiting for a turn. If the turn has just begun, it ends the turn.
 func (t *turns) giveUp(from Sender, turn chan struct{}) {
 	t.mu.Lock()
 	waited := t.lines[lineOf(from)].remove(networkOf(addressOfPeer(from.Peer)), turn)
@@ -82,7 +82,8 @@ func (l *line) add(network netip.Prefix, turn chan struct{}) {
 	l.waiting[network] = append(l.waiting[network], turn)
 }
 
-// take removes the first of the network whose turn it is, which is the last one then.
+// take removes and returns the first waiting turn of the first network, and moves that
+// network to the end.
 func (l *line) take() chan struct{} {
 	if len(l.networks) == 0 {
 		return nil
@@ -94,7 +95,7 @@ func (l *line) take() chan struct{} {
 	return turn
 }
 
-// remove reports whether a turn was waited for.
+// remove removes a waiting turn, and reports whether it was still waiting.
 func (l *line) remove(network netip.Prefix, turn chan struct{}) bool {
 	waiting := l.waiting[network]
 	at := slices.Index(waiting, turn)

@@ -25,22 +25,22 @@ const (
 	maxEmail = 254
 )
 
-// User is a person of an account. Keys remember who made them.
+// User is a person of an account.
 type User struct {
 	ID      string `json:"-"`
 	Account string `json:"-"`
 	Email   string `json:"email"`
-	// Address is the e-mail address as it is compared. The owner that an account
-	// begins with has none until the set-up link is used, and somebody with an identity
-	// has none while a person of another account uses it.
+	// Address is the e-mail address in the form in which it is compared. It is empty for
+	// an account's first owner until the set-up link is used, and for a user with an
+	// identity while a user of another account has the address.
 	Address string `json:"-"`
 	// PasswordHash is empty for a user without a password.
 	PasswordHash string `json:"-"`
-	// Identity is whom an OpenID Connect provider knows the user as; empty is unknown.
+	// Identity is the user's Identity.key at an OpenID Connect provider; empty is none.
 	Identity string `json:"-"`
 	Name     string `json:"name"`
 	Role     Role   `json:"role"`
-	// CanSignIn reports whether there is an identity, or an address with a password.
+	// CanSignIn reports whether the user has an identity, or an address and a password.
 	CanSignIn bool      `json:"can_sign_in"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
@@ -57,13 +57,13 @@ type UserFilter struct {
 	Role   Role   // empty is any
 }
 
-// UserDraft is what a caller wants a user to be. What is absent, but for the name,
-// stays as it is.
+// UserDraft is the state of a user that a caller asks for. Name is required; other
+// absent members stay as they are.
 type UserDraft struct {
 	Email optional.Value[string]
 	Name  optional.Value[string]
 	Role  optional.Value[string]
-	// Problems holds what reading the input already found.
+	// Problems are the problems found while reading the input.
 	Problems fault.Problems
 }
 
@@ -80,7 +80,7 @@ func (s *Service) User(ctx context.Context, caller Caller, id string) (User, err
 }
 
 // ReplaceUser changes a user's name, role or e-mail address. ADMIN or OWNER; only an
-// OWNER changes an OWNER, and one OWNER stays.
+// OWNER changes an OWNER, and the last OWNER stays one.
 func (s *Service) ReplaceUser(ctx context.Context, caller Caller, id string, draft UserDraft, match changes.Match[User]) (User, error) {
 	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (User, error) {
 		return changes.Replace(ctx, tx, userTarget(ctx, tx, caller, id, match),
@@ -89,8 +89,8 @@ func (s *Service) ReplaceUser(ctx context.Context, caller Caller, id string, dra
 	})
 }
 
-// DeleteUser removes a user, whose sessions and links end. Keys that the user made
-// stay. ADMIN or OWNER; only an OWNER deletes an OWNER, and one OWNER stays.
+// DeleteUser deletes a user with their sessions and links. Keys that the user made stay.
+// ADMIN or OWNER; only an OWNER deletes an OWNER, and nobody deletes the last one.
 func (s *Service) DeleteUser(ctx context.Context, caller Caller, id string, match changes.Match[User]) error {
 	return Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) error {
 		return changes.Delete(ctx, tx, userTarget(ctx, tx, caller, id, match), func(user User) error {
@@ -133,8 +133,8 @@ func FirstOwner(ctx context.Context, tx ReadTx, account string) (User, error) {
 	return owners[0], nil
 }
 
-// userTarget describes the write of a user. Loading it refuses callers who may not
-// change it.
+// userTarget describes the write of a user. Its Load refuses callers who may not
+// change the user.
 func userTarget(ctx context.Context, tx Tx, caller Caller, id string, match changes.Match[User]) changes.Target[User] {
 	return Target(ctx, caller, KindUser, id, match, func(ctx context.Context, account, id string) (User, error) {
 		user, err := tx.User(ctx, account, id)
@@ -145,7 +145,7 @@ func userTarget(ctx context.Context, tx Tx, caller Caller, id string, match chan
 	})
 }
 
-// apply returns the user with what the draft says, or refuses it.
+// apply returns the user with the members of the draft, or refuses the draft.
 func (d UserDraft) apply(tx Tx, caller Caller, user User) (User, error) {
 	problems := d.Problems
 	naming.RequireName(&problems, d.Name, maxName)
@@ -172,22 +172,22 @@ func (d UserDraft) apply(tx Tx, caller Caller, user User) (User, error) {
 	return user.Checked(), nil
 }
 
-// Checked returns the user with CanSignIn as it follows from the rest.
+// Checked returns the user with CanSignIn computed from the other members.
 func (u User) Checked() User {
 	u.CanSignIn = u.Identity != "" || u.Address != "" && u.PasswordHash != ""
 	return u
 }
 
-// mayGive refuses to give somebody a role above the caller's own.
+// mayGive refuses a role above the caller's own.
 func (c Caller) mayGive(role Role) error {
 	if c.Role.Covers(role) {
 		return nil
 	}
-	return fault.New(fault.Forbidden, "Nobody gives more than they have: %s, and this would give the role %s.", c.has(), role).
+	return fault.New(fault.Forbidden, "You cannot give a role above your own: %s, and this would give the role %s.", c.has(), role).
 		At(fault.Attribute("role"))
 }
 
-// updateUser writes a user and keeps the account an OWNER and addresses unique.
+// updateUser stores a user. It refuses to remove the last OWNER or to reuse an address.
 func updateUser(ctx context.Context, tx Tx, before, after User) error {
 	if after.Role != Owner {
 		if err := keepOwner(ctx, tx, before); err != nil {
@@ -197,7 +197,7 @@ func updateUser(ctx context.Context, tx Tx, before, after User) error {
 	return taken(after.Email, tx.UpdateUser(ctx, after))
 }
 
-// taken explains that an e-mail address is in use, if that is what err says.
+// taken turns AlreadyExists into the refusal that the e-mail address is in use.
 func taken(email string, err error) error {
 	if fault.Is(err, fault.AlreadyExists) {
 		return errTaken(email)
@@ -209,8 +209,8 @@ func errTaken(email string) error {
 	return fault.New(fault.AlreadyExists, "Somebody on this server has the e-mail address %q already.", email).At(fault.Attribute("email"))
 }
 
-// keepOwner refuses to take a user away from the account's OWNERs, or from those of
-// them who can sign in, when nobody else would be left.
+// keepOwner refuses to remove an OWNER who is the last one of the account, or the last
+// one who can sign in.
 func keepOwner(ctx context.Context, tx ReadTx, leaves User) error {
 	if leaves.Role != Owner {
 		return nil
@@ -227,8 +227,8 @@ func keepOwner(ctx context.Context, tx ReadTx, leaves User) error {
 	return fault.New(fault.LastOwner, "This is the account's last OWNER who can sign in. Make somebody else an OWNER first.")
 }
 
-// checkEmail notes a problem with an e-mail address. It must look like one; that mail
-// arrives is not checked.
+// checkEmail notes a problem if a text does not look like an e-mail address. It does not
+// check that mail arrives.
 func checkEmail(problems *fault.Problems, email string) {
 	local, domain, separated := strings.Cut(email, "@")
 	odd := func(r rune) bool { return unicode.IsSpace(r) || naming.IsHidden(r) || r == '@' }
@@ -241,8 +241,8 @@ func checkEmail(problems *fault.Problems, email string) {
 	}
 }
 
-// AddressOf returns an e-mail address as it is compared and stored. Addresses that are not valid, which old versions stored,
-// are folded in ASCII as well.
+// AddressOf returns an e-mail address in the form in which it is compared and stored. Invalid
+// addresses, which old versions stored, are lowercased in ASCII.
 func AddressOf(email string) string {
 	address, err := hosts.Mailbox(email)
 	if err != nil {
@@ -251,8 +251,8 @@ func AddressOf(email string) string {
 	return address
 }
 
-// hasAddress reports whether the user's e-mail folds to address. Nodes of an older version stored addresses that they had
-// folded by Unicode.
+// hasAddress reports whether the user's e-mail has this AddressOf. Nodes of an older version
+// stored addresses that were lowercased by Unicode.
 func (u User) hasAddress(address string) bool { return AddressOf(u.Email) == address }
 
 // userByAddress returns the user who signs in with an address, of any account.

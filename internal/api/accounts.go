@@ -14,13 +14,13 @@ import (
 	"github.com/signalbox/signalbox/internal/plans"
 )
 
-// current is the id of resources that each caller has one of.
+// current is the id of a resource that each caller has exactly one of.
 const current = "current"
 
-// plainJSON is the media type of what is not an envelope.
+// plainJSON is the media type of bodies without an envelope.
 const plainJSON = "application/json"
 
-// accountView is an account with what its plans allow.
+// accountView is an account with the limits of its plans.
 type accountView struct {
 	accounts.Account
 
@@ -122,7 +122,7 @@ func settingsDocument(kind string) func(accounts.Settings) jsonapi.Resource {
 	}
 }
 
-// settingsEnvelope reads the settings that were sent, with or without an envelope.
+// settingsEnvelope reads settings from the body, which may have an envelope.
 func (c *call) settingsEnvelope(kind string) (*jsonapi.Envelope, error) {
 	text, err := c.text()
 	if err != nil {

@@ -27,13 +27,13 @@ import (
 
 // Authenticator turns a bearer token or a session's cookie into a caller.
 type Authenticator interface {
-	// Authenticate also gets the address that the token comes from.
+	// Authenticate also gets the address of the token's sender.
 	Authenticate(ctx context.Context, token, peer string) (accounts.Caller, error)
 	AuthenticateSession(ctx context.Context, token, peer string) (accounts.Caller, error)
-	// Recall returns the caller behind a token without the database, while that
-	// is away.
+	// Recall returns the caller behind a token from memory, while the database is
+	// away.
 	Recall(token string) (accounts.Caller, bool)
-	// Expect takes note of the plaintext of a new key or session.
+	// Expect remembers a new key or session by its plaintext.
 	Expect(plaintext string)
 	// Forget makes the next request with the key look it up again.
 	Forget(keyID string)
@@ -42,44 +42,45 @@ type Authenticator interface {
 // History reads recorded changes.
 type History interface {
 	Change(ctx context.Context, account string, seq int64) (changes.Change, error)
-	// Changes returns the changes before a number (0: from the end), newest first.
+	// Changes returns the changes before a number, newest first; 0 starts at the newest.
 	Changes(ctx context.Context, account string, filter changes.Filter, before int64, size int) (page.Tail[changes.Change], error)
 	// EventsAfter returns up to limit changes after a number, oldest first, without
 	// most of their documents.
 	EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error)
-	// Bytes returns how much an account's history holds, and how much it may; -1 is no limit.
+	// Bytes returns the size of an account's history and its limit; -1 is no limit.
 	Bytes(ctx context.Context, account string) (bytes, limit int64, err error)
 }
 
 // EventStream turns requests into event sockets.
 type EventStream interface {
-	// Open takes over the connection, or returns an error and has sent nothing.
+	// Open takes over the connection. If it returns an error, it has sent nothing.
 	// recheck authenticates the caller again.
 	Open(w http.ResponseWriter, r *http.Request, caller accounts.Caller, wanted connections.Subscription, recheck func(context.Context) (accounts.Caller, error)) error
 }
 
-// SnapshotSource reads what running services load.
+// SnapshotSource reads the snapshots that running services load.
 type SnapshotSource interface {
-	// Snapshot returns parts of an account's snapshot, all of one state. It passes
-	// configs on one by one, and stops when that fails.
+	// Snapshot returns parts of an account's snapshot, all from one state of the
+	// database. It calls config for each config, and stops if that fails.
 	Snapshot(ctx context.Context, account, environment string, parts SnapshotParts, config func(configs.Resolved) error) (Snapshot, error)
 }
 
 // Console serves the web console beside the interface.
 type Console interface {
-	// Serve answers a request that no route answers, and reports whether it did.
+	// Serve answers a request that has no route, and reports whether it did.
 	Serve(w http.ResponseWriter, r *http.Request) bool
 }
 
 // OpenID signs people in with an OpenID Connect provider.
 type OpenID interface {
-	// Start begins a sign-in that comes back to redirect and ends at a path.
+	// Start begins a sign-in. The provider sends the browser back to the URL redirect,
+	// and the sign-in ends at path.
 	Start(ctx context.Context, redirect, path string) (openid.Begun, error)
-	// Finish returns who signed in, and the path.
+	// Finish returns the identity of the person who signed in, and the path from Start.
 	Finish(ctx context.Context, kept string, answer url.Values) (accounts.Identity, string, error)
 }
 
-// Services is what the API is built from.
+// Services has the parts that the API is built from.
 type Services struct {
 	Accounts      *accounts.Service
 	Plans         plans.Table
@@ -99,11 +100,11 @@ type Services struct {
 	Events        EventStream
 	Console       Console
 	OpenID        OpenID                          // nil is none
-	Live          func() bool                     // whether changes are heard of; nil is always
+	Live          func() bool                     // whether the change feed is live; nil is always
 	Remote        bool                            // whether the database is behind a network
 	Ready         func(ctx context.Context) error // why the process cannot serve, or nil
-	// Serving returns what is wrong although evaluation is answered, or why the process
-	// should get no traffic.
+	// Serving returns the problem of a process that can only answer evaluations, or the
+	// reason why the process should get no traffic.
 	Serving func(ctx context.Context) (degraded string, err error)
 	OpenAPI func() (json.RawMessage, error) // the interface description
 	Log     *slog.Logger
@@ -115,12 +116,12 @@ type Services struct {
 type Options struct {
 	PublicURL string  // the base of links; empty uses the request's host
 	RateLimit float64 // how many requests per second a key or a person may make; 0 is no limit
-	// TrustedProxies are the networks of proxies whose word on where requests come from is taken.
+	// TrustedProxies are the networks of proxies whose X-Forwarded-For and Forwarded are trusted.
 	TrustedProxies []netip.Prefix
 	ServeMetrics   bool   // whether the API's address serves /metrics
-	SignInPage     string // the path that tells people why they could not sign in; empty is none
-	// SnapshotBytes bounds the snapshots in memory, of all accounts; 0 means 128 MiB. The
-	// one that was made last is kept whatever its size.
+	SignInPage     string // the path of the page that explains a failed sign-in; empty is none
+	// SnapshotBytes bounds the snapshots of all accounts in memory; 0 means 128 MiB. The
+	// newest snapshot is kept whatever its size.
 	SnapshotBytes int
 }
 
@@ -142,8 +143,8 @@ type API struct {
 	requestIDs *requestIDs
 }
 
-// Forget drops what is cached between requests. It is called when the database was
-// restored to an earlier state.
+// Forget drops all caches. It is called when the database was restored to an earlier
+// state.
 func (a *API) Forget() {
 	a.cache.forget()
 	a.loaded.forget()
@@ -151,17 +152,17 @@ func (a *API) Forget() {
 	a.refresher.forget()
 }
 
-// Start begins to keep current, in the background, what evaluation would be answered
-// with if the database were away. See refresher.
+// Start begins to refresh, in the background, the snapshots and flags that would be
+// served if the database were away. See refresher.
 func (a *API) Start(ctx context.Context) { a.refresher.start(ctx) }
 
-// Stop ends what Start began.
+// Stop ends the background work.
 func (a *API) Stop() { a.refresher.loop.Stop() }
 
 // Hear takes a change from the feed.
 func (a *API) Hear(change changes.Change) { a.refresher.moved(change.Account, change.Seq) }
 
-// Moved says that an account has changes up to a number, which the feed has not passed on.
+// Moved tells the API that an account has changes up to seq that the feed did not pass on.
 func (a *API) Moved(account string, seq int64) { a.refresher.moved(account, seq) }
 
 // New creates the HTTP interface.

@@ -14,8 +14,8 @@ import (
 	"github.com/signalbox/signalbox/internal/observations"
 )
 
-// maxBulkItems bounds one bulk report, and so how long it may keep others
-// waiting.
+// maxBulkItems bounds one bulk report, and thus how long other requests wait for
+// it.
 const maxBulkItems = 10_000
 
 // rejectedItem is an item of a bulk report that was skipped.
@@ -24,7 +24,7 @@ type rejectedItem struct {
 	Detail string `json:"detail"`
 }
 
-// bulkOutcome is the answer to a bulk report. It is not an envelope, on purpose.
+// bulkOutcome is the answer to a bulk report. It has no envelope on purpose.
 type bulkOutcome struct {
 	Registered int       `json:"registered"`
 	Meta       *bulkMeta `json:"meta,omitempty"`
@@ -34,7 +34,7 @@ type bulkMeta struct {
 	Rejected []rejectedItem `json:"rejected"`
 }
 
-// report hands the items of the body's array to a service. Items that cannot be
+// report passes the items of the body's array to a service. Items that cannot be
 // read, or that the service rejects, are skipped and listed in the answer.
 func report[T any](a *API, array string, read func(*jsonapi.Object) T, keep func(context.Context, accounts.Caller, []T) (observations.Outcome, error)) handler {
 	return func(c *call) (reply, error) {
@@ -68,9 +68,8 @@ func report[T any](a *API, array string, read func(*jsonapi.Object) T, keep func
 	}
 }
 
-// readItems returns the items that can be read, the index of each in the
-// report, and those that cannot be read; if it is strict, nor those with unknown
-// members.
+// readItems returns the readable items, the index of each in the report, and the
+// rejected items. If strict, items with unknown members are rejected too.
 func readItems[T any](texts []json.RawMessage, read func(*jsonapi.Object) T, strict bool) (items []T, places []int, rejected []rejectedItem) {
 	items, places = make([]T, 0, len(texts)), make([]int, 0, len(texts))
 	for index, text := range texts {
@@ -93,7 +92,7 @@ func readItems[T any](texts []json.RawMessage, read func(*jsonapi.Object) T, str
 	return items, places, rejected
 }
 
-// joined returns the sentences of refusals as one text, after what it begins with.
+// joined appends the sentences of refusals to text.
 func joined(text string, err error) string {
 	for _, refusal := range fault.All(err) {
 		text += " " + refusal.Detail
@@ -101,8 +100,8 @@ func joined(text string, err error) string {
 	return strings.TrimSpace(text)
 }
 
-// bulkItems reads the array of a bulk report. The caller is confirmed once the body has arrived, because a report without
-// news makes no transaction that would do it.
+// bulkItems reads the array of a bulk report. It confirms the caller after the body has arrived, because a report without
+// news runs no transaction that would confirm the caller.
 func (a *API) bulkItems(c *call, name string) ([]json.RawMessage, error) {
 	text, err := c.text()
 	if err != nil {

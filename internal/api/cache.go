@@ -12,15 +12,15 @@ const (
 )
 
 // responseCache keeps encoded responses that only recorded changes can alter. An
-// entry is used only while the account's version is what it was before the entry
-// was made, so a cached answer is never older than what the database would say.
+// entry is used only while the account has the version that it had before the entry
+// was made, so a cached answer is as current as an answer from the database.
 type responseCache struct {
 	mu      sync.RWMutex
 	entries map[cacheKey]cacheEntry
 	size    int
 }
 
-// cacheKey names a response. Which parameters are accepted depends on whether the request is read strictly.
+// cacheKey identifies a response. strict is part of it because a strict request refuses unknown parameters.
 type cacheKey struct {
 	account, path, query string
 	strict               bool
@@ -29,7 +29,7 @@ type cacheKey struct {
 type cacheEntry struct {
 	version int64
 	answer  reply
-	cost    int // about its memory
+	cost    int // the approximate memory in bytes
 }
 
 func newResponseCache() *responseCache { return &responseCache{entries: map[cacheKey]cacheEntry{}} }
@@ -52,7 +52,7 @@ func (c *responseCache) answer(call *call, run func() (reply, error)) (reply, er
 	return made, nil
 }
 
-// keep stores a response. A full cache is emptied; what is in use comes back.
+// keep stores a response. A full cache is emptied; responses in use are soon cached again.
 func (c *responseCache) keep(key cacheKey, version int64, answer reply) {
 	const overhead = 300 // of the map, the strings and the structs
 	cost := overhead + len(answer.body) + len(key.account) + len(key.path) + len(key.query)

@@ -24,14 +24,15 @@ type call struct {
 	caller  accounts.Caller
 	query   *jsonapi.Query
 	id      string          // {id} of the path, decoded and valid
-	body    *jsonapi.Object // that was read; nil if there was none
-	bare    bool            // the body has no envelope, so pointers into it have none
+	body    *jsonapi.Object // the body, once it was read; nil if there was none
+	bare    bool            // the body has no envelope, so pointers in errors omit it
 	stale   bool            // the database is away, and the caller is known from memory
 }
 
 func (c *call) ctx() context.Context { return c.writer.ctx }
 
-// text reads the body. Parameters must have been read before: nothing is done that has an unknown one.
+// text reads the body. The handler must have read all parameters before: a request with an
+// unknown parameter must be refused before it does anything.
 func (c *call) text() ([]byte, error) {
 	if err := c.checkQuery(); err != nil {
 		return nil, err
@@ -39,7 +40,7 @@ func (c *call) text() ([]byte, error) {
 	return jsonapi.ReadBody(c.writer, c.request)
 }
 
-// checkQuery refuses parameters that nothing has read, if the caller wants that.
+// checkQuery refuses parameters that no handler has read, if the request is strict.
 func (c *call) checkQuery() error {
 	if !c.query.Strict {
 		return nil
@@ -87,7 +88,7 @@ func (c *call) envelopeOrBare(kind string) (*jsonapi.Envelope, error) {
 	return c.bareEnvelope(body, err)
 }
 
-// bareEnvelope returns the envelope of a body that is nothing but attributes, or the error of reading it.
+// bareEnvelope wraps a body that has only attributes in an envelope, or returns the error of reading it.
 func (c *call) bareEnvelope(body *jsonapi.Object, err error) (*jsonapi.Envelope, error) {
 	if err != nil {
 		return nil, err
@@ -109,7 +110,7 @@ func (c *call) objectOrNothing() (*jsonapi.Object, error) {
 	return c.object(text)
 }
 
-// nothing reads the body of an action that takes none. It may be any object; read strictly, it has no members.
+// nothing reads the body of an action that takes no input. The body may be any object; in a strict request it must be empty.
 func (c *call) nothing() error {
 	if _, err := c.objectOrNothing(); err != nil {
 		return err
@@ -118,27 +119,27 @@ func (c *call) nothing() error {
 	return problems.Err()
 }
 
-// done returns the problems of the body once everything was read from it.
+// done returns the problems of the body, after all its members were read.
 func (c *call) done() fault.Problems { return c.body.Done(c.writer.strict) }
 
-// reply is what a handler answers.
+// reply is the answer of a handler.
 type reply struct {
 	status    int
-	document  any           // becomes the body as JSON
-	body      []byte        // nil sends none
-	zipped    func() []byte // the body compressed, if it is kept so
-	length    string        // of the body
-	mediaType string        // JSON:API's unless it is set
+	document  any           // encoded as JSON into body
+	body      []byte        // nil sends no body
+	zipped    func() []byte // returns the compressed body; nil if it is not cached
+	length    string        // the Content-Length of body
+	mediaType string        // empty is JSON:API's
 	etag      string
-	since     time.Time    // when it was last confirmed, if the database is away
-	observed  bool         // the body shows more than the ETag covers
+	since     time.Time    // when the answer was last known to be current, if the database is away
+	observed  bool         // the body has members that the ETag does not cover
 	raw       http.Handler // serves the response itself
 }
 
 func ok(document any) (reply, error) { return reply{status: http.StatusOK, document: document}, nil }
 
-// one replies with a single resource and its ETag, or with the error of finding
-// the resource.
+// one replies with a single resource and its ETag, or returns err if the resource
+// was not found.
 func one(status int, resource jsonapi.Resource, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
@@ -164,8 +165,8 @@ func ifMatch[T any](c *call, document func(T) jsonapi.Resource) changes.Match[T]
 	}
 }
 
-// withoutEnvelope returns err with pointers into a body that has no envelope. A member
-// that both its reader and a rule refuse is told once.
+// withoutEnvelope returns err with pointers for a body without an envelope. If two errors
+// point to the same member, only the first is kept.
 func withoutEnvelope(err error) error {
 	var told fault.Errors
 	for _, refusal := range fault.All(err) {

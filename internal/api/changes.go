@@ -27,8 +27,8 @@ func (a *API) changes(ctx context.Context, caller accounts.Caller, filter change
 	return found, err
 }
 
-// shownTo returns a change as the caller may see it. What somebody set for themselves is theirs alone; that they did is
-// not, so the change stays in lists.
+// shownTo returns a change as the caller may see it. Only the user sees the content of their own settings. Other callers
+// see that the settings changed, so the change stays in lists.
 func shownTo(caller accounts.Caller, change changes.Change) changes.Change {
 	if change.Kind == accounts.KindUserSettings && change.Key != caller.UserID {
 		change.Before, change.After, change.Private = nil, nil, true
@@ -43,7 +43,7 @@ func changeFilter(c *call) changes.Filter {
 		if filter.Kind, filter.Key, complete = strings.Cut(resource, ":"); !complete || filter.Kind == "" {
 			c.query.Refuse("resource", "must be kind:key, such as environment:staging")
 		}
-		if filter.Kind == logging.Kind { // whose names have many spellings
+		if filter.Kind == logging.Kind { // names of loggers have many spellings
 			filter.Key = loglevel.Normalize(filter.Key)
 		}
 	}
@@ -66,13 +66,13 @@ func (a *API) findChange(c *call) (changes.Change, error) {
 	return a.History.Change(c.ctx(), c.caller.Account, seq)
 }
 
-// detailedChange is a change as it is shown by itself.
+// detailedChange is a single change with its diff; lists have no diffs.
 type detailedChange struct {
 	changes.Change
 	Diff rawjson.Patch `json:"diff"`
 }
 
-// detailed replies with one change, or with the error of finding or making it.
+// detailed replies with one change, or returns err if finding or making it failed.
 func detailed(change changes.Change, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
@@ -84,7 +84,7 @@ func detailed(change changes.Change, err error) (reply, error) {
 
 func isSequence(text string) bool { return sequence(text) != 0 }
 
-// sequence parses a change's number, or returns 0. There is one spelling only:
+// sequence parses a change's number, or returns 0. A number has only one spelling:
 // "+1" and "01" are not the id of change 1.
 func sequence(text string) int64 {
 	seq, err := strconv.ParseInt(text, 10, 64)

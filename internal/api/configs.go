@@ -81,7 +81,7 @@ func (a *API) resolvedConfig(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	// There may be thousands of values: they are encoded once for body and ETag.
+	// There may be thousands of values, so they are encoded once for both body and ETag.
 	text := slices.Concat([]byte(`{"data":{"id":"`+resolved.Key+`","type":"`+configs.KindResolved+`","attributes":`), attributes, []byte("}}\n"))
 	return reply{status: http.StatusOK, body: text, etag: hashed(text)}, nil
 }

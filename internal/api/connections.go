@@ -13,7 +13,7 @@ func connectionResource() resource[connections.Connection, none, none] {
 		func(*call) none { return none{} }, noDraft)
 }
 
-// connections lists who is connected to the event stream now.
+// connections lists the clients that are connected to the event stream now.
 func (a *API) connections(ctx context.Context, caller accounts.Caller, _ none, cursor page.Cursor) (page.Tail[connections.Connection], error) {
 	return a.Connections.Connections(ctx, caller, cursor)
 }

@@ -32,12 +32,12 @@ func (a *API) events(c *call) (reply, error) {
 	return reply{raw: http.HandlerFunc(switched)}, nil
 }
 
-// switched records that the connection now speaks another protocol.
+// switched records the status of a connection that became a socket.
 func switched(w http.ResponseWriter, _ *http.Request) {
 	w.(*recorder).status = http.StatusSwitchingProtocols
 }
 
-// subscription reads what a client wants of the stream and says about itself.
+// subscription reads the events that a client asks for, and its service and environment.
 func subscription(r *http.Request) (connections.Subscription, error) {
 	query := r.URL.Query()
 	wanted := connections.Subscription{Peer: connections.Peer{Client: r.UserAgent()}}

@@ -37,7 +37,7 @@ func flagFilter(c *call) flags.Filter {
 	}
 }
 
-// flagReferences reads the filters on what rules refer to; both must hold.
+// flagReferences reads the filters by references of rules; a flag must match all.
 func flagReferences(c *call) []flags.Reference {
 	var wanted []flags.Reference
 	if contextType, sent := c.query.Filter("references_context_type").Get(); sent {
@@ -70,8 +70,8 @@ func flagDraft(envelope *jsonapi.Envelope) flags.Draft {
 	return draft
 }
 
-// flagValues reads the choices. An object with exactly name and value is
-// labelled; anything else is a bare value, named by its JSON text.
+// flagValues reads the choices. An object with exactly name and value is a
+// labeled choice; anything else is a bare value, named by its JSON text.
 func flagValues(attributes *jsonapi.Object) optional.Value[[]flags.Choice] {
 	items, sent := attributes.Array("values").Get()
 	if !sent {
@@ -110,7 +110,7 @@ func flagEnvironments(attributes *jsonapi.Object) map[string]flags.Environment {
 	return environments
 }
 
-// exampleLogic shows callers what a rule looks like.
+// exampleLogic is the example of a rule in error texts.
 const exampleLogic = `{"==": [{"var": "user.plan"}, "pro"]}`
 
 func flagRules(entry *jsonapi.Object) []flags.Rule {
@@ -139,7 +139,7 @@ func flagDeclaration(item *jsonapi.Object) flags.Declaration {
 	}
 }
 
-// evaluation says what a flag serves and why.
+// evaluation is the value that a flag serves and the reason.
 type evaluation struct {
 	Environment string                `json:"environment"`
 	Value       json.RawMessage       `json:"value"`

@@ -21,13 +21,13 @@ func invitationDraft(envelope *jsonapi.Envelope) accounts.InvitationDraft {
 	return draft
 }
 
-// newInvitation is an invitation as its creation answers.
+// newInvitation is the answer to the creation of an invitation.
 type newInvitation struct {
 	accounts.Invitation
 	Link string `json:"link"` // shown once
 }
 
-// Definition returns the invitation without what is shown once.
+// Definition returns the invitation without its link.
 func (n newInvitation) Definition() any { return n.Invitation }
 
 func (a *API) invite(c *call) (reply, error) {
@@ -36,7 +36,7 @@ func (a *API) invite(c *call) (reply, error) {
 		return reply{}, err
 	}
 	envelope.Attributes.Know(invitationResource().shown()...)
-	envelope.Attributes.Know("link") // of the answer that created it
+	envelope.Attributes.Know("link") // callers may send an answer of a creation back
 	invitation, err := a.Accounts.Invite(c.ctx(), c.caller, invitationDraft(envelope))
 	if err != nil {
 		return reply{}, err

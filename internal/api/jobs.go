@@ -39,7 +39,7 @@ func jobDraft(envelope *jsonapi.Envelope) jobs.Draft {
 		draft.Configuration = jobConfiguration(attributes)
 	}
 	if slices.Contains(attributes.Names(), "environments") {
-		attributes.Know("environments") // it is refused once, with the reason
+		attributes.Know("environments") // it is not refused as unknown, but with the reason below
 		attributes.Refuse("environments", "must be left out: jobs have no environments, and this job would run everywhere. Make one job for each environment")
 	}
 	draft.Instant = scheduleInstant(draft.Schedule.Or(""))

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// keptShare says which part of the bytes an account may have in its turn: one in so many.
+// keptShare is the divisor of the bytes that an account gets in each turn: one eighth of all.
 const keptShare = 8
 
-// KeptSnapshot is a snapshot as a node keeps it over a restart.
+// KeptSnapshot is a snapshot that a node keeps over a restart.
 type KeptSnapshot struct {
 	Account     string        `json:"account"`
 	Environment string        `json:"environment"`
 	Parts       SnapshotParts `json:"parts"`
 	Seq         int64         `json:"seq"`
-	Text        string        `json:"text"` // as it is sent
+	Text        string        `json:"text"` // the encoded response
 	ETag        string        `json:"etag"`
 	Used        time.Time     `json:"used"`
 	Confirmed   time.Time     `json:"confirmed"`
@@ -31,9 +31,9 @@ type KeptFlags struct {
 	Confirmed time.Time `json:"confirmed"`
 }
 
-// Keep returns the snapshots that would be served if the database were away, up to a
-// number of bytes. Every account has its turn before another gets a further keptShare of
-// them; those that were asked for last come first.
+// Keep returns the snapshots that would be served if the database were away, up to limit
+// bytes. The bytes are given out in turns: in each turn every account gets up to one
+// keptShare. The most recently used snapshots come first.
 func (a *API) Keep(limit int) []KeptSnapshot {
 	type candidate struct {
 		keptSnapshot
@@ -62,10 +62,10 @@ func (a *API) Keep(limit int) []KeptSnapshot {
 	return kept
 }
 
-// keptBytes is about what the snapshot takes on disk.
+// keptBytes returns the approximate size of the snapshot on disk.
 func (e *encodedSnapshot) keptBytes() int { return len(e.text) + snapshotOverhead }
 
-// KeepFlags returns when the flags of accounts were last known to be current.
+// KeepFlags returns when the flags of each account were last known to be current.
 func (a *API) KeepFlags() []KeptFlags {
 	kept := []KeptFlags{}
 	for _, account := range a.outage.accounts() {
@@ -74,9 +74,9 @@ func (a *API) KeepFlags() []KeptFlags {
 	return kept
 }
 
-// Take takes over what was kept before a restart, to serve it while the database is away.
-// It is for a node that has no database yet: what a database says now may be of another
-// history.
+// Take adds the snapshots and flags that were kept before a restart, to serve them while
+// the database is away. It is only for a node that has not reached the database yet: the
+// database may have been restored to another history meanwhile.
 func (a *API) Take(snapshots []KeptSnapshot, flags []KeptFlags) {
 	for _, kept := range snapshots {
 		number, found := findNumber([]byte(kept.Text), kept.Seq)
@@ -94,9 +94,9 @@ func (a *API) Take(snapshots []KeptSnapshot, flags []KeptFlags) {
 	}
 }
 
-// Load loads what was kept before a restart anew, so that the node is as prepared for an
-// outage as it was. It returns when everything is there or ctx ends. What fails is loaded
-// when it is asked for.
+// Load loads the snapshots and flags that were kept before a restart from the database, so
+// that the node is again prepared for an outage. It returns when all are loaded or ctx
+// ends. Those that fail are loaded at their next use.
 func (a *API) Load(ctx context.Context, snapshots []KeptSnapshot, flags []KeptFlags, heads map[string]int64) {
 	for _, kept := range flags {
 		if head, exists := heads[kept.Account]; exists && ctx.Err() == nil && !isTooOld(kept.Confirmed) {
@@ -114,8 +114,8 @@ func (a *API) Load(ctx context.Context, snapshots []KeptSnapshot, flags []KeptFl
 	}
 }
 
-// CatchUp brings what is in memory up to the last changes of the accounts without a
-// pause, before it is kept for the last time.
+// CatchUp refreshes the snapshots and flags in memory up to the last change of each
+// account, without pauses, before they are kept for the last time.
 func (a *API) CatchUp(ctx context.Context, heads map[string]int64) {
 	accounts := map[string]bool{}
 	for _, each := range a.loaded.lately("", time.Now().Add(-maxStale)) {
@@ -126,14 +126,14 @@ func (a *API) CatchUp(ctx context.Context, heads map[string]int64) {
 	}
 	for account := range accounts {
 		if head, exists := heads[account]; exists && ctx.Err() == nil {
-			_ = a.refresher.refresh(ctx, account, head) // what fails stays as it is
+			_ = a.refresher.refresh(ctx, account, head) // as much as possible: errors are ignored
 		}
 	}
 }
 
 func (k KeptSnapshot) key() snapshotKey { return snapshotKey{k.Account, k.Environment, k.Parts} }
 
-// findNumber finds where a snapshot has its version: in front of everything else.
+// findNumber returns the place of the version in a snapshot: the first attribute.
 func findNumber(text []byte, version int64) (span, bool) {
 	const before = `"attributes":{"seq":`
 	number := strconv.FormatInt(version, 10)
@@ -141,8 +141,8 @@ func findNumber(text []byte, version int64) (span, bool) {
 	return span{from, from + len(number)}, from >= len(before)
 }
 
-// Mark returns a number that is another one when something else would be kept, and every
-// hour, so that what did not change does not become too old.
+// Mark returns a number that changes when Keep would return other snapshots. It also changes
+// every hour, so that the times of unchanged snapshots are kept up to date.
 func (a *API) Mark(seed maphash.Seed) (mark uint64) {
 	for _, each := range a.loaded.lately("", time.Now().Add(-maxStale)) {
 		mark += maphash.Comparable(seed, struct {

@@ -22,11 +22,11 @@ func showKey(key accounts.Key) (id string, attributes any) {
 // keyAttributes is a key as callers see it.
 type keyAttributes struct {
 	accounts.Key
-	// Plaintext is in the answer to the creation only.
+	// Plaintext is only in the answer to the creation.
 	Plaintext string `json:"key,omitempty"`
 }
 
-// Definition returns the key without what is only observed or shown once.
+// Definition returns the key without its last use and its plaintext.
 func (k keyAttributes) Definition() any {
 	definition := k.Key
 	definition.LastUsedAt = nil
@@ -42,7 +42,7 @@ func keyDraft(envelope *jsonapi.Envelope) accounts.KeyDraft {
 		Scopes:    keyScopes(attributes),
 		ExpiresAt: attributes.Time("expires_at"),
 	}
-	attributes.Know("key") // of the answer that created it
+	attributes.Know("key") // callers may send an answer of a creation back
 	draft.Problems = envelope.Done()
 	return draft
 }
@@ -65,7 +65,7 @@ func keyScopes(attributes *jsonapi.Object) optional.Value[accounts.Scopes] {
 func (a *API) createKey(ctx context.Context, caller accounts.Caller, draft accounts.KeyDraft) (accounts.Key, error) {
 	key, err := a.Accounts.CreateKey(ctx, caller, draft)
 	if err == nil {
-		a.Auth.Expect(key.Plaintext) // also in a dry run, after which it is looked up in vain
+		a.Auth.Expect(key.Plaintext) // in a dry run too, where it does no harm
 	}
 	return key, err
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// maxBuckets bounds the memory of rateLimits. Callers for whom there is no room share a
+// maxBuckets bounds the memory of rateLimits. When it is reached, new callers share one
 // bucket.
 const maxBuckets = 100_000
 
-// rateLimits limits the requests per second of each key and person. All sessions of one
-// count together.
+// rateLimits limits the requests per second of each key and person. All sessions of a key
+// or person count together.
 type rateLimits struct {
 	perSecond rate.Limit
 	burst     int
@@ -48,8 +48,8 @@ func (l *rateLimits) bucket(id string) *rate.Limiter {
 	return bucket
 }
 
-// makeRoom forgets buckets that are full again, which changes nothing for their callers,
-// and reports whether there is room. It looks at most once a second.
+// makeRoom forgets full buckets, which changes nothing for their callers, and reports
+// whether there is room. It scans the buckets at most once a second.
 func (l *rateLimits) makeRoom(now time.Time) bool {
 	if now.Sub(l.swept) >= time.Second {
 		l.swept = now
@@ -62,7 +62,7 @@ func (l *rateLimits) makeRoom(now time.Time) bool {
 	return len(l.buckets) < maxBuckets
 }
 
-// take uses one request of a caller's allowance, or refuses.
+// take counts a request of a caller, or refuses it if the caller is over the limit.
 func (l *rateLimits) take(caller accounts.Caller) error {
 	if l.perSecond == 0 || l.bucket(cmp.Or(caller.KeyID, caller.UserID)).Allow() {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/internal/observations"
 )
 
-// reportMetrics keeps the measurements that it can read and skips the others.
+// reportMetrics stores the readable measurements and skips the others.
 func (a *API) reportMetrics(c *call) (reply, error) {
 	items, err := a.bulkItems(c, "data")
 	if err != nil {
@@ -46,7 +46,7 @@ func reportedMetric(text json.RawMessage) (observations.Metric, bool) {
 	return metric, sent && attributes.Problems().Err() == nil
 }
 
-// sortedObject returns the same text for equal objects, {} for anything else.
+// sortedObject returns the same text for equal objects, and {} for anything else.
 func sortedObject(text json.RawMessage) json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(text, &members) != nil {

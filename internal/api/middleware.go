@@ -18,20 +18,20 @@ import (
 	"github.com/signalbox/signalbox/internal/telemetry"
 )
 
-// recorder is a ResponseWriter that remembers what was sent, for the log and the
-// metrics.
+// recorder is a ResponseWriter that remembers the status and the size of the
+// response, for the log and the metrics.
 type recorder struct {
 	http.ResponseWriter
-	ctx    context.Context // the request's, with its id
+	ctx    context.Context // the request's context, with the request id
 	status int
 	bytes  int64
 	keyID  string
-	userID string // of a person who signed in
+	userID string // the person who signed in; empty for a key
 	ofrep  bool   // the path is one of OFREP's
-	quiet  bool   // the route is called so often that success is logged for debugging only
-	strict bool   // the caller wants what nothing knows to be refused
+	quiet  bool   // successes are logged at DEBUG only
+	strict bool   // the caller wants unknown members and parameters to be refused
 
-	values [10]string // of headers: responses rarely have more of ours
+	values [10]string // the values of headers; few responses set more
 	used   int
 }
 
@@ -47,7 +47,7 @@ func (w *recorder) set(name, value string) {
 	w.Header()[name] = w.values[w.used-1 : w.used : w.used]
 }
 
-// vary says that the response depends on a header of the request.
+// vary adds a header of the request, on which the response depends, to Vary.
 func (w *recorder) vary(name string) {
 	if listed := w.Header()["Vary"]; len(listed) > 0 {
 		name = listed[0] + ", " + name
@@ -101,9 +101,9 @@ func (a *API) ServeHTTP(writer http.ResponseWriter, r *http.Request) {
 	a.mux.ServeHTTP(w, r)
 }
 
-// protect sets the headers that protect callers. The connection ends after a chunked
-// request: it may have had a Content-Length too, which net/http hides, and what a
-// proxy before us took for the next request could then be part of this one.
+// protect sets the headers that protect callers. It closes the connection after a chunked
+// request, against request smuggling: the request may also have a Content-Length, which
+// net/http hides, and a proxy before us may have used that to find the end of the request.
 func (a *API) protect(w *recorder, r *http.Request) {
 	w.set("X-Content-Type-Options", "nosniff")
 	if a.isSecure(r) {
@@ -114,8 +114,8 @@ func (a *API) protect(w *recorder, r *http.Request) {
 	}
 }
 
-// isClean reports whether a path is already in its cleaned form. The first check
-// spares almost all paths the cleaning.
+// isClean reports whether a path is already in its cleaned form. The first check is
+// cheap, and almost no path needs path.Clean after it.
 func isClean(escaped string) bool {
 	suspicious := strings.Contains(escaped, "//") || strings.Contains(escaped, "/.") || strings.HasSuffix(escaped, "/")
 	return !suspicious && escaped != "" || path.Clean(escaped) == escaped
@@ -134,7 +134,7 @@ func (a *API) finished(w *recorder, r *http.Request, started time.Time) {
 	if !a.Log.Enabled(w.ctx, level) {
 		return
 	}
-	// A Logger would first look up the time again and which code calls it, with every request.
+	// For every request, a Logger would get the time again and look up the calling code.
 	line := slog.NewRecord(ended, level, "request", 0)
 	line.AddAttrs(slog.String("method", r.Method), slog.String("route", route), slog.String("path", r.URL.Path),
 		slog.Int("status", w.status), slog.Int64("bytes", w.bytes), slog.Int64("took_us", took.Microseconds()),
@@ -142,7 +142,7 @@ func (a *API) finished(w *recorder, r *http.Request, started time.Time) {
 	_ = a.Log.Handler().Handle(w.ctx, line) // a Logger drops its error as well
 }
 
-// caller returns who sent the request, for the log: a person, or the id of a key.
+// caller returns the sender of the request for the log: the id of a person or a key.
 func (w *recorder) caller() slog.Attr {
 	if w.userID != "" {
 		return slog.String("user", w.userID)
@@ -150,8 +150,8 @@ func (w *recorder) caller() slog.Attr {
 	return slog.String("key", w.keyID)
 }
 
-// logLevel returns the level of a request's line: DEBUG for what services ask for all
-// the time and for what a caller has already, else INFO.
+// logLevel returns the level of a request's log line: DEBUG for successes of frequent
+// routes and for Not Modified, else INFO.
 func (w *recorder) logLevel() slog.Level {
 	if (w.ofrep || w.quiet) && w.status < http.StatusBadRequest || w.status == http.StatusNotModified {
 		return slog.LevelDebug
@@ -161,7 +161,7 @@ func (w *recorder) logLevel() slog.Level {
 
 // recovered answers a request whose handler panicked.
 func (a *API) recovered(w *recorder, r *http.Request, cause any) {
-	if cause == http.ErrAbortHandler { //nolint:errorlint // it is the value itself that is panicked with
+	if cause == http.ErrAbortHandler { //nolint:errorlint // handlers panic with this very value
 		w.status = statusGone
 		panic(cause)
 	}
@@ -173,13 +173,13 @@ func (a *API) recovered(w *recorder, r *http.Request, cause any) {
 	a.writeError(w, r, err)
 }
 
-// everything is the pattern that matches what no route does.
+// everything is the pattern of requests that match no route.
 const everything = "/"
 
-// consolePages stands for all files and addresses of the console in logs and metrics.
+// consolePages is the route of all files and pages of the console in logs and metrics.
 const consolePages = "console"
 
-// unrouted answers paths without a route, and methods that a path does not have.
+// unrouted answers paths without a route, and methods that a path does not support.
 func (a *API) unrouted(writer http.ResponseWriter, r *http.Request) {
 	w := writer.(*recorder) // ServeHTTP is the only way here
 	methods := a.allowed(r)
@@ -204,7 +204,7 @@ func (a *API) servePage(w *recorder, r *http.Request) {
 	a.writeError(w, r, fault.New(fault.NotFound, "There is nothing at this path. The interface is described at /api/openapi.json."))
 }
 
-// loggersPath has no POST, unlike other lists, which callers expect.
+// loggersPath has no POST, although callers expect one as for other lists.
 const loggersPath = "/api/v1/loggers"
 
 // allowed returns the methods that the path has a route for.
@@ -255,7 +255,7 @@ func (a *API) answer(route *route, w *recorder, r *http.Request) (reply, error) 
 	return run(route, c)
 }
 
-// run checks what all handlers rely on and calls the route's.
+// run does the checks that all handlers rely on, and calls the route's handler.
 func run(route *route, c *call) (reply, error) {
 	var err error
 	if c.query, err = jsonapi.ParseQuery(c.request.URL.RawQuery); err != nil {
@@ -271,7 +271,7 @@ func run(route *route, c *call) (reply, error) {
 	}
 	result, err := route.handle(c)
 	if err == nil {
-		err = c.checkQuery() // what writes has done so before
+		err = c.checkQuery() // handlers that write have done so before
 	}
 	if err != nil && c.bare {
 		err = withoutEnvelope(err)
@@ -291,7 +291,7 @@ func (a *API) authorize(to access, c *call) error {
 		return err
 	}
 	if c.caller.SessionID != "" {
-		c.writer.set("Cache-Control", "private, no-cache") // the cookie does not tell caches that it is personal
+		c.writer.set("Cache-Control", "private, no-cache") // a cookie alone does not keep the answer out of shared caches
 	}
 	if to.needs.Evaluates && c.caller.Access == accounts.EvaluateAccess {
 		allowPages(c.writer, c.request, c.caller.Origins)
@@ -303,8 +303,8 @@ func (a *API) authorize(to access, c *call) error {
 	return to.needs.Permit(c.caller)
 }
 
-// identify finds out who sent a request: by the key, or by the session when there is
-// no key. It writes the caller into the call, which spares copies.
+// identify authenticates a request by its key, or by its session if there is no key. It
+// writes the caller into the call, to avoid copies.
 func (a *API) identify(ctx context.Context, to access, c *call) error {
 	key, err := token(c.request, to)
 	if err != nil {
@@ -324,8 +324,8 @@ func (a *API) identify(ctx context.Context, to access, c *call) error {
 	return err
 }
 
-// header returns a header by its canonical name, which saves the work that
-// Header.Get does to find that name.
+// header returns a header by its canonical name. Unlike Header.Get, it does not
+// have to canonicalize the name.
 func header(r *http.Request, name string) string {
 	if values := r.Header[name]; len(values) > 0 {
 		return values[0]
@@ -333,7 +333,7 @@ func header(r *http.Request, name string) string {
 	return ""
 }
 
-// token returns the API key that was sent where a route accepts it, or "".
+// token returns the API key from a place where the route accepts it, or "".
 func token(r *http.Request, to access) (string, error) {
 	if key := header(r, "X-Api-Key"); to.anyHeader && key != "" {
 		return key, nil

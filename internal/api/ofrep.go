@@ -20,9 +20,9 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// ofrepPrefix begins every path of the OpenFeature Remote Evaluation Protocol. They
-// have errors of their own, browsers may call them, and they are so frequent that
-// successes are logged at DEBUG only.
+// ofrepPrefix begins every path of the OpenFeature Remote Evaluation Protocol. These
+// paths have their own form of errors, and browsers may call them. They are so frequent
+// that successes are logged at DEBUG only.
 const ofrepPrefix = "/ofrep/"
 
 // maxContext bounds the context: every rule of every flag may read all of it.
@@ -43,19 +43,19 @@ const evaluationSize = 256
 
 const cannotServe = "This flag cannot be served."
 
-// ofrepError is an error as the OpenFeature Remote Evaluation Protocol has it.
+// ofrepError is an error of the OpenFeature Remote Evaluation Protocol.
 type ofrepError struct {
 	Key     string `json:"key,omitempty"`
 	Code    string `json:"errorCode,omitempty"`
 	Details string `json:"errorDetails"`
 }
 
-// ofrepRequest is what both evaluation endpoints need.
+// ofrepRequest is the input of both evaluation endpoints.
 type ofrepRequest struct {
 	snapshot    *flags.Snapshot
 	environment string
 	context     jsonlogic.Value
-	since       time.Time // when the flags were last confirmed, if the database is away
+	since       time.Time // when the flags were last known to be current, if the database is away
 }
 
 // ofrepFlag evaluates one flag.
@@ -114,11 +114,11 @@ func appendResult(body []byte, snapshot *flags.Snapshot, key string, decided fla
 }
 
 // appendEvaluation writes a successful evaluation. A flag's key needs no escaping.
-// since says that the database is away, unless it is empty.
+// since is empty unless the database is away.
 func appendEvaluation(body []byte, snapshot *flags.Snapshot, key string, decided flageval.Evaluation, since string) []byte {
 	body = append(append(body, `{"key":"`...), key...)
 	reason, disabled := decided.Reason, decided.Reason == flageval.Disabled
-	if disabled { // with which some providers would throw the value away
+	if disabled { // some providers discard the value if the reason is DISABLED
 		reason = flageval.Static
 	}
 	body = append(append(body, `","reason":"`...), reason.String()...)
@@ -130,7 +130,7 @@ func appendEvaluation(body []byte, snapshot *flags.Snapshot, key string, decided
 	return append(body, '}')
 }
 
-// metadata returns what is said about an evaluation besides its value.
+// metadata returns the metadata of an evaluation as JSON.
 func metadata(disabled bool, since string) string {
 	switch {
 	case since == "" && !disabled:
@@ -143,8 +143,8 @@ func metadata(disabled bool, since string) string {
 	return `{"disabled":true,"stale_since":` + since + `}`
 }
 
-// appendVariant writes the name of the value, or where it comes from if it has none:
-// some providers fail without a variant.
+// appendVariant writes the name of the value. For a value without a name it writes the
+// source of the value, because some providers fail without a variant.
 func appendVariant(body []byte, name json.RawMessage, decided flageval.Evaluation) []byte {
 	switch {
 	case name != nil:
@@ -183,8 +183,8 @@ func (a *API) ofrepRequest(c *call) (ofrepRequest, error) {
 	return ofrepRequest{snapshot: snapshot, environment: environment, context: context, since: since}, nil
 }
 
-// evaluatedFlags returns the caller's flags; while the database is away those in
-// memory, and when they were last confirmed.
+// evaluatedFlags returns the caller's flags. While the database is away, it returns the
+// flags in memory and when they were last known to be current.
 func (a *API) evaluatedFlags(c *call) (snapshot *flags.Snapshot, since time.Time, err error) {
 	account := c.caller.Account
 	if !c.stale {
@@ -206,14 +206,14 @@ func (a *API) evaluatedFlags(c *call) (snapshot *flags.Snapshot, since time.Time
 	return snapshot, since, nil
 }
 
-// errAway is the refusal of what needs the database while it is away.
+// errAway returns the refusal of a request that needs the database while it is away.
 func errAway() error {
-	return fault.New(fault.Unavailable, "The database cannot be reached right now, and this node does not have what was asked for in memory. Try again in a moment.")
+	return fault.New(fault.Unavailable, "The database cannot be reached right now, and this node does not have the requested data in memory. Try again in a moment.")
 }
 
-// ofrepContext turns the context of a request into the one that rules see: an
-// object member is the context type of its name, targetingKey is user.key
-// unless there is one, and all else are attributes of user.
+// ofrepContext turns the context of a request into the context for rules. A member
+// that is an object becomes the context type of that name, targetingKey becomes
+// user.key unless the request has one, and other members become attributes of user.
 func (c *call) ofrepContext() (jsonlogic.Value, error) {
 	text, err := jsonapi.ReadBody(c.writer, c.request)
 	if err != nil {
@@ -229,7 +229,7 @@ func (c *call) ofrepContext() (jsonlogic.Value, error) {
 	if err != nil || body.Kind() != jsonlogic.KindObject || !portable && !utf8.Valid(text) {
 		return jsonlogic.Value{}, ofrepRefusal(ofrepParseError, `The body must be a JSON object such as {"context": {"targetingKey": "alice"}}.`)
 	}
-	if !portable { // then there is something unreadable: both have the same rules
+	if !portable { // then Unreadable finds the reason: both have the same rules
 		return jsonlogic.Value{}, jsonapi.Unreadable(text).With("errorCode", ofrepParseError)
 	}
 	sent := body.Get("context")
@@ -259,7 +259,7 @@ func evaluationContext(sent jsonlogic.Value) jsonlogic.Value {
 			members = append(members, member)
 		}
 	}
-	// What the caller says about the user itself comes last and wins.
+	// Members of the caller's own user object come last and win.
 	if given := sent.Get("user"); given.Kind() == jsonlogic.KindObject {
 		user = append(user, given.Members()...)
 	}
@@ -269,13 +269,13 @@ func evaluationContext(sent jsonlogic.Value) jsonlogic.Value {
 	return jsonlogic.Object(members...)
 }
 
-// ofrepRefusal is a refusal that carries OpenFeature's code.
+// ofrepRefusal returns a refusal with an error code of OpenFeature.
 func ofrepRefusal(code, detail string) error {
 	return fault.New(fault.Validation, "%s", detail).With("errorCode", code)
 }
 
-// ofrepErrors renders an error as the protocol wants it; key is "" when the
-// request was about all flags.
+// ofrepErrors renders an error in the form of the protocol; key is "" when the
+// request was for all flags.
 func ofrepErrors(key string, status int, first jsonapi.ErrorObject) ofrepError {
 	if status != http.StatusBadRequest { // not about the evaluation
 		return ofrepError{Details: first.Detail}
@@ -287,8 +287,8 @@ func ofrepErrors(key string, status int, first jsonapi.ErrorObject) ofrepError {
 	return ofrepError{Key: key, Code: code, Details: first.Detail}
 }
 
-// allowPages lets the web page that asks read the answer, if its origin is one of
-// those allowed; nil allows any. No cookies are involved: the key is the permission.
+// allowPages lets the web page that sent the request read the answer, if its origin is
+// in allowed; nil allows any origin. No cookies are involved: the key is the permission.
 // Only browsers send Origin.
 func allowPages(w *recorder, r *http.Request, allowed []string) {
 	origin := header(r, "Origin")
@@ -305,8 +305,8 @@ func allowPages(w *recorder, r *http.Request, allowed []string) {
 	w.set("Access-Control-Expose-Headers", "Age, ETag, Retry-After, X-Request-Id")
 }
 
-// ofrepPreflight answers the question that browsers ask before a request. It names
-// no key, so pages of any origin may ask.
+// ofrepPreflight answers the preflight request of a browser. A preflight has no key, so
+// all origins are allowed.
 func (a *API) ofrepPreflight(c *call) (reply, error) {
 	allowPages(c.writer, c.request, nil)
 	c.writer.set("Access-Control-Allow-Methods", "POST, OPTIONS")

@@ -17,13 +17,13 @@ import (
 
 const (
 	openIDPath = "/auth/oidc"
-	// openIDCookie names the cookie of a sign-in that continues at the provider; cookieName adds __Host- under TLS.
+	// openIDCookie names the cookie of a sign-in that is under way at the provider; cookieName adds __Host- under TLS.
 	openIDCookie = "signalbox_oidc"
-	// maxReturn bounds the path that a sign-in ends at.
+	// maxReturn bounds the path at which a sign-in ends.
 	maxReturn = 2000
 )
 
-// signInMethods says what a sign-in page offers.
+// signInMethods lists the ways to sign in.
 func (a *API) signInMethods(c *call) (reply, error) {
 	methods := []string{"password", "api_key"}
 	if a.OpenID != nil {
@@ -50,14 +50,14 @@ func (a *API) startOpenID(c *call) (reply, error) {
 	return redirect(c, begun.Location)
 }
 
-// finishOpenID takes a browser back from the provider.
+// finishOpenID signs in a browser that comes back from the provider.
 func (a *API) finishOpenID(c *call) (reply, error) {
 	c.query.Know("code", "state", "iss", "error", "error_description")
 	if err := a.requireOpenID(c); err != nil {
 		return reply{}, err
 	}
 	identity, path, err := a.OpenID.Finish(c.ctx(), cookieValue(c.request, a.cookieName(c.request, openIDCookie)), c.request.URL.Query())
-	a.keepFlow(c, "", -1) // it works once
+	a.keepFlow(c, "", -1) // a flow works once
 	var session accounts.Session
 	if err == nil {
 		session, err = a.Accounts.SignInWithIdentity(c.ctx(), identity, c.request.UserAgent())
@@ -69,7 +69,7 @@ func (a *API) finishOpenID(c *call) (reply, error) {
 	return redirect(c, path)
 }
 
-// requireOpenID refuses wrong parameters, and every sign-in without a provider.
+// requireOpenID refuses wrong parameters, and any sign-in if no provider is configured.
 func (a *API) requireOpenID(c *call) error {
 	if err := c.query.Err(); err != nil || a.OpenID != nil {
 		return err
@@ -77,7 +77,7 @@ func (a *API) requireOpenID(c *call) error {
 	return fault.New(fault.NotFound, "This server has no sign-in by OpenID Connect: SIGNALBOX_OIDC_ISSUER is not set.")
 }
 
-// keepFlow gives a browser what it needs to finish a sign-in, or takes it away. The
+// keepFlow sets the cookie that a browser needs to finish a sign-in, or deletes it. The
 // cookie is Lax, because the browser comes back from another site.
 func (a *API) keepFlow(c *call, flow string, seconds int) {
 	cookie := &http.Cookie{Name: a.cookieName(c.request, openIDCookie), Value: flow, Path: a.publicPath() + openIDPath, MaxAge: seconds, HttpOnly: true,
@@ -89,8 +89,8 @@ func (a *API) keepFlow(c *call, flow string, seconds int) {
 	c.writer.set("Cache-Control", "no-store")
 }
 
-// publicPath returns the path of the public URL, which is not empty where a proxy serves
-// other things beside Signalbox.
+// publicPath returns the path of the public URL. It is not empty if a proxy serves
+// Signalbox below a path.
 func (a *API) publicPath() string {
 	public, err := url.Parse(a.options.PublicURL)
 	if err != nil {
@@ -99,8 +99,8 @@ func (a *API) publicPath() string {
 	return strings.TrimSuffix(public.EscapedPath(), "/")
 }
 
-// isOwnPath reports whether a browser that is sent to path stays on this server. Browsers
-// take // and /\ for the beginning of a host, and skip control characters.
+// isOwnPath reports whether a redirect to path stays on this server. Browsers read a host
+// after // and /\, and skip control characters.
 func isOwnPath(path string) bool {
 	target, err := url.Parse(path)
 	odd := func(r rune) bool { return r == '\\' || unicode.IsControl(r) || unicode.IsSpace(r) }
@@ -114,7 +114,7 @@ func redirect(c *call, location string) (reply, error) {
 	return reply{status: http.StatusSeeOther}, nil
 }
 
-// notSignedIn tells a person why a sign-in failed: on the console's page, or as a text.
+// notSignedIn tells a person why a sign-in failed: on the console's page, or as plain text.
 func (a *API) notSignedIn(c *call, err error) (reply, error) {
 	reason := "failed"
 	for _, refusal := range fault.All(err) {

@@ -6,14 +6,14 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// health is the answer of a process that is well.
+// health returns the answer of a healthy process.
 func health(status string) (reply, error) {
 	return ok(map[string]any{"meta": map[string]string{"status": status}})
 }
 
 func (a *API) liveness(*call) (reply, error) { return health("alive") }
 
-// readiness says why a node should get no requests, as far as everybody may know.
+// readiness reports whether a node is ready, and if not the reason in public terms.
 func (a *API) readiness(c *call) (reply, error) {
 	if err := a.Ready(c.ctx()); err != nil {
 		return reply{}, fault.New(fault.Unavailable, "%s", joined("This node is not ready to serve.", err)).Because(err)
@@ -21,8 +21,8 @@ func (a *API) readiness(c *call) (reply, error) {
 	return health("ready")
 }
 
-// serving tells load balancers whether a node should get traffic: also while it can
-// answer nothing but evaluation, which is what running services need most.
+// serving tells load balancers whether a node should get traffic. A node that can answer
+// only evaluations should, because running services need them most.
 func (a *API) serving(c *call) (reply, error) {
 	degraded, err := a.Serving(c.ctx())
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// origins refuses what pages of other origins make browsers send with a session's
-// cookie.
+// origins refuses requests that carry a session's cookie but were sent by a page of
+// another origin.
 type origins struct {
 	public  string // the origin of the public URL, or ""
 	foreign *http.CrossOriginProtection
@@ -23,8 +23,8 @@ func newOrigins(publicURL string) origins {
 	return o
 }
 
-// check refuses a write, or any socket, that another origin's page began. A socket must
-// name its origin: browsers do, and let every page open one.
+// check refuses a write or a socket from a page of another origin. A socket must have an
+// Origin header: browsers always send it, and let every page open sockets.
 func (o origins) check(r *http.Request, socket bool) error {
 	if !socket && o.foreign.Check(r) == nil || socket && o.isOwn(r) {
 		return nil

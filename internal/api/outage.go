@@ -13,29 +13,29 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// How evaluation goes on while the database is away: from memory, for maxStale.
-// Whoever asks waits for the database first, for suspiciousPatience when nothing was
-// heard of it lately and for awayPatience once it has failed, so that the first
-// request after it is back is answered with what it says. A database that is heard of
-// may take its time: loading everything is slow on a busy one.
+// While the database is away, evaluation is answered from memory for up to maxStale.
+// Each request still tries the database first, so that answers are current as soon as it
+// is back. The request waits for awayPatience if the last request got no answer, and for
+// suspiciousPatience if only the change feed is silent. While the feed is live there is
+// no limit, because loading everything from a busy database is slow.
 const (
 	maxStale           = 24 * time.Hour
 	suspiciousPatience = time.Second
 	awayPatience       = 250 * time.Millisecond
 )
 
-// outage knows whether the database is away, and since when what is in memory was
-// not confirmed.
+// outage knows whether the database is away, and when the flags in memory were last
+// known to be current.
 type outage struct {
-	live   func() bool // whether the database was heard of lately
+	live   func() bool // whether the change feed is live; nil is always
 	remote bool        // the database is behind a network, which may go silent
-	away   atomic.Bool // the last who asked got no answer
+	away   atomic.Bool // the last request got no answer from the database
 
 	mu        sync.RWMutex
-	confirmed map[string]*atomic.Int64 // by account, in microseconds
+	confirmed map[string]*atomic.Int64 // by account: when its flags were last current, in microseconds
 }
 
-// ask runs what needs the database, no longer than evaluation waits for it.
+// ask runs a function that needs the database, no longer than evaluation may wait.
 func (o *outage) ask(ctx context.Context, ask func(context.Context) error) error {
 	away, live := o.away.Load(), o.live == nil || o.live()
 	if live && !o.remote {
@@ -61,7 +61,7 @@ func (o *outage) limit(ctx context.Context, live, away bool) (context.Context, c
 	return context.WithTimeout(ctx, suspiciousPatience)
 }
 
-// untilSilent returns a context that ends once the database is no longer heard of.
+// untilSilent returns a context that ends once the change feed is no longer live.
 func (o *outage) untilSilent(ctx context.Context) (context.Context, context.CancelFunc) {
 	limited, cancel := context.WithCancel(ctx)
 	var watch func()
@@ -89,8 +89,8 @@ func (o *outage) note(ctx context.Context, was bool, err error) error {
 	return err
 }
 
-// isAway reports whether an error is the database's: it cannot be reached, or not be
-// read. Refusals are answers, and a caller that left says nothing.
+// isAway reports whether err means that the database cannot be reached or read. Other
+// refusals are answers of the database. If the caller left, err says nothing about it.
 func isAway(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() != nil {
 		return false
@@ -98,18 +98,17 @@ func isAway(ctx context.Context, err error) bool {
 	return fault.Is(err, fault.Unavailable) || len(fault.All(err)) == 0 && !errors.Is(err, context.Canceled)
 }
 
-// confirm remembers that what is in memory of an account's flags is current.
+// confirm remembers that the account's flags in memory are current.
 func (o *outage) confirm(account string) { o.confirmAt(account, time.Now()) }
 
-// accounts returns those whose flags are in memory, or have been.
+// accounts returns the accounts whose flags are or were in memory.
 func (o *outage) accounts() []string {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return slices.Collect(maps.Keys(o.confirmed))
 }
 
-// confirmAt remembers that what is in memory of an account's flags was current at an
-// instant.
+// confirmAt remembers that the account's flags in memory were current at an instant.
 func (o *outage) confirmAt(account string, instant time.Time) {
 	o.mu.RLock()
 	at := o.confirmed[account]
@@ -120,8 +119,8 @@ func (o *outage) confirmAt(account string, instant time.Time) {
 	moveTo(at, instant)
 }
 
-// moveTo moves an instant forward. Two that race may leave the earlier one, which is
-// right as well.
+// moveTo moves an instant forward. Two concurrent calls may leave the earlier instant,
+// which is also true.
 func moveTo(micros *atomic.Int64, at time.Time) {
 	if next := at.UnixMicro(); next > micros.Load() {
 		micros.Store(next)
@@ -140,7 +139,7 @@ func (o *outage) addAccount(account string) *atomic.Int64 {
 	return o.confirmed[account]
 }
 
-// since returns when an account's flags were last confirmed.
+// since returns when an account's flags were last known to be current.
 func (o *outage) since(account string) time.Time {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
@@ -152,11 +151,11 @@ func (o *outage) since(account string) time.Time {
 
 func instant(micros *atomic.Int64) time.Time { return time.UnixMicro(micros.Load()).UTC() }
 
-// isTooOld reports whether what was confirmed last at an instant is too old to serve.
+// isTooOld reports whether data that was last current at an instant is too old to serve.
 func isTooOld(since time.Time) bool { return time.Since(since) > maxStale }
 
-// authenticate finds the caller behind a token. Routes that outlive the database know
-// keys from memory while it is away.
+// authenticate finds the caller behind a token. While the database is away, routes that
+// outlive it accept keys from memory.
 func (a *API) authenticate(ctx context.Context, to access, c *call, token string) (err error) {
 	if !to.outlives {
 		c.caller, err = a.Auth.Authenticate(ctx, token, a.peers.of(c.request))

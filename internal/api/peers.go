@@ -7,15 +7,16 @@ import (
 	"strings"
 )
 
-// peers finds out where requests come from.
+// peers finds the address of a request's client.
 type peers struct {
-	trusted []netip.Prefix // proxies that tell the truth about who called them
+	trusted []netip.Prefix // the networks of proxies whose headers are trusted
 }
 
-// of returns the address of a request's client: that of the connection, or behind trusted
-// proxies the one that they name. Proxies append to what they got, so the list is read from
-// its end, up to the first address that no trusted proxy has: what precedes it may be made
-// up. Where the headers cannot be read, or do not agree, it is the address of the proxy.
+// of returns the address of a request's client: the address of the connection, or behind
+// trusted proxies the address in their headers. Each proxy appends the address that it saw.
+// So the list is read from its end to the first address that is not a trusted proxy's:
+// addresses before it may be forged. If the headers are unreadable or disagree, of returns
+// the address of the proxy.
 func (p peers) of(r *http.Request) string {
 	if len(p.trusted) == 0 {
 		return r.RemoteAddr
@@ -31,7 +32,7 @@ func (p peers) of(r *http.Request) string {
 	case len(standard) == 0: // X-Forwarded-For alone, or neither
 	case len(listed) == 0:
 		client, named = other, otherNamed
-	default: // a proxy sets one of them and may pass on the other as its client sent it
+	default: // a proxy sets one header and may pass on the other as its client sent it
 		named = named && otherNamed && client == other
 	}
 	if !named {
@@ -46,7 +47,7 @@ func (p peers) trusts(address netip.Addr) bool {
 }
 
 // client returns the last address of a list that is not a trusted proxy's, or the first
-// one if all are.
+// address if all are.
 func (p peers) client(list []string) (client netip.Addr, found bool) {
 	for _, text := range slices.Backward(list) {
 		address, readable := parseNode(strings.TrimSpace(text))
@@ -72,8 +73,8 @@ func parseNode(text string) (netip.Addr, bool) {
 	return address.Unmap().WithZone(""), err == nil
 }
 
-// forwardedFor returns the values of for= of a Forwarded header (RFC 7239). An element
-// without one is empty, which no address is.
+// forwardedFor returns the for= values of a Forwarded header (RFC 7239). An element without
+// for= gives an empty text, which is not a valid address.
 func forwardedFor(lines []string) []string {
 	var found []string
 	for _, element := range split(lines, ',') {

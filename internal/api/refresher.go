@@ -8,38 +8,38 @@ import (
 	"github.com/signalbox/signalbox/internal/background"
 )
 
-// How often what is in memory is brought up to date in the background.
+// How often snapshots and flags in memory are refreshed in the background.
 const (
-	// refreshPause is the shortest time between two refreshes of an account. A refresh
-	// that takes long is followed by a pause of refreshShare times as long.
+	// refreshPause is the shortest pause between two refreshes of an account. After a long
+	// refresh the pause is refreshShare times as long as the refresh.
 	refreshPause = time.Second
 	refreshShare = 4
-	// refreshBudget ends a refresh of an account that has many snapshots, so that
-	// other accounts have their turn. It goes on after the pause.
+	// refreshBudget ends the refresh of an account with many snapshots, so that other
+	// accounts get their turn. The refresh continues after the pause.
 	refreshBudget = 2 * time.Second
-	// confirmInterval is how often what did not change is noted to be current.
+	// confirmInterval is how often unchanged snapshots and flags are confirmed as current.
 	confirmInterval = 5 * time.Second
 )
 
-// refresher keeps what evaluation is answered with while the database is away, the
-// snapshots and the compiled flags, as current as the feed is while the database is
-// there. Without it a node would go back in an outage: to whatever somebody asked for
-// last, although services have been told of later changes since.
+// refresher keeps the snapshots and compiled flags in memory as current as the change
+// feed. While the database is away, evaluation is answered with them. Without the
+// refresher, a node would then serve the state of the last request, although services
+// have received events of later changes.
 //
-// The first change of an account is followed at once, further ones once a second. Only
-// what was asked for within maxStale is refreshed: older snapshots are not served in an
+// The first change of an account is followed at once, further changes once a second. Only
+// snapshots that were used within maxStale are refreshed: older ones are not served in an
 // outage.
 type refresher struct {
 	api  *API
 	wake background.Bell
 	loop background.Loop
 
-	confirmed time.Time // when what did not change was last noted to be current; of the loop only
+	confirmed time.Time // when confirm last ran; used by the loop only
 
 	mu     sync.Mutex
 	heard  map[string]int64     // the last change of each account
-	behind map[string]time.Time // accounts to refresh, and from when on that may be done
-	rests  map[string]time.Time // accounts that were refreshed, and until when they are not again
+	behind map[string]time.Time // accounts to refresh, and the earliest time of the refresh
+	rests  map[string]time.Time // refreshed accounts, and the end of their pause
 }
 
 func newRefresher(a *API) *refresher {
@@ -48,14 +48,14 @@ func newRefresher(a *API) *refresher {
 	return r
 }
 
-// forget drops what was heard: after a restore accounts number their changes anew.
+// forget drops all numbers: after a restore of the database they are no longer valid.
 func (r *refresher) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.heard, r.behind, r.rests = map[string]int64{}, map[string]time.Time{}, map[string]time.Time{}
 }
 
-// moved notes that an account has changes up to a number. It never blocks.
+// moved notes that an account has changes up to seq. It never blocks.
 func (r *refresher) moved(account string, seq int64) {
 	r.mu.Lock()
 	r.heard[account] = max(r.heard[account], seq)
@@ -69,15 +69,15 @@ func (r *refresher) moved(account string, seq int64) {
 func (r *refresher) start(ctx context.Context) {
 	r.loop.Start(ctx, func(ctx context.Context) {
 		background.Repeat(ctx, r.wake, r.round, func(err error) {
-			r.api.Log.Warn("Refreshing what is kept for an outage failed; retrying.", "error", err)
+			r.api.Log.Warn("Refreshing the snapshots and flags kept for an outage failed; retrying.", "error", err)
 		})
 	})
 }
 
-// round refreshes the accounts that are due, and returns when the next one is.
+// round refreshes the due accounts, and returns the time until the next one is due.
 func (r *refresher) round(ctx context.Context) (pause time.Duration, err error) {
 	for account, seq := range r.due() {
-		if failed := r.refresh(ctx, account, seq); failed != nil && !isAway(ctx, failed) { // the feed tells of an outage
+		if failed := r.refresh(ctx, account, seq); failed != nil && !isAway(ctx, failed) { // the feed logs an outage
 			err = failed
 		}
 	}
@@ -88,7 +88,7 @@ func (r *refresher) round(ctx context.Context) (pause time.Duration, err error) 
 	return r.pause(), err
 }
 
-// due takes the accounts that may be refreshed now.
+// due removes and returns the accounts that may be refreshed now.
 func (r *refresher) due() map[string]int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -117,8 +117,8 @@ func (r *refresher) pause() time.Duration {
 	return pause
 }
 
-// refresh brings what is in memory of an account up to a change. What remains is done
-// after a pause.
+// refresh brings the flags and snapshots of an account up to change seq. If the budget ends
+// before all are refreshed, the rest is refreshed after a pause.
 func (r *refresher) refresh(ctx context.Context, account string, seq int64) error {
 	began := time.Now()
 	again := false
@@ -139,8 +139,8 @@ func (r *refresher) refresh(ctx context.Context, account string, seq int64) erro
 	return err
 }
 
-// rest keeps an account from being refreshed until an instant, and has it refreshed then
-// if that is needed.
+// rest starts the pause of an account. If again, or if the account has changed meanwhile, it
+// is refreshed after the pause.
 func (r *refresher) rest(account string, until time.Time, again bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -150,8 +150,8 @@ func (r *refresher) rest(account string, until time.Time, again bool) {
 	}
 }
 
-// confirm notes that everything that has all changes that were heard of is current. It
-// was so when the feed last asked, a second ago at most.
+// confirm marks snapshots and flags that include the last known change as current. They
+// were current at the last poll of the feed, at most a second ago.
 func (r *refresher) confirm() {
 	at := time.Now().Add(-time.Second)
 	for _, kept := range r.api.loaded.lately("", at.Add(-maxStale)) {

@@ -34,7 +34,7 @@ func nameDraft(envelope *jsonapi.Envelope) observations.Draft {
 	return draft
 }
 
-// contextTypeDraft takes the id of a new context type from its attributes too, where
+// contextTypeDraft also accepts the id of a new context type in the attributes, where
 // some clients send it.
 func contextTypeDraft(envelope *jsonapi.Envelope) observations.Draft {
 	var id string

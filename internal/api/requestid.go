@@ -10,8 +10,8 @@ import (
 
 const requestIDHeader = "X-Request-Id"
 
-// requestIDs gives requests their ids: a random text of the process and a number,
-// which is as unique as a random id and much cheaper.
+// requestIDs makes the ids of requests: a random text of the process and a number.
+// They are as unique as random ids and much cheaper.
 type requestIDs struct {
 	process string
 	last    atomic.Uint64
@@ -21,7 +21,7 @@ func newRequestIDs() *requestIDs {
 	return &requestIDs{process: strings.ToLower(rand.Text()[:16]) + "-"}
 }
 
-// of returns the caller's id if it is sane, else a new one.
+// of returns the request id that the caller sent if it is valid, else a new one.
 func (ids *requestIDs) of(r *http.Request) string {
 	sent := header(r, requestIDHeader)
 	if len(sent) >= 1 && len(sent) <= 128 && strings.IndexFunc(sent, notInRequestID) < 0 {

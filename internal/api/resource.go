@@ -15,9 +15,9 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 )
 
-// resource describes a kind of resource. Its methods make handlers out of the
-// methods of a service; handlers that are special are plain functions. T is the
-// domain's type, D its draft and F the filter of its list, none if it has none.
+// resource describes a kind of resource. Its methods turn the methods of a service
+// into handlers; special handlers are plain functions. T is the domain's type, D its
+// draft and F the filter of its list. D and F may be none.
 type resource[T, D, F any] struct {
 	kind        string                              // the JSON:API type
 	render      func(T) (id string, attributes any) // shows a resource to callers
@@ -37,7 +37,7 @@ func describe[T, D, F any](kind string, render func(T) (string, any), filter fun
 // noDraft is for resources that cannot be written.
 func noDraft(*jsonapi.Envelope) none { return none{} }
 
-// oneOf reads a filter that is one of a few words, in any case.
+// oneOf reads a filter whose value must be one of words, in any case.
 func oneOf[W ~string](c *call, name string, words ...W) W {
 	text, sent := c.query.Filter(name).Get()
 	if !sent {
@@ -50,7 +50,7 @@ func oneOf[W ~string](c *call, name string, words ...W) W {
 	return word
 }
 
-// listing writes words as a sentence has them: "GET, PUT and DELETE".
+// listing joins words for a sentence: "GET, PUT and DELETE".
 func listing[W ~string](words []W, conjunction string) string {
 	texts := make([]string, len(words))
 	for i, word := range words {
@@ -141,8 +141,8 @@ func (r resource[T, D, F]) remove(remove func(ctx context.Context, caller accoun
 	}
 }
 
-// action does something to the resource that the path names and answers with
-// the one that results.
+// action runs an action on the resource that the path names and answers with the
+// result.
 func (r resource[T, D, F]) action(act func(ctx context.Context, caller accounts.Caller, id string) (T, error)) handler {
 	return func(c *call) (reply, error) {
 		if err := c.nothing(); err != nil {
@@ -153,7 +153,7 @@ func (r resource[T, D, F]) action(act func(ctx context.Context, caller accounts.
 	}
 }
 
-// answer replies with one resource, or with the error of finding or writing it.
+// answer replies with one resource, or returns err if finding or writing it failed.
 func (r resource[T, D, F]) answer(status int, found T, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
@@ -166,13 +166,13 @@ func (r resource[T, D, F]) document(found T) jsonapi.Resource {
 	return jsonapi.Resource{ID: id, Type: r.kind, Attributes: attributes}
 }
 
-// shown returns the attributes that callers see. They are known in a body, also those that cannot be written.
+// shown returns the names of the attributes that callers see. A strict body may have all of them, even read-only ones.
 func (r resource[T, D, F]) shown() []string {
 	_, attributes := r.render(*new(T))
 	return jsonapi.MemberNames(attributes)
 }
 
-// id returns an id in the spelling that is stored.
+// id returns an id in its stored spelling.
 func (r resource[T, D, F]) id(sent string) string {
 	if r.normalizeID == nil {
 		return sent
@@ -180,8 +180,8 @@ func (r resource[T, D, F]) id(sent string) string {
 	return r.normalizeID(sent)
 }
 
-// tail serves a page of a list that has one order and continues after a cursor,
-// with the link to the page after it.
+// tail serves a page of a list that has a fixed order and continues after a cursor.
+// The page has a link to the next page.
 func (r resource[T, D, F]) tail(
 	a *API, order string, isID func(string) bool, find func(context.Context, accounts.Caller, F, page.Cursor) (page.Tail[T], error),
 ) handler {
@@ -207,7 +207,7 @@ func (r resource[T, D, F]) tail(
 	}
 }
 
-// isUUID reports whether text is a UUID as ids are written, in any case.
+// isUUID reports whether text is a UUID in the spelling of our ids, in any case.
 func isUUID(text string) bool {
 	id, err := uuid.Parse(text)
 	return err == nil && strings.EqualFold(id.String(), text)

@@ -25,7 +25,7 @@ import (
 // compressFrom is the size in bytes from which bodies are compressed.
 const compressFrom = 2 << 10
 
-// statusGone is logged when the caller left before the answer.
+// statusGone is the logged status of a request whose caller left before the answer.
 const statusGone = 499
 
 // encode turns a reply's document into its body.
@@ -42,8 +42,8 @@ func (r reply) encode() (reply, error) {
 	return r, nil
 }
 
-// encodeJSON encodes a document. A page is encoded item by item because the
-// encoder buffers a value whole before it writes it.
+// encodeJSON encodes a document. A page is encoded item by item, because the
+// encoder buffers each value as a whole.
 func encodeJSON(document any) ([]byte, error) {
 	var buffer bytes.Buffer
 	encoder := json.NewEncoder(&buffer)
@@ -80,7 +80,7 @@ func encodePage(buffer *bytes.Buffer, encoder *json.Encoder, page jsonapi.Collec
 	return err
 }
 
-// write sends an encoded reply. A write that fails means the caller left.
+// write sends an encoded reply. It ignores write errors: the caller left.
 func (a *API) write(w *recorder, r *http.Request, answer reply) {
 	if answer.raw != nil {
 		answer.raw.ServeHTTP(w, r.WithContext(w.ctx))
@@ -122,7 +122,7 @@ func (r *reply) compressed() []byte {
 }
 
 // notModified sets the ETag and reports whether the caller has the response already,
-// compressed or not. The ETag is then that of what the caller has.
+// compressed or not. If so, the ETag is the one of the caller's copy.
 func (a *API) notModified(w *recorder, r *http.Request, answer reply, zipped bool) bool {
 	if listed := header(r, "If-None-Match"); listed != "" && conditional(w, r, answer) {
 		for _, encoding := range []bool{zipped, !zipped} {
@@ -136,8 +136,8 @@ func (a *API) notModified(w *recorder, r *http.Request, answer reply, zipped boo
 	return false
 }
 
-// writeError sends an error in the form of the route's protocol. This is the one
-// place that logs failures of the server.
+// writeError sends an error in the form of the route's protocol. Failed requests are
+// logged only here.
 func (a *API) writeError(w *recorder, r *http.Request, err error) {
 	if w.ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		w.WriteHeader(statusGone)
@@ -154,7 +154,7 @@ func (a *API) writeError(w *recorder, r *http.Request, err error) {
 	}
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		if w.ofrep { // a page should be able to read why
+		if w.ofrep { // the web page should be able to read the reason
 			allowPages(w, r, nil)
 		}
 	}
@@ -178,19 +178,19 @@ func retryAfter(err error) string {
 	return strconv.Itoa(int(math.Ceil(wait.Seconds())))
 }
 
-// conditional reports whether If-None-Match applies: to reads, and to evaluations,
-// which are posted. What shows more than its ETag covers is always sent.
+// conditional reports whether If-None-Match applies. It applies to reads and to
+// evaluations, which use POST, but not if the ETag does not cover the whole body.
 func conditional(w *recorder, r *http.Request, answer reply) bool {
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead || w.ofrep
 	return reads && answer.status == http.StatusOK && !answer.observed
 }
 
-// definer is a resource that shows more than its definition. Its ETag must not
-// change with what is only observed.
+// definer is implemented by resources that show observed members, such as
+// last_used_at, besides their definition. The ETag covers only the definition.
 type definer interface{ Definition() any }
 
-// defined returns a resource without what is only observed, and whether there was
-// anything of that.
+// defined returns a resource without its observed members, and reports whether it can
+// have any.
 func defined(resource jsonapi.Resource) (definition jsonapi.Resource, observed bool) {
 	if shown, ok := resource.Attributes.(definer); ok {
 		resource.Attributes = shown.Definition()
@@ -218,7 +218,7 @@ func hashed(text []byte) string {
 func tagOf(sum []byte) string { return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"` }
 
 // matchesTag reports whether a header such as If-Match lists a tag or is "*". Each
-// listed tag goes through normalize before it is compared.
+// listed tag is normalized before it is compared.
 func matchesTag(header, tag string, normalize func(listed string) string) bool {
 	for listed := range strings.SplitSeq(header, ",") {
 		if listed = strings.TrimSpace(listed); listed == "*" || normalize(listed) == tag {
@@ -228,12 +228,12 @@ func matchesTag(header, tag string, normalize func(listed string) string) bool {
 	return false
 }
 
-// weakTag accepts tags that a proxy weakened, by compressing say: they are good
-// enough to save a body.
+// weakTag accepts tags that a proxy made weak, for example by compressing: they are
+// good enough to omit a body.
 func weakTag(listed string) string { return strings.TrimPrefix(listed, "W/") }
 
-// strongTag accepts the tags of both encodings and no weak ones: a write needs the
-// exact resource, however it was sent.
+// strongTag accepts the tags of both encodings, but no weak tags: a write needs the
+// exact resource, in whichever encoding it was sent.
 func strongTag(listed string) string {
 	if plain, zipped := strings.CutSuffix(listed, zippedTag); zipped {
 		return plain + `"`
@@ -241,10 +241,10 @@ func strongTag(listed string) string {
 	return listed
 }
 
-// zippedTag ends the tags of compressed bodies: a strong tag is of certain bytes.
+// zippedTag ends the tags of compressed bodies: a strong tag identifies exact bytes.
 const zippedTag = `-gzip"`
 
-// encodedTag returns the tag of a resource as it is sent.
+// encodedTag returns the tag of a body in its encoding.
 func encodedTag(tag string, zipped bool) string {
 	if zipped {
 		return strings.TrimSuffix(tag, `"`) + zippedTag
@@ -253,7 +253,7 @@ func encodedTag(tag string, zipped bool) string {
 }
 
 // acceptsGzip reports whether an Accept-Encoding header allows gzip, by name or by
-// "*". A quality of zero, however it is written, forbids it.
+// "*". A quality of zero, in any spelling, forbids it.
 func acceptsGzip(header string) bool {
 	others := false
 	for item := range strings.SplitSeq(header, ",") {
@@ -268,7 +268,7 @@ func acceptsGzip(header string) bool {
 	return others
 }
 
-// isWanted reports whether the parameters of an encoding leave it a quality above zero.
+// isWanted reports whether an encoding with these parameters has a quality above zero.
 func isWanted(parameters string) bool {
 	for parameter := range strings.SplitSeq(parameters, ";") {
 		name, value, _ := strings.Cut(parameter, "=")

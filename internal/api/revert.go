@@ -17,19 +17,19 @@ import (
 	"github.com/signalbox/signalbox/internal/optional"
 )
 
-// restorer undoes changes of a kind of resource. The document from before a change
-// is read like the body of a write, and the service writes it by the same rules.
+// restorer undoes changes of one kind of resource. It reads the document before the
+// change like the body of a write, and the service applies the same rules to it.
 type restorer struct {
 	needs   writeNeeds
 	restore func(context.Context, accounts.Caller, accounts.Revert) (changes.Change, error)
 }
 
-// writeNeeds is what the routes that create, replace and delete a resource ask of
-// the caller.
+// writeNeeds has the rights that the routes to create, replace and delete a resource
+// require.
 type writeNeeds map[changes.Action]accounts.Needs
 
-// restorers returns the kinds whose changes can be undone. Those that are missing
-// grant access, which is decided anew each time: keys, users.
+// restorers returns the restorer of each kind whose changes can be undone. Missing
+// kinds, such as keys and users, grant access, which must be decided anew each time.
 func (a *API) restorers() map[string]restorer {
 	managed, configured, valued := allWrites(manages()), allWrites(configures()), allWrites(configures())
 	valued[changes.Updated] = writesValues().needs
@@ -56,7 +56,7 @@ func allWrites(to access) writeNeeds {
 	return writeNeeds{changes.Created: to.needs, changes.Updated: to.needs, changes.Deleted: to.needs}
 }
 
-// restores returns the restorer of a kind, given how its documents are read.
+// restores returns the restorer of a kind. draft reads a document of that kind.
 func restores[D any](needs writeNeeds, draft func(*jsonapi.Envelope) D,
 	restore func(context.Context, accounts.Caller, accounts.Revert, D) (changes.Change, error),
 ) restorer {
@@ -75,7 +75,7 @@ func restores[D any](needs writeNeeds, draft func(*jsonapi.Envelope) D,
 	}}
 }
 
-// revert undoes a change. The role that it needs is that of the write it makes.
+// revert undoes a change. It requires the rights of the write that undoes the change.
 func (a *API) revert(c *call) (reply, error) {
 	force := c.query.Bool("force").Or(false)
 	if err := c.query.Err(); err != nil {
@@ -96,18 +96,18 @@ func (a *API) revert(c *call) (reply, error) {
 	return detailed(made, withoutSources(err))
 }
 
-// check refuses a change that cannot be undone, whatever the resource is now.
+// check refuses a change that can never be undone, whatever the state of the resource.
 func (r restorer) check(change changes.Change, known bool) error {
 	_, removable := r.needs[changes.Deleted]
 	switch {
 	case !known:
-		return notRevertible("Changes of kind %s cannot be reverted: what they grant or take away is decided anew each time.", change.Kind)
+		return notRevertible("Changes of kind %s cannot be reverted, because they grant or remove access.", change.Kind)
 	case change.Trimmed:
-		return notRevertible("What was before this change is no longer kept, because the account's history became too large. Write the %s as you want it instead.", change.Kind)
+		return notRevertible("The state before this change is no longer kept, because the account's history became too large. Write the %s as you want it instead.", change.Kind)
 	case change.Key == changes.AllKeys:
-		return notRevertible("This change is one of several resources at once. Revert the changes of single ones, where there are any.")
+		return notRevertible("This change covers several resources at once. Revert the changes of the single resources instead, if there are any.")
 	case change.Action == changes.Expired:
-		return notRevertible("This change removed a level whose time had come. Set the level again, with another expiry or without.")
+		return notRevertible("This change removed a temporary level that had expired. Set the level again, with or without an expiry.")
 	case change.Before == nil && !removable:
 		return notRevertible("This change created the %s, which cannot be deleted.", change.Kind)
 	}
@@ -118,7 +118,7 @@ func notRevertible(format string, args ...any) error {
 	return fault.New(fault.NotRevertible, format, args...)
 }
 
-// withoutSources removes the places of problems: they are in a body that the
+// withoutSources removes the sources of problems: they point into a body that the
 // caller did not send.
 func withoutSources(err error) error {
 	var problems fault.Problems

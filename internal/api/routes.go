@@ -7,15 +7,15 @@ type access struct {
 	open      bool           // no key is needed
 	anyHeader bool           // the key may be in X-API-Key too
 	socket    bool           // the key may be in api_key too, because browsers cannot set a socket's headers
-	needs     accounts.Needs // what it asks of the caller
+	needs     accounts.Needs // the rights that the route requires
 	outlives  bool           // it is answered from memory while the database is away
 	cached    bool           // only recorded changes can alter the response
-	dryRun    bool           // its writes can be rolled back in the end
-	quiet     bool           // success is logged for debugging only
+	dryRun    bool           // it supports a dry run
+	quiet     bool           // successes are logged at DEBUG only
 }
 
 // The kinds of access. Keys restricted to environments may read, report and
-// evaluate; with writesValues the domain decides what they may change.
+// evaluate; with writesValues the domain decides which writes they may make.
 func open() access        { return access{open: true} }
 func probes() access      { return access{open: true, quiet: true} }
 func reads() access       { return access{needs: anyone()} }
@@ -31,16 +31,16 @@ func configures() access   { return access{needs: accounts.Needs{Role: accounts.
 func writesValues() access { return access{needs: accounts.Needs{Role: accounts.Member, Scoped: true}} }
 func manages() access      { return access{needs: accounts.Needs{Role: accounts.Admin}} }
 
-// orDryRun says that all a route does is written in one transaction, and so can be
-// rolled back. Reports are merged with those of others, and actions start something
-// at once. Nobody signs in or out in a dry run: an answer has a cookie, and attempts
-// are counted.
+// orDryRun lets a route be called as a dry run, because all its effects are in one
+// transaction that can be rolled back. Three kinds of routes have other effects: reports
+// are merged with other reports, actions start work at once, and signing in or out sets
+// a cookie and counts attempts.
 func (a access) orDryRun() access {
 	a.dryRun = true
 	return a
 }
 
-// anyone is every caller but a key that only evaluates.
+// anyone admits every caller except keys that may only evaluate.
 func anyone() accounts.Needs { return accounts.Needs{Role: accounts.Viewer, Scoped: true} }
 
 // route is one line of the interface.

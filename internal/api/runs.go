@@ -21,12 +21,12 @@ func runFilter(c *call) jobs.RunFilter {
 	return filter
 }
 
-// runStatus reads a filter that is the status of a run.
+// runStatus reads a filter by the status of a run.
 func runStatus(c *call, name string) jobs.Status {
 	return oneOf(c, name, jobs.Pending, jobs.Running, jobs.Succeeded, jobs.Failed, jobs.Canceled)
 }
 
-// shownUsage is what an account uses of its plan, and of what the server keeps.
+// shownUsage is an account's usage of its plan and the size of its history.
 type shownUsage struct {
 	jobs.Usage
 

@@ -12,7 +12,7 @@ import (
 // sessionCookie names the cookie of a session; cookieName adds __Host- under TLS.
 const sessionCookie = "signalbox_session"
 
-// maxOpenBody bounds the bodies that anybody may send without a credential.
+// maxOpenBody bounds the bodies of requests without a credential.
 const maxOpenBody = 64 << 10
 
 func sessionResource() resource[accounts.Session, none, accounts.SessionFilter] {
@@ -22,7 +22,7 @@ func sessionResource() resource[accounts.Session, none, accounts.SessionFilter] 
 // sessionAttributes is a session as callers see it.
 type sessionAttributes struct{ accounts.Session }
 
-// Definition returns the session without when it was used.
+// Definition returns the session without its last use.
 func (s sessionAttributes) Definition() any {
 	s.LastUsedAt = time.Time{}
 	return s.Session
@@ -35,9 +35,9 @@ func sessionFilter(c *call) accounts.SessionFilter {
 // isSecure reports whether the caller uses TLS, at least up to a proxy.
 func (a *API) isSecure(r *http.Request) bool { return a.secure || r.TLS != nil }
 
-// cookieName returns the name of a cookie for a caller. Where callers use TLS, browsers
-// keep its prefix from other hosts of the domain and from pages without TLS, which could
-// otherwise plant a cookie of their own.
+// cookieName returns the name of a cookie, with the prefix __Host- if the caller uses TLS.
+// Browsers do not let other hosts of the domain, or pages without TLS, set cookies with
+// this prefix, so those cannot plant a session.
 func (a *API) cookieName(r *http.Request, name string) string {
 	if a.isSecure(r) {
 		return "__Host-" + name
@@ -54,14 +54,14 @@ func cookieValue(r *http.Request, name string) string {
 	return cookie.Value
 }
 
-// begin gives a browser its new session, which works whoever else sends wrong ones from
-// the same address.
+// begin sets the cookie of a new session. Expect makes the session work even if others
+// send wrong ones from the same address.
 func (a *API) begin(c *call, session accounts.Session) {
 	a.Auth.Expect(session.Plaintext)
 	a.setCookie(c, session.Plaintext, session.ExpiresAt)
 }
 
-// setCookie gives a browser its session, or with an empty token takes it away.
+// setCookie sets the session's cookie, or deletes it if the token is empty.
 func (a *API) setCookie(c *call, token string, expires time.Time) {
 	cookie := &http.Cookie{Name: a.cookieName(c.request, sessionCookie), Value: token, Path: "/", Expires: expires, HttpOnly: true,
 		SameSite: http.SameSiteLaxMode, Secure: a.isSecure(c.request)}
@@ -72,8 +72,8 @@ func (a *API) setCookie(c *call, token string, expires time.Time) {
 	c.writer.set("Cache-Control", "no-store")
 }
 
-// openForm reads a body that anybody may send. Pages of other origins may not: they
-// would sign a browser in as somebody else.
+// openForm reads the body of a request without a credential. It refuses pages of other
+// origins, which could sign a browser in as another person.
 func (a *API) openForm(c *call, kind string) (*jsonapi.Envelope, error) {
 	if err := a.origins.check(c.request, false); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (a *API) openForm(c *call, kind string) (*jsonapi.Envelope, error) {
 	return c.envelopeOrBare(kind)
 }
 
-// signIn opens a session for a person or for whoever holds a key.
+// signIn opens a session for a person or for the holder of a key.
 func (a *API) signIn(c *call) (reply, error) {
 	envelope, err := a.openForm(c, accounts.KindSession)
 	if err != nil {
@@ -134,8 +134,8 @@ func (a *API) signInWithCode(c *call, envelope *jsonapi.Envelope, code string) (
 	return a.signedIn(c, session, err)
 }
 
-// makeCode replies with a code that signs the person in once more, in a terminal. It has no ETag, whose hash would reveal
-// something about the code.
+// makeCode replies with a code that signs the person in once more, in a terminal. The reply has no ETag, because a hash
+// would reveal something about the code.
 func (a *API) makeCode(c *call) (reply, error) {
 	if err := requireSession(c); err != nil {
 		return reply{}, err
@@ -156,7 +156,7 @@ func (a *API) signedIn(c *call, session accounts.Session, err error) (reply, err
 	return sessionResource().answer(http.StatusCreated, session, err)
 }
 
-// redeem uses a link up.
+// redeem uses up a link.
 func (a *API) redeem(c *call) (reply, error) {
 	envelope, err := a.openForm(c, "link")
 	if err != nil {

@@ -19,34 +19,34 @@ import (
 const (
 	// defaultSnapshotBytes is the value of Options.SnapshotBytes if none is set.
 	defaultSnapshotBytes = 128 << 20
-	// maxSnapshotKeys bounds their number: an environment may have any name.
+	// maxSnapshotKeys bounds the number of snapshots: callers may name any environment.
 	maxSnapshotKeys = 1000
-	// snapshotOverhead is about what one takes besides its bytes.
+	// snapshotOverhead is the approximate memory of a snapshot besides its text.
 	snapshotOverhead = 512
-	// snapshotBuilds is how many snapshots are read and encoded at once, which
-	// takes several times the memory of the result.
+	// snapshotBuilds is how many snapshots are built at once. Building one takes
+	// several times the memory of the result.
 	snapshotBuilds = 2
-	// maxUntouched is how many changes are looked through before a snapshot is rather
-	// made anew.
+	// maxUntouched is how many changes are searched at most. If a snapshot is further
+	// behind, it is built anew.
 	maxUntouched = 500
 )
 
-// snapshotKey names a snapshot.
+// snapshotKey identifies a snapshot.
 type snapshotKey struct {
 	account, environment string
 	parts                SnapshotParts
 }
 
-// encodedSnapshot is a snapshot as it is sent, shared by all who ask for it.
+// encodedSnapshot is a snapshot in its encoded form, shared by all requests.
 type encodedSnapshot struct {
-	version int64 // the account's last change that is in it, its seq
+	version int64 // the seq: the account's last change that the snapshot includes
 	text    []byte
-	number  span // where text has the version
+	number  span // the place of the version in text
 	etag    string
-	zipped  func() []byte // compressed when first asked for
-	size    atomic.Int64  // of both
+	zipped  func() []byte // returns the compressed text; compresses at the first call
+	size    atomic.Int64  // of text and its compressed form
 
-	stale struct { // the same, marked as stale
+	stale struct { // the same snapshot, marked as stale
 		mu    sync.Mutex
 		since time.Time
 		made  *encodedSnapshot
@@ -56,9 +56,9 @@ type encodedSnapshot struct {
 // span is a part of a text.
 type span struct{ from, to int }
 
-// newEncodedSnapshot returns a snapshot. omitted are the parts of text that its ETag leaves
-// out, the version first: most changes of an account are of no concern to a service, and it
-// should not load everything again because of them.
+// newEncodedSnapshot returns a snapshot. omitted are the parts of text that the ETag does
+// not cover, the version first. Most changes of an account do not concern a service, and
+// must not make it load the whole snapshot again.
 func newEncodedSnapshot(version int64, text []byte, omitted ...span) *encodedSnapshot {
 	content, from := sha256.New(), 0
 	for _, each := range omitted {
@@ -80,24 +80,24 @@ func encoded(version int64, text []byte, number span, etag string) *encodedSnaps
 	return made
 }
 
-// at returns the snapshot with a later version. Its content must not have changed.
+// at returns the snapshot with a later version. The content must be the same.
 func (e *encodedSnapshot) at(version int64) *encodedSnapshot {
 	before, number, after := e.text[:e.number.from], strconv.FormatInt(version, 10), e.text[e.number.to:]
 	return encoded(version, slices.Concat(before, []byte(number), after), span{len(before), len(before) + len(number)}, e.etag)
 }
 
-// reply answers with the snapshot, which was last confirmed at since if the database
-// is away.
+// reply answers with the snapshot. If the database is away, since is when the snapshot
+// was last known to be current.
 func (e *encodedSnapshot) reply(c *call, since time.Time) reply {
-	if e == nil { // there is an error instead
+	if e == nil { // the caller returns an error instead
 		return reply{}
 	}
 	c.writer.set(seqHeader, strconv.FormatInt(e.version, 10))
 	return reply{status: http.StatusOK, body: e.text, zipped: e.zipped, etag: e.etag, since: since}
 }
 
-// markStale returns the snapshot as it is sent while the database is away, made once
-// for all who ask for it.
+// markStale returns the snapshot marked as stale, for the time in which the database is
+// away. All requests share the result.
 func (e *encodedSnapshot) markStale(since time.Time) *encodedSnapshot {
 	e.stale.mu.Lock()
 	defer e.stale.mu.Unlock()
@@ -109,15 +109,14 @@ func (e *encodedSnapshot) markStale(since time.Time) *encodedSnapshot {
 	return e.stale.made
 }
 
-// snapshotCache keeps snapshots by the account's version, one of each key. Callers
-// that need the same one wait while one of them makes it: a fleet that starts costs
-// one read and one encoding.
+// snapshotCache keeps the newest snapshot of each key. Callers that need the same
+// snapshot share one build: a starting fleet costs one read and one encoding.
 type snapshotCache struct {
 	source  SnapshotSource
 	history History
-	limit   int64                                                // of the bytes of all snapshots
-	builds  chan struct{}                                        // holds one value for each snapshot that is being made
-	updates coalesce.Group[snapshotKey, int64, *encodedSnapshot] // to a version
+	limit   int64                                                // the maximum bytes of all snapshots
+	builds  chan struct{}                                        // has one value for each running build
+	updates coalesce.Group[snapshotKey, int64, *encodedSnapshot] // the running updates of each key to a version
 
 	mu   sync.Mutex
 	kept map[snapshotKey]*heldSnapshot
@@ -126,7 +125,7 @@ type snapshotCache struct {
 // heldSnapshot is the newest snapshot of a key.
 type heldSnapshot struct {
 	current atomic.Pointer[encodedSnapshot]
-	used    atomic.Int64 // when it was asked for last, in microseconds
+	used    atomic.Int64 // when it was last asked for, in microseconds
 	// confirmed is when it was last known to be current, in microseconds.
 	confirmed atomic.Int64
 }
@@ -135,7 +134,7 @@ func newSnapshotCache(source SnapshotSource, history History, limit int) *snapsh
 	return &snapshotCache{source: source, history: history, limit: int64(limit), builds: make(chan struct{}, snapshotBuilds), kept: map[snapshotKey]*heldSnapshot{}}
 }
 
-// atLeast returns the snapshot if it is of a version or newer, else nil.
+// atLeast returns the snapshot if it has this version or a later one, else nil.
 func (h *heldSnapshot) atLeast(version int64) *encodedSnapshot {
 	if current := h.current.Load(); current != nil && current.version >= version {
 		return current
@@ -146,7 +145,7 @@ func (h *heldSnapshot) atLeast(version int64) *encodedSnapshot {
 // confirm notes that the snapshot was current at an instant.
 func (h *heldSnapshot) confirm(at time.Time) { moveTo(&h.confirmed, at) }
 
-// get returns a snapshot of at least a version.
+// get returns a snapshot with this version or a later one.
 func (c *snapshotCache) get(ctx context.Context, key snapshotKey, version int64) (*encodedSnapshot, error) {
 	held := c.holder(key)
 	now := time.Now().UnixMicro()
@@ -159,8 +158,8 @@ func (c *snapshotCache) get(ctx context.Context, key snapshotKey, version int64)
 }
 
 // refresh brings the snapshot of a key up to a version. It does not count as a use, so
-// that what nobody asks for is still dropped. A snapshot that can no longer be made is
-// dropped too: what is left of it would be older than what the account has.
+// that unused snapshots are still dropped. A snapshot that can no longer be built is
+// dropped too: the old one would be outdated.
 func (c *snapshotCache) refresh(ctx context.Context, key snapshotKey, held *heldSnapshot, version int64) error {
 	if held.atLeast(version) != nil {
 		return nil
@@ -172,7 +171,7 @@ func (c *snapshotCache) refresh(ctx context.Context, key snapshotKey, held *held
 	return err
 }
 
-// bringUp brings the snapshot of a key up to a version, once for all callers who need that.
+// bringUp brings the snapshot of a key up to a version. Concurrent callers share the work.
 func (c *snapshotCache) bringUp(ctx context.Context, key snapshotKey, held *heldSnapshot, version int64) (*encodedSnapshot, error) {
 	return c.updates.Do(ctx, key, version, func(ctx context.Context, versions []int64) (*encodedSnapshot, error) {
 		newest := slices.Max(versions)
@@ -189,8 +188,8 @@ func (c *snapshotCache) bringUp(ctx context.Context, key snapshotKey, held *held
 	})
 }
 
-// isUntouched reports whether no change between two versions concerns a snapshot, as
-// far as that is known without making it anew.
+// isUntouched reports whether it is known that no change between two versions concerns a
+// snapshot.
 func (c *snapshotCache) isUntouched(ctx context.Context, key snapshotKey, from, to int64) bool {
 	if c.history == nil || to-from > maxUntouched {
 		return false
@@ -220,7 +219,7 @@ func (c *snapshotCache) held(key snapshotKey) (*encodedSnapshot, time.Time) {
 	return current, instant(&held.confirmed)
 }
 
-// make reads and encodes a newer snapshot.
+// make builds a newer snapshot.
 func (c *snapshotCache) make(ctx context.Context, key snapshotKey, held *heldSnapshot) (*encodedSnapshot, error) {
 	select {
 	case c.builds <- struct{}{}:
@@ -237,13 +236,13 @@ func (c *snapshotCache) make(ctx context.Context, key snapshotKey, held *heldSna
 	return made, nil
 }
 
-// keep stores a newer snapshot and drops others when all together are too large.
+// keep stores a newer snapshot. If all snapshots together are too large, it drops others.
 func (c *snapshotCache) keep(key snapshotKey, held *heldSnapshot, made *encodedSnapshot) {
 	held.current.Store(made)
 	held.confirmed.Store(time.Now().UnixMicro())
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.kept[key] = held // it may have been dropped meanwhile
+	c.kept[key] = held // the key may have been dropped meanwhile
 	for len(c.kept) > maxSnapshotKeys {
 		delete(c.kept, c.surplus(key, func(*heldSnapshot) int64 { return 1 }))
 	}
@@ -261,8 +260,8 @@ func (c *snapshotCache) remove(key snapshotKey, held *heldSnapshot) {
 	}
 }
 
-// lately returns what was made and asked for since an instant: of an account, or of all
-// if it is not named; what was asked for last comes first.
+// lately returns the snapshots that were used since an instant, most recently used first.
+// An empty account means all accounts.
 func (c *snapshotCache) lately(account string, since time.Time) []keptSnapshot {
 	var found []keptSnapshot
 	c.mu.Lock()
@@ -282,7 +281,7 @@ type keptSnapshot struct {
 	held *heldSnapshot
 }
 
-// drop removes the holder of a key that was never made.
+// drop removes the holder of a key whose snapshot was never built.
 func (c *snapshotCache) drop(key snapshotKey, held *heldSnapshot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -310,7 +309,7 @@ func (c *snapshotCache) size() (bytes int64) {
 	return bytes
 }
 
-// bytes returns about what the snapshot takes.
+// bytes returns the approximate memory of the snapshot.
 func (h *heldSnapshot) bytes() int64 {
 	if current := h.current.Load(); current != nil {
 		return snapshotOverhead + current.size.Load()
@@ -318,10 +317,10 @@ func (h *heldSnapshot) bytes() int64 {
 	return snapshotOverhead
 }
 
-// surplus returns the key to drop next, but for one; the lock is held. It is one that was
-// not asked for within maxStale, if there is any, else one of the account that weighs
-// most, so that no account drives out the snapshots of another. Of several it is the one
-// that was not asked for the longest.
+// surplus returns the key to drop next, which is never but; the lock is held. Snapshots
+// that were not used within maxStale go first, then those of the account with the highest
+// total weight, so that no account drives out the snapshots of another. Among equals the
+// least recently used goes first.
 func (c *snapshotCache) surplus(but snapshotKey, weigh func(*heldSnapshot) int64) (found snapshotKey) {
 	weights := map[string]int64{}
 	for key, held := range c.kept {

@@ -23,18 +23,18 @@ import (
 
 const kindSnapshot = "snapshot"
 
-// maxSnapshot bounds the bytes of a snapshot. Configs have what they inherit, so
-// that they may be any number of times as large as what is stored.
+// maxSnapshot bounds the bytes of a snapshot. Resolved configs include inherited
+// values, so they may be many times as large as the stored configs.
 const maxSnapshot = 64 << 20
 
-// seqHeader repeats the seq of a snapshot, also when there is nothing new to send.
+// seqHeader repeats the seq of a snapshot, also in a 304 response.
 const seqHeader = "Signalbox-Seq"
 
 // SnapshotParts are the parts of a snapshot that a caller asks for.
 type SnapshotParts struct{ Flags, Levels, Configs bool }
 
-// has reports whether a change of a kind of resource may alter any of the parts. One of
-// an unknown kind may alter all.
+// has reports whether a change of a kind of resource may alter any of the parts. Unknown
+// kinds may alter all parts.
 func (p SnapshotParts) has(kind string) bool {
 	switch kind {
 	case flags.Kind:
@@ -50,17 +50,17 @@ func (p SnapshotParts) has(kind string) bool {
 	return true
 }
 
-// Snapshot is what a running service loads, in one environment: definitions, with
-// what they have for it. Configs, which may be large, are passed on one by one.
+// Snapshot has the flags and log levels that a running service loads in one
+// environment. Configs may be large, so SnapshotSource passes them one by one.
 type Snapshot struct {
-	Seq     int64 // the account's last change that is in it
+	Seq     int64 // the account's last change that the snapshot includes
 	Flags   []flags.Flag
 	Loggers []logging.Logger
 	Groups  []logging.Group
 }
 
-// snapshot serves everything that a running service needs in an environment. A
-// name that is no environment yet is served as one without values.
+// snapshot serves everything that a running service needs in an environment. An
+// environment that does not exist yet is served without values of its own.
 func (a *API) snapshot(c *call) (reply, error) {
 	environment := c.request.PathValue("environment")
 	if !environments.IsKey(environment) {
@@ -74,7 +74,7 @@ func (a *API) snapshot(c *call) (reply, error) {
 }
 
 // loadedSnapshot answers with a snapshot; while the database is away with the one in
-// memory. Who has that one already, by its ETag, is told so.
+// memory. A caller that already has it, by its ETag, does not get it again.
 func (a *API) loadedSnapshot(c *call, key snapshotKey) (reply, error) {
 	var found *encodedSnapshot
 	var err error
@@ -154,11 +154,11 @@ func readSnapshot(ctx context.Context, source SnapshotSource, key snapshotKey) (
 	return newEncodedSnapshot(found.Seq, bytes.Clone(w.Bytes()), w.omitted...), nil // without spare capacity
 }
 
-// snapshotWriter encodes a snapshot into memory, and remembers what failed.
+// snapshotWriter encodes a snapshot into memory, and remembers the first error.
 type snapshotWriter struct {
 	bytes.Buffer
 	err     error
-	omitted []span // what the ETag does not cover: the version, and when resources were updated
+	omitted []span // the parts that the ETag does not cover: the version and each updated_at
 }
 
 // writeList writes a member that is a list of resources.
@@ -182,14 +182,14 @@ func writeList[T any](w *snapshotWriter, name, kind string, items []T, render fu
 }
 
 // omitUpdatedAt leaves updated_at, the last attribute of every definition, out of the
-// ETag: it changes when the resource does in any environment.
+// ETag: it also changes when the resource changes in another environment.
 func (w *snapshotWriter) omitUpdatedAt(began int) {
 	const name, end = `"updated_at":"`, `"}}`
 	resource := w.Bytes()[began:]
 	from := bytes.LastIndex(resource, []byte(name)) + len(name)
 	to := len(resource) - len(end)
 	if from < len(name) || to < from || !bytes.HasSuffix(resource, []byte(end)) || bytes.IndexByte(resource[from:to], '"') >= 0 {
-		return // it is not the last attribute
+		return // updated_at is not the last attribute
 	}
 	w.omitted = append(w.omitted, span{began + from, began + to})
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// wantsStrict reports whether a request prefers strict handling (RFC 7240). Of several preferences with one name the first
+// wantsStrict reports whether a request prefers strict handling (RFC 7240). If a preference is repeated, the first one
 // counts.
 func wantsStrict(r *http.Request) bool {
 	for _, line := range r.Header["Prefer"] {
@@ -20,7 +20,7 @@ func wantsStrict(r *http.Request) bool {
 	return false
 }
 
-// readDryRun makes a call a dry run if it asks for one. A route that has none is not called.
+// readDryRun makes a call a dry run if it asks for one. Routes without a dry run refuse it.
 func (c *call) readDryRun(route *route) (err error) {
 	method, path, _ := strings.Cut(route.pattern, " ")
 	if method == http.MethodGet || !strings.HasPrefix(path, "/api/v1/") {

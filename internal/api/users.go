@@ -21,20 +21,20 @@ func userFilter(c *call) accounts.UserFilter {
 
 func userDraft(envelope *jsonapi.Envelope) accounts.UserDraft {
 	attributes := envelope.Attributes
-	attributes.Know("link", "link_expires_at") // of the answer that made a link
+	attributes.Know("link", "link_expires_at") // callers may send an answer of a password reset back
 	draft := accounts.UserDraft{Email: attributes.String("email"), Name: attributes.String("name"), Role: attributes.String("role")}
 	draft.Problems = envelope.Done()
 	return draft
 }
 
-// resetAttributes is a user for whom a link was made.
+// resetAttributes is a user with the link that resets their password.
 type resetAttributes struct {
 	accounts.User
 	Link          string    `json:"link"` // shown once
 	LinkExpiresAt time.Time `json:"link_expires_at"`
 }
 
-// Definition returns the user without what is shown once.
+// Definition returns the user without the link.
 func (r resetAttributes) Definition() any { return r.User }
 
 func (a *API) resetPassword(c *call) (reply, error) {

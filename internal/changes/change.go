@@ -31,7 +31,7 @@ func Operator() Actor {
 	return Actor{Type: ActorOperator, ID: "command-line", Name: "signalbox command line"}
 }
 
-// System returns the actor of what Signalbox does by itself.
+// System returns the actor of changes that Signalbox makes by itself.
 func System() Actor { return Actor{Type: ActorSystem, ID: "signalbox", Name: "Signalbox"} }
 
 // Action says what was done to a resource.
@@ -43,9 +43,9 @@ const (
 	Updated Action = "updated"
 	Deleted Action = "deleted"
 	Revoked Action = "revoked"
-	// ResetRequested marks a user for whom a link was made that sets a new password.
+	// ResetRequested marks a user who was given a link that sets a new password.
 	ResetRequested Action = "reset_requested"
-	// Discovered marks resources that a report of a running service created.
+	// Discovered marks a resource that was created by the report of a running service.
 	Discovered Action = "discovered"
 	// Expired marks a value that was removed at its expiry time.
 	Expired Action = "expired"
@@ -67,10 +67,10 @@ type Change struct {
 	Actor     Actor           `json:"actor"`
 	Before    json.RawMessage `json:"before"`
 	After     json.RawMessage `json:"after"`
-	Private   bool            `json:"private,omitempty"` // before and after are left out, because the reader may not see them
+	Private   bool            `json:"private,omitempty"` // the reader may not see before and after, which are left out
 	Reverts   *int64          `json:"reverts"`           // the number of the change that this one undid; nil for none
 	CreatedAt time.Time       `json:"created_at"`
-	// Trimmed reports that Before and After are no longer kept: the account's history was too large.
+	// Trimmed reports that Before and After were deleted because the account's history was too large.
 	Trimmed bool `json:"documents_removed,omitempty"`
 }
 
@@ -81,13 +81,13 @@ type Recorder interface {
 }
 
 // Record appends the change of one resource to the account's history, in the
-// transaction that makes it. before is nil for a creation, after for a
+// transaction of the write. before is nil for a creation, after is nil for a
 // deletion; the action follows from them.
 func Record[T any](ctx context.Context, tx Recorder, account string, actor Actor, kind, key string, before, after *T) error {
 	return RecordEach(ctx, tx, account, actor, "", kind, []Edit[T]{{key, before, after}})
 }
 
-// RecordAs is Record for an action that does not follow from the documents.
+// RecordAs is Record with an explicit action.
 func RecordAs[T any](ctx context.Context, tx Recorder, account string, actor Actor, action Action, kind, key string, before, after *T) error {
 	return RecordEach(ctx, tx, account, actor, action, kind, []Edit[T]{{key, before, after}})
 }
@@ -95,15 +95,15 @@ func RecordAs[T any](ctx context.Context, tx Recorder, account string, actor Act
 // Edit is the change of one resource among several.
 type Edit[T any] struct {
 	Key           string
-	Before, After *T // nil for a creation or a deletion
+	Before, After *T // Before is nil for a creation, After for a deletion
 }
 
 // recordBatch bounds how many documents are in memory at once; larger batches
 // are no faster.
 const recordBatch = 256
 
-// RecordEach records one change for each of several resources. Without an
-// action, that of each follows from its documents.
+// RecordEach records one change for each of several resources. If action is
+// empty, the action of each change follows from its documents.
 func RecordEach[T any](ctx context.Context, tx Recorder, account string, actor Actor, action Action, kind string, edits []Edit[T]) error {
 	for part := range slices.Chunk(edits, recordBatch) {
 		made := make([]Change, len(part))
@@ -138,8 +138,8 @@ func (e Edit[T]) change(actor Actor, action Action, kind string) (Change, error)
 	return Change{Kind: kind, Key: e.Key, Actor: actor, Action: action, Before: before, After: after, Reverts: actor.Reverts.by(kind, e.Key)}, nil
 }
 
-// recorded is implemented by resources that leave observed members, such as
-// last_seen, out of the history.
+// recorded is implemented by resources whose observed members, such as
+// last_seen, are left out of the history.
 type recorded interface{ Recorded() any }
 
 func document[T any](resource *T) (json.RawMessage, error) {

@@ -20,7 +20,7 @@ func events(kind string) (changed, deleted, many string) {
 }
 
 // Event returns the name of the event that running services receive for this
-// change, or "" for none. Cascaded changes have one event together: that of the
+// change, or "" for none. Cascaded changes share one event: the event of the
 // change whose key is AllKeys.
 func (c Change) Event() string {
 	changed, deleted, many := events(c.Kind)
@@ -37,7 +37,7 @@ func (c Change) Event() string {
 }
 
 // OtherEvent returns the name of the event of a change that running services do not
-// need, or "" for none. Only those who ask for all topics receive it.
+// need, or "" for none. Only subscribers to all topics receive it.
 func (c Change) OtherEvent() string {
 	switch {
 	case c.Kind == "job" && c.Action == Deleted:
@@ -57,15 +57,15 @@ func (c Change) OtherEvent() string {
 }
 
 // Several is the document of a change whose key is AllKeys: the keys that
-// changed. Cause names the resource whose change caused it. If that is of another
-// kind, the change of each key is recorded by itself too.
+// changed. Cause names the resource whose change caused it. If the cause is of
+// another kind, each key also has a change of its own.
 type Several struct {
 	Keys  []string `json:"keys"`
 	Cause string   `json:"cause,omitempty"`
 }
 
 // RecordSeveral records one change for all resources of a kind that a write
-// changed, and nothing if there are none.
+// changed. Without keys it records nothing.
 func RecordSeveral(ctx context.Context, tx Recorder, account string, actor Actor, action Action, kind string, several Several) error {
 	if len(several.Keys) == 0 {
 		return nil

@@ -14,8 +14,8 @@ import (
 const (
 	// feedBatch bounds how many rows of one account are read at a time.
 	feedBatch = 500
-	// pollTimeout ends a poll whose connection no longer answers: the next one
-	// may get another.
+	// pollTimeout ends a poll whose connection no longer answers; the next poll
+	// may get another connection.
 	pollTimeout = 5 * time.Second
 )
 
@@ -23,20 +23,20 @@ const (
 type Source interface {
 	// Heads returns the last number of every account that exists.
 	Heads(ctx context.Context) (map[string]int64, error)
-	// EventsAfter returns up to limit changes of an account after a number, in
+	// EventsAfter returns up to limit changes of an account after seq, in
 	// order, without actors and with only the documents that subscribers need.
-	// It may return fewer than there are, but not none.
+	// It may return fewer than exist, but at least one if any exists.
 	EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]Change, error)
 }
 
 // Feed passes every change committed since its start to its subscribers.
 type Feed struct {
 	// Rewound is called when an account's history became shorter, as after a
-	// failover to a replica that lagged behind: what was learned from the feed is
-	// no longer valid. It gets the last numbers of all accounts as they were.
+	// failover to a replica that lagged behind: data learned from the feed is no
+	// longer valid. seen has the last number of every account before the rewind.
 	Rewound func(seen map[string]int64)
-	// Missed is called when changes of an account, up to a number, were removed
-	// before the feed read them, and before later changes are passed on.
+	// Missed is called when retention removed changes of an account, up to a
+	// number, before the feed read them. Later changes are passed on afterward.
 	Missed func(account string, upTo int64)
 
 	source      Source
@@ -83,7 +83,7 @@ func (f *Feed) Start(ctx context.Context) error {
 func (f *Feed) Stop() { f.loop.Stop() }
 
 // Wake makes the feed look for changes of an account now, or of every account
-// if it is not named. It never blocks.
+// if account is "". It never blocks.
 func (f *Feed) Wake(account string) {
 	f.mu.Lock()
 	f.woken[account] = true
@@ -96,12 +96,12 @@ func (f *Feed) Live() bool {
 	return time.Since(f.created)-time.Duration(f.lastPoll.Load()) < time.Second
 }
 
-// poll passes on what is new: in every account when that is due or was asked
-// for, else in those that woke it. It returns when every account is due again.
+// poll passes on new changes: of every account if a full poll is due or was
+// asked for, else of the woken accounts. It returns the time until the next full poll.
 func (f *Feed) poll(ctx context.Context, seen map[string]int64) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
-	began, woken := time.Since(f.created), f.takeWoken() // an answer is as old as its question
+	began, woken := time.Since(f.created), f.takeWoken() // the result is as old as the start of the poll
 	if due := time.Duration(f.lastPoll.Load()) + f.interval; !woken[""] && began < due {
 		if found, err := f.pollWoken(ctx, woken, seen); found || err != nil {
 			return due - began, err
@@ -122,8 +122,8 @@ func (f *Feed) takeWoken() map[string]bool {
 	return woken
 }
 
-// pollWoken passes on what is new in some accounts, and reports whether each of
-// them had something. One that had nothing may have been rewound.
+// pollWoken passes on the new changes of some accounts, and reports whether each
+// account had any. An account without new changes may have been rewound.
 func (f *Feed) pollWoken(ctx context.Context, accounts map[string]bool, seen map[string]int64) (found bool, err error) {
 	for account := range accounts {
 		before := seen[account]
@@ -137,7 +137,7 @@ func (f *Feed) pollWoken(ctx context.Context, accounts map[string]bool, seen map
 	return true, nil
 }
 
-// pollAll passes on what is new in every account.
+// pollAll passes on the new changes of every account.
 func (f *Feed) pollAll(ctx context.Context, seen map[string]int64) error {
 	heads, err := f.source.Heads(ctx)
 	if err != nil {
@@ -189,8 +189,8 @@ func (f *Feed) follow(ctx context.Context, account string, head int64, seen map[
 }
 
 // passOn passes on the next changes of an account, and reports whether there
-// were any. It advances seen change by change, so that a poll that fails half
-// way repeats nothing.
+// were any. It advances seen change by change, so that no change is passed on
+// twice after a poll that fails halfway.
 func (f *Feed) passOn(ctx context.Context, account string, seen map[string]int64) (bool, error) {
 	found, err := f.source.EventsAfter(ctx, account, seen[account], feedBatch)
 	if err != nil {
@@ -206,7 +206,7 @@ func (f *Feed) passOn(ctx context.Context, account string, seen map[string]int64
 	return len(found) > 0, nil
 }
 
-// skip reports numbers up to upTo that were not passed on as missed: retention
+// skip calls Missed if numbers up to upTo were not passed on, because retention
 // has removed them.
 func (f *Feed) skip(account string, upTo int64, seen map[string]int64) {
 	if seen[account] < upTo {

@@ -12,7 +12,7 @@ type Reverted struct {
 	Seq       int64
 }
 
-// by returns the number that the change of a resource reverts, or nil. Other
+// by returns r.Seq if the resource is the reverted one, else nil: other
 // resources that change in the same transaction revert nothing.
 func (r Reverted) by(kind, key string) *int64 {
 	if r.Seq == 0 || r.Kind != kind || r.Key != key {
@@ -21,8 +21,8 @@ func (r Reverted) by(kind, key string) *int64 {
 	return &r.Seq
 }
 
-// Names reports whether a change of several resources is all that the history has
-// of this one. A change with a cause of another kind sums up changes of each.
+// Names reports whether a change of several resources is the only record of the
+// resource's change. If the cause is of another kind, the resource has its own record.
 func (c Change) Names(key string) bool {
 	var several Several
 	if c.Key != AllKeys || json.Unmarshal(c.After, &several) != nil {
@@ -32,13 +32,13 @@ func (c Change) Names(key string) bool {
 	return slices.Contains(several.Keys, key) && (!caused || cause == c.Kind)
 }
 
-// StillChanged returns which of a resource's later changes its state still has,
-// given all after a number, oldest first. A change that was undone, and the one
-// that did it, leave the state as if neither had been; a revert that goes back
-// beyond the number is a change like any other.
+// StillChanged returns the numbers of a resource's changes after seq that are still
+// in effect. later has all changes after seq, oldest first. A change and the revert
+// that undid it cancel each other out. A revert of a change that is not in later
+// counts as a change like any other.
 func StillChanged(seq int64, later []Change) []int64 {
-	// A state is named by the change that first led to it; before has the state
-	// that each change met.
+	// The number of the change that first led to a state names the state. before has
+	// the state before each change.
 	before, state := make(map[int64]int64, len(later)), seq
 	for _, change := range later {
 		before[change.Seq] = state

@@ -11,7 +11,7 @@ import (
 )
 
 // Match reports, inside the transaction, whether a resource is still in the
-// state that the caller has read. A nil Match accepts any.
+// state that the caller has read. A nil Match accepts every state.
 type Match[T any] func(current T) bool
 
 // Check returns a VersionMismatch fault when the resource does not match.
@@ -30,15 +30,15 @@ type Target[T any] struct {
 	Match     Match[T]
 	// Load reads the resource in the transaction of the write.
 	Load func() (T, error)
-	// Hidden reports whether something differs that the history does not show,
-	// such as a password. It may be nil.
+	// Hidden reports whether a member that the history does not show, such as a
+	// password, differs. It may be nil.
 	Hidden func(before, after T) bool
 }
 
-// Replace loads the resource, checks the precondition, and lets decide return the
-// new state, after all checks. If it differs, save stores it and the change is
-// recorded. A write that changes nothing stores and records nothing and leaves
-// the resource its time; a revert is always recorded.
+// Replace loads the resource, checks the precondition, and calls decide, which
+// checks and returns the new state. If the state differs, save stores it and the
+// change is recorded. Otherwise nothing is stored or recorded, and updated_at
+// stays as it is. A revert is always stored and recorded.
 func Replace[T any](ctx context.Context, tx Recorder, target Target[T], decide func(before T) (T, error), save func(before, after T) error) (T, error) {
 	before, err := target.load()
 	if err != nil {
@@ -62,14 +62,14 @@ func Replace[T any](ctx context.Context, tx Recorder, target Target[T], decide f
 	return after, tx.RecordChanges(ctx, target.Account, made)
 }
 
-// IsRepetition reports whether a write would leave a resource as it is: the
-// history would show no difference but the time. A revert is none.
+// IsRepetition reports whether a write would change nothing that the history
+// shows except updated_at. A revert is never a repetition.
 func IsRepetition[T any](actor Actor, kind, key string, before, after *T) (bool, error) {
 	made, err := Edit[T]{key, before, after}.change(actor, "", kind)
 	return made.isRepetition(), err
 }
 
-// isRepetition reports whether a change leaves everything as it was but the time.
+// isRepetition reports whether a change differs in updated_at at most and reverts nothing.
 func (c Change) isRepetition() bool {
 	if c.Reverts != nil || c.Before == nil || c.After == nil {
 		return false
@@ -79,13 +79,13 @@ func (c Change) isRepetition() bool {
 	})
 }
 
-// member is a member of a document.
+// member is one member of a JSON document.
 type member struct {
 	name  string
 	value json.RawMessage
 }
 
-// timeless returns the members of a document but the time of its last change.
+// timeless returns the members of a document except updated_at.
 func timeless(document json.RawMessage) (members []member) {
 	rawjson.Members(document, func(name string, value json.RawMessage) {
 		if name != "updated_at" {
