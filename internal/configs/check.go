@@ -123,7 +123,7 @@ func (c *check) below(config Config) {
 		if c.changesOverride(environment, key) {
 			path = c.ownPath(environment, key, "")
 		}
-		c.problems.Attribute(path, "would make %q of the config %q below break its schema%s: at %q it has this wrong: %s",
+		c.problems.Attribute(path, "would make %q of the config %q below break its schema%s, at %q: %s",
 			key, config.Key, inside(environment), found.pointer, found.detail)
 	})
 }
@@ -190,7 +190,7 @@ func (c *check) lookUp(chain chain) bool {
 	}
 	enough := c.schemas.work.spend(keys * len(chain) / lookupsPerStep)
 	if !enough {
-		c.problems.Attribute("items", "take too much work to check, with what the config %q has of them; have fewer of them or a shorter chain",
+		c.problems.Attribute("items", "take too much work to check, together with the items of the config %q; have fewer items or a shorter chain",
 			config.Key)
 	}
 	return enough

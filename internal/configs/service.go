@@ -241,7 +241,7 @@ func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string
 
 func remove(ctx context.Context, tx Tx, caller accounts.Caller, key string, match changes.Match[Config]) error {
 	if key == Common {
-		return fault.New(fault.ConfigProtected, "The config %q is the parent of those that name none and cannot be deleted.", Common)
+		return fault.New(fault.ConfigProtected, "The config %q is the default parent and cannot be deleted.", Common)
 	}
 	return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Config), func(Config) error {
 		const named = 5

@@ -55,7 +55,7 @@ func crontab(documents [][]byte, _ Options) (Result, error) {
 		comment = ""
 	}
 	if len(c.Documents) > 0 {
-		c.Notes = append(c.Notes, "Schedules are in UTC here; shift those that were meant in another time zone.")
+		c.Notes = append(c.Notes, "Schedules are in UTC here; shift schedules that were meant in another time zone.")
 	}
 	return c.finish()
 }

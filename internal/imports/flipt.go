@@ -92,7 +92,7 @@ func (c *collector) fliptBoolean(from fliptFlag, segments map[string]fliptSegmen
 		case each.Segment != nil:
 			condition, err := each.Segment.logic(segments)
 			if err != nil {
-				c.lose("flag %s: rollout %d is left out, because %v; whom it matched gets what follows.", from.Key, i+1, err)
+				c.lose("flag %s: rollout %d is left out, because %v; the users it matched fall through to the next rule.", from.Key, i+1, err)
 				continue
 			}
 			made.Rules = append(made.Rules, rule{Description: each.Description, Logic: condition, Value: encode(each.Segment.Value)})
@@ -121,7 +121,7 @@ func (c *collector) fliptVariants(from fliptFlag, segments map[string]fliptSegme
 	for i, each := range from.Rules {
 		condition, err := each.logic(segments)
 		if err != nil {
-			c.lose("flag %s: rule %d is left out, because %v; whom it matched gets what follows.", from.Key, i+1, err)
+			c.lose("flag %s: rule %d is left out, because %v; the users it matched fall through to the next rule.", from.Key, i+1, err)
 			continue
 		}
 		var portions []portion

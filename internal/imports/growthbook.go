@@ -81,11 +81,11 @@ func (c *collector) growth(key string, from growthFeature, where string) {
 		}
 		rules, err := c.growthRules(key, each)
 		if err != nil {
-			c.lose("flag %s: rule %d is left out, because %v; whom it matched gets what follows.", key, i+1, err)
+			c.lose("flag %s: rule %d is left out, because %v; the users it matched fall through to the next rule.", key, i+1, err)
 			continue
 		}
 		if comparesVersions(each.Condition) {
-			c.lose("flag %s: rule %d compares versions; those without three numbers, such as 2.1, are compared as text there and as 2.1.0 here.", key, i+1)
+			c.lose("flag %s: rule %d compares versions; versions without three numbers, such as 2.1, are compared as text there and as 2.1.0 here.", key, i+1)
 		}
 		for _, rule := range rules {
 			values = append(values, rule.Value)
@@ -105,7 +105,7 @@ func (c *collector) growthGate(key string, index int, from growthRule) bool {
 	for _, parent := range from.Parents {
 		if parent.Gate {
 			gate = true
-			c.lose("flag %s: rule %d is left out: its prerequisite %s is not known here. Where the prerequisite was not met, nobody got a value (null); here they get what follows.",
+			c.lose("flag %s: rule %d is left out: its prerequisite %s is not known here. Where the prerequisite was not met, users got no value (null); here they fall through to the next rule.",
 				key, index+1, parent.ID)
 		}
 	}

@@ -88,7 +88,7 @@ func (c *collector) add(kind, id string, resource any) {
 	case kind != "logger" && !naming.IsKey(id, naming.MaxKey):
 		c.lose("%s %q: left out, because its id %s.", kind, id, naming.KeyRule(naming.MaxKey))
 	case c.taken[kind+" "+id]:
-		c.lose("%s %s: it is there more than once; all but the first are left out.", kind, id)
+		c.lose("%s %s: the file has it more than once; all but the first are left out.", kind, id)
 	default:
 		c.taken[kind+" "+id] = true
 		c.Documents = append(c.Documents, encode(resource))
@@ -122,7 +122,7 @@ func (c *collector) reachable(f flag, environment string, rules []rule) (kept []
 			each.Logic = everybody()
 		}
 		if err := refusal(f, each); err != nil {
-			c.lose("flag %s in %s: rule %d of the translation is left out, because %v; whom it matched gets what follows.", f.ID, environment, i+1, err)
+			c.lose("flag %s in %s: rule %d of the translation is left out, because %v; the users it matched fall through to the next rule.", f.ID, environment, i+1, err)
 			continue
 		}
 		kept = append(kept, each)

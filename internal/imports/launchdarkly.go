@@ -170,7 +170,7 @@ func (c *collector) darklyEnvironment(place darklyPlace, from darklyEnvironment)
 	for i, each := range from.Rules {
 		condition, err := darklyClauses(each.Clauses)
 		if err != nil {
-			c.lose("%s: rule %d is left out, because %v; whom it matched gets what follows.", place, i+1, err)
+			c.lose("%s: rule %d is left out, because %v; the users it matched fall through to the next rule.", place, i+1, err)
 			continue
 		}
 		c.darklyServe(place, &made, each.Description, condition, each.darklyServed)
@@ -214,7 +214,7 @@ func (d darklyEnvironment) targets() []darklyTarget {
 func (c *collector) darklyServe(place darklyPlace, to *environment, description string, condition logic, served darklyServed) {
 	portions, how, err := place.portions(served)
 	if err != nil {
-		c.lose("%s: %q serves nothing, because %v; whom it matched gets what follows.", place, cmp.Or(description, "a rule"), err)
+		c.lose("%s: %q serves nothing, because %v; the users it matched fall through to the next rule.", place, cmp.Or(description, "a rule"), err)
 		return
 	}
 	rules := c.rollout(place.String(), description, condition, portions, how)

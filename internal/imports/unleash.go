@@ -153,7 +153,7 @@ func (c *collector) unleashRules(export unleashExport, strategies []unleashStrat
 		}
 		switch condition, err := c.unleashStrategy(export, each, place); {
 		case err != nil:
-			c.lose("%s: a strategy %s is left out, because %v; the flag is off for those it alone matched.", place, each.Name, err)
+			c.lose("%s: a strategy %s is left out, because %v; the flag is off for users that only this strategy matched.", place, each.Name, err)
 		default:
 			rules = append(rules, rule{Description: each.Title, Logic: condition, Value: encode(true)})
 		}
@@ -265,7 +265,7 @@ func (u unleashConstraint) logic() (logic, error) {
 	case u.Context == "currentTime" || strings.HasPrefix(u.Operator, "DATE_"):
 		return nil, errors.New("rules cannot read the time")
 	case u.CaseInsensitive && strings.HasPrefix(u.Operator, "STR_"):
-		return nil, errors.New("texts are only compared with their case")
+		return nil, errors.New("rules always compare texts with their case")
 	}
 	affixes := map[string]string{"STR_CONTAINS": "in", "STR_STARTS_WITH": "starts_with", "STR_ENDS_WITH": "ends_with"}
 	numbers := map[string]string{"NUM_EQ": "==", "NUM_GT": ">", "NUM_GTE": ">=", "NUM_LT": "<", "NUM_LTE": "<="}
