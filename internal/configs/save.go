@@ -33,7 +33,7 @@ func (w write) stored() Config {
 	return *w.before
 }
 
-// frozen reports whether a stored override was not sent. It stays only because its environment is unmanaged.
+// frozen reports whether a stored override was not sent but stays, because its environment is unmanaged.
 func (w write) frozen(environment, key string) bool {
 	_, was := w.stored().Environments[environment][key]
 	_, sent := w.sent[environment][key]

@@ -83,7 +83,7 @@ func (s *Service) settleGroup(ctx context.Context, tx ReadTx, before Group, want
 	return after, err
 }
 
-// replacedGroup applies a request to a group, and returns an error if the caller may not.
+// replacedGroup applies a request to a group, and checks the rights of the caller.
 func (s *Service) replacedGroup(ctx context.Context, tx Tx, caller accounts.Caller, before Group, wanted request) (Group, error) {
 	var problems fault.Problems
 	after, err := s.settleGroup(ctx, tx, before, wanted, &problems)

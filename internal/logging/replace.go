@@ -94,7 +94,7 @@ func taken(key, by string) *fault.Error {
 	return fault.New(fault.AlreadyExists, "There is %s %q already, and loggers and log groups share their ids.", by, key)
 }
 
-// replaced applies a request to a stored logger, and returns an error if the caller may not.
+// replaced applies a request to a stored logger, and checks the rights of the caller.
 func (s *Service) replaced(ctx context.Context, tx Tx, caller accounts.Caller, before Logger, exists bool, wanted request) (Logger, error) {
 	var problems fault.Problems
 	after, err := s.settle(ctx, tx, before, wanted, &problems)
