@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// chain is a config, which comes last, and all above it, the root first.
+// chain is the ancestors of a config, the root first, and then the config itself.
 type chain []*Config
 
 func newChain(configs []Config) (c chain) {
@@ -17,16 +17,16 @@ func newChain(configs []Config) (c chain) {
 	return c
 }
 
-// with returns the chain of a config below the last one.
+// with returns the chain of a child of the last config.
 func (c chain) with(config Config) chain { return append(slices.Clip(c), &config) }
 
 // above returns the chain of the parent.
 func (c chain) above() chain { return c[:len(c)-1] }
 
-// last returns the config whose chain it is.
+// last returns the config that the chain belongs to.
 func (c chain) last() *Config { return c[len(c)-1] }
 
-// declared finds the item of a key, the nearest first, and the config that has it.
+// declared returns the item of a key in the nearest config that has it, and the key of that config.
 func (c chain) declared(key string) (Item, string, bool) {
 	for _, config := range slices.Backward(c) {
 		if item, found := config.Items[key]; found {
@@ -36,7 +36,7 @@ func (c chain) declared(key string) (Item, string, bool) {
 	return Item{}, "", false
 }
 
-// keys returns the keys that a config has an item or an override of, sorted.
+// keys returns the sorted keys of a config's items and overrides.
 func (c Config) keys() []string {
 	keys := map[string]bool{}
 	for key := range c.Items {
@@ -60,7 +60,7 @@ func (c chain) schemas(key string) (schemas []json.RawMessage) {
 	return schemas
 }
 
-// environments returns the environments that override a key, after "", which is none.
+// environments returns "", which stands for no environment, and then the environments that override a key.
 func (c chain) environments(key string) []string {
 	found := map[string]bool{"": true}
 	for _, config := range c {
@@ -73,7 +73,7 @@ func (c chain) environments(key string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// layers returns what a key is merged from in an environment; none when the chain has no value for it.
+// layers returns the values that are merged for a key in an environment; none if the chain has no value for the key.
 func (c chain) layers(key, environment string) (found layers) {
 	for _, config := range c {
 		if item, has := config.Items[key]; has {
@@ -86,8 +86,8 @@ func (c chain) layers(key, environment string) (found layers) {
 	return found
 }
 
-// changedKeys returns the keys of which a write may alter what is checked here and below: whether they are declared,
-// their type, their schema, and the values of JSON items. A value that is only spelled differently counts as changed.
+// changedKeys returns the keys that must be checked again, here and below: keys that were added or removed, keys with
+// another type or schema, and JSON items with another value. A value that is only spelled differently counts as changed.
 func changedKeys(was Config, after chain) map[string]bool {
 	changed, is := map[string]bool{}, after.last()
 	for key, item := range was.Items {
@@ -117,7 +117,7 @@ func changedKeys(was Config, after chain) map[string]bool {
 	return changed
 }
 
-// only returns a config with copies of its items and overrides of some keys, so that the rest can be freed; nil keeps all.
+// only returns a config with just the items and overrides of some keys, copied so that the rest can be freed; nil keeps all.
 func (c Config) only(keys map[string]bool) Config {
 	if keys == nil {
 		return c

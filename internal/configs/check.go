@@ -9,15 +9,15 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// check notes what one write would break in the chains that it touches.
+// check finds the problems that one write would cause in the chains that it touches.
 type check struct {
 	write   write
 	after   chain           // of the config as it is written
-	changed map[string]bool // nil: every key, because the parent is another
+	changed map[string]bool // nil: every key, because the parent changed
 	chains  map[string]chain
 
 	problems *fault.Problems
-	broken   map[string]bool // keys that do not fit already where they are written
+	broken   map[string]bool // keys whose value does not fit in the written config itself
 	schemas  *schemas
 }
 
@@ -26,7 +26,7 @@ func newCheck(write write, after chain, problems *fault.Problems) *check {
 		chains: map[string]chain{after.last().Key: after}}
 }
 
-// reachesBelow reports whether configs below must be checked as well.
+// reachesBelow reports whether the configs below must be checked too.
 func (c *check) reachesBelow() bool {
 	return c.write.before != nil && (c.changed == nil || len(c.changed) > 0) && !c.schemas.work.spent()
 }
@@ -75,7 +75,7 @@ func inside(environment string) string {
 	return " in " + environment
 }
 
-// ownPath returns the place in the written config that decides what a key resolves to in an environment.
+// ownPath returns the path in the written config that decides the value of a key in an environment.
 func (c *check) ownPath(environment, key, pointer string) string {
 	_, overridden := c.after.last().Environments[environment][key]
 	switch {
@@ -87,7 +87,7 @@ func (c *check) ownPath(environment, key, pointer string) string {
 	return overridePath(environment, key) + pointer
 }
 
-// below checks a config under the one that is written. Parents come before their children.
+// below checks a descendant of the written config. Parents come before their children.
 func (c *check) below(config Config) {
 	above := c.chains[*config.Parent]
 	chain := above.with(config.only(c.changed))
@@ -117,18 +117,18 @@ func (c *check) below(config Config) {
 	})
 	c.fit(chain, func(environment, key string, found violation) {
 		if c.broken[key] {
-			return // it is reported where it begins
+			return // own has reported it
 		}
 		path := c.cause(key)
 		if c.changesOverride(environment, key) {
 			path = c.ownPath(environment, key, "")
 		}
-		c.problems.Attribute(path, "would make %q of the config %q below break its schema%s: at %q it has this wrong: %s",
+		c.problems.Attribute(path, "would make %q of the config %q below break its schema%s, at %q: %s",
 			key, config.Key, inside(environment), found.pointer, found.detail)
 	})
 }
 
-// cause returns the part of the write that a problem of a config below comes from.
+// cause returns the path of the change that causes a problem in a config below.
 func (c *check) cause(key string) string {
 	item, declares := c.after.last().Items[key]
 	if !declares && c.changed == nil {
@@ -155,7 +155,7 @@ func (c *check) changesOverride(environment, key string) bool {
 	return has && !bytes.Equal(is, c.write.stored().Environments[environment][key])
 }
 
-// fit checks what the keys of a chain's last config resolve to against their schemas; others resolve as its parent's.
+// fit checks the values of the last config's own keys against their schemas; all other values are those of its parent.
 func (c *check) fit(chain chain, report func(environment, key string, found violation)) {
 	for _, key := range chain.last().keys() {
 		schemas := chain.schemas(key)
@@ -175,13 +175,13 @@ func (c *check) fit(chain chain, report func(environment, key string, found viol
 				return
 			}
 			if len(found) > 0 && environment == "" {
-				break // the environments inherit what is wrong
+				break // the environments inherit the violation
 			}
 		}
 	}
 }
 
-// lookUp spends the work of finding the items of a chain's last config and reports whether enough was left.
+// lookUp spends the work of looking up the items of the last config, and reports whether enough was left.
 func (c *check) lookUp(chain chain) bool {
 	config := chain.last()
 	keys := len(config.Items)
@@ -190,7 +190,7 @@ func (c *check) lookUp(chain chain) bool {
 	}
 	enough := c.schemas.work.spend(keys * len(chain) / lookupsPerStep)
 	if !enough {
-		c.problems.Attribute("items", "take too much work to check, with what the config %q has of them; have fewer of them or a shorter chain",
+		c.problems.Attribute("items", "take too much work to check, together with the items of the config %q; have fewer items or a shorter chain",
 			config.Key)
 	}
 	return enough

@@ -20,7 +20,7 @@ func (s *Service) provide(ctx context.Context, account, key string) error {
 	return s.Store.Write(ctx, account, func(ctx context.Context, tx Tx) error { return ensureCommon(ctx, tx, account) })
 }
 
-// ensureCommon creates the common config unless it exists. No plan refuses it, because nobody asked for it.
+// ensureCommon creates the common config unless it exists. It ignores the limit of the plan, because nobody asked for it.
 func ensureCommon(ctx context.Context, tx Tx, account string) error {
 	_, err := tx.Config(ctx, account, Common)
 	if !fault.Is(err, fault.NotFound) {

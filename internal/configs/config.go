@@ -18,16 +18,16 @@ const (
 	KindResolved = "resolved_config"
 )
 
-// Common is the config that is the parent of those that name none.
+// Common is the key of the default parent.
 const Common = "common"
 
-// Limits that hold on every plan. A chain is read as a whole, and so are the configs below one that is written.
+// Limits of every plan. A write reads the whole chain of a config and all configs below it.
 const (
 	MaxConfigs    = 10_000    // of an account
 	MaxBytes      = 16 << 20  // of all configs of an account, as they are stored
 	MaxDepth      = 32        // configs of a chain
 	MaxItems      = 5_000     // of a config
-	MaxSchemas    = 200       // items of a config that have one
+	MaxSchemas    = 200       // items with a schema in a config
 	MaxValue      = 256 << 10 // bytes of JSON text of a value or an override
 	MaxDefinition = 1 << 20   // bytes of all items and overrides of a config
 	MaxNesting    = 64        // levels of arrays and objects in a value
@@ -61,11 +61,11 @@ type Item struct {
 	Value       json.RawMessage `json:"value"`
 	Type        Type            `json:"type"`
 	Description *string         `json:"description"`
-	// Schema must fit what a JSON item resolves to, here and below; nil is none.
+	// Schema is the schema for the resolved value of a JSON item, here and below; nil is none.
 	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
-// Overrides are the values of items in one environment, by their keys.
+// Overrides maps the keys of items to their values in one environment.
 type Overrides map[string]json.RawMessage
 
 // Config is a named set of items.
@@ -98,7 +98,7 @@ func (c Config) overrides(visit func(environment, key string, value json.RawMess
 	}
 }
 
-// size returns about how many bytes a config takes to store.
+// size returns the approximate stored size of a config in bytes.
 func (c Config) size() int {
 	const perItem, perOverride = 50, 5 // names of members and punctuation
 	size := 0

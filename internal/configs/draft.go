@@ -12,32 +12,32 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// Draft is what a caller wants a config to be, before any rule was checked.
+// Draft is the config that a caller asks for, not yet validated.
 type Draft struct {
 	Key         optional.Value[string]
 	Name        optional.Value[string]
 	Description optional.Value[string]
-	// Parent is the default parent of a new config, and the stored one on a replace, when it is absent; null is none.
+	// Parent null means no parent. If it is absent, a new config gets the default parent, and a replaced one keeps its own.
 	Parent       optional.Value[string]
 	Items        map[string]ItemDraft
 	Environments map[string]Overrides
-	// Restores says that the draft is an earlier state of the config: what it leaves out was not there.
+	// Restores says that the draft is an earlier state of the config: a missing schema means that there was none.
 	Restores bool
-	// Problems has what reading the input already found.
+	// Problems starts with the problems found while reading the input.
 	Problems fault.Problems
 }
 
-// ItemDraft is what a caller wants an item to be.
+// ItemDraft is the item that a caller asks for.
 type ItemDraft struct {
 	Value       json.RawMessage // nil: none was sent
 	Type        optional.Value[string]
 	Description optional.Value[string]
-	// Schema leaves the stored one when it is absent: writers that do not know schemas must not remove them.
+	// Schema keeps the stored schema if it is absent: clients that do not know schemas must not remove them.
 	Schema optional.Value[json.RawMessage]
 }
 
-// validate checks every rule that does not need the database and returns the config with its compiled schemas; nil
-// when there is too much to check. The caller decides about an absent parent.
+// validate checks every rule that does not need the database, and returns the config with its compiled schemas, which
+// are nil if there is too much to check. The caller decides about an absent parent.
 func (d *Draft) validate(key string) (Config, *schemas) {
 	config := Config{Key: key, Name: d.Name.Or(key), Description: d.Description.Pointer(), Parent: d.Parent.Pointer(),
 		Items: make(map[string]Item, len(d.Items)), Environments: map[string]Overrides{}}
@@ -90,7 +90,7 @@ func (d *Draft) item(name string) Item {
 	return item
 }
 
-// itemType returns the type that was sent, or else the one that the value has.
+// itemType returns the type that was sent, or else the type of the value.
 func (d *Draft) itemType(path string, draft ItemDraft) Type {
 	text, sent := draft.Type.Get()
 	if !sent {
@@ -120,7 +120,7 @@ func (d *Draft) checkSize(path string, value json.RawMessage) bool {
 func (d *Draft) checkSchemas(config Config) *schemas {
 	sent := newSchemas()
 	if d.Problems.Mentions("items") {
-		return sent // there are too many
+		return sent // there are too many items or schemas
 	}
 	for _, name := range slices.Sorted(maps.Keys(config.Items)) {
 		item, path := config.Items[name], itemPath(name)+"/schema"
@@ -137,7 +137,7 @@ func (d *Draft) checkSchemas(config Config) *schemas {
 	return sent
 }
 
-// overrides returns those of an environment. A null override is none.
+// overrides returns the overrides of an environment, without null ones.
 func (d *Draft) overrides(environment string) Overrides {
 	kept := Overrides{}
 	for _, name := range slices.Sorted(maps.Keys(d.Environments[environment])) {

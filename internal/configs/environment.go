@@ -8,8 +8,8 @@ import (
 )
 
 // InEnvironment visits all configs of an account, sorted by key, with their values
-// in an environment, which need not exist. One at a time: what configs inherit is
-// in each of them, so that all together may be much larger than what is stored.
+// in an environment, which need not exist. It visits one at a time: every config
+// repeats its inherited values, so all together may be much larger than stored.
 func InEnvironment(ctx context.Context, tx ReadTx, account, environment string, visit func(Resolved) error) error {
 	found, err := page.All(func(request page.Request) (page.List[Config], error) {
 		return tx.Configs(ctx, account, Filter{}, request)
@@ -29,7 +29,7 @@ func InEnvironment(ctx context.Context, tx ReadTx, account, environment string, 
 	return nil
 }
 
-// chainOf returns a config and all above it, the root first.
+// chainOf returns the ancestors of a config, the root first, and then the config.
 func chainOf(config Config, byKey map[string]Config) []Config {
 	chain := []Config{config}
 	for config.Parent != nil && len(chain) < MaxDepth {

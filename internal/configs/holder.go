@@ -17,7 +17,7 @@ func CountValues(ctx context.Context, tx ReadTx, account, environment string) (c
 	return count, err
 }
 
-// StripValues removes the overrides of an environment that is deleted.
+// StripValues removes the overrides of a deleted environment.
 func StripValues(ctx context.Context, tx Tx, caller accounts.Caller, environment string) error {
 	found, err := tx.ConfigsWithEnvironment(ctx, caller.Account, environment)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// pattern is a regular expression of a schema. Matching takes time in proportion to its instructions and the text.
+// pattern is a regular expression of a schema. Matching time is proportional to its instructions times the text.
 type pattern struct {
 	*regexp.Regexp
 	instructions int
@@ -17,7 +17,7 @@ type pattern struct {
 // patterns are the patterns of one schema.
 type patterns map[string]pattern
 
-// compile compiles a pattern unless the schema's patterns become too large.
+// compile compiles a pattern unless the patterns of the schema are too large together.
 func (p patterns) compile(text string) (jsonschema.Regexp, error) {
 	if known, compiled := p[text]; compiled {
 		return known, nil
@@ -29,7 +29,7 @@ func (p patterns) compile(text string) (jsonschema.Regexp, error) {
 	if err != nil {
 		return nil, err
 	}
-	program, _ := syntax.Compile(parsed.Simplify()) // what was parsed always compiles
+	program, _ := syntax.Compile(parsed.Simplify()) // a parsed pattern always compiles
 	total := len(program.Inst)
 	for _, other := range p {
 		total += other.instructions

@@ -17,13 +17,13 @@ const (
 	SourceEnvironment Source = "environment" // an override
 )
 
-// Origin is where a value comes from; of an object that was merged, the part that came last.
+// Origin is the config and source of a value; for a merged object, the last ones that contributed.
 type Origin struct {
 	Config string `json:"config"`
 	Source Source `json:"source"`
 }
 
-// Resolved is the values of a config with everything that it inherits, in an environment or without one.
+// Resolved is all values of a config, inherited ones included, in an environment or without one.
 type Resolved struct {
 	Key         string                     `json:"-"`
 	Environment *string                    `json:"environment"`
@@ -31,7 +31,7 @@ type Resolved struct {
 	Origins     map[string]Origin          `json:"origins"`
 }
 
-// Resolve returns the values of the last config of a chain, the root first. Without an environment only items count.
+// Resolve returns the values of the last config of a chain. Without an environment only items count.
 func Resolve(configs []Config, environment *string) Resolved {
 	var found members
 	var origins []Origin // of the layers
@@ -56,7 +56,7 @@ func Resolve(configs []Config, environment *string) Resolved {
 	return resolved
 }
 
-// MarshalJSON keeps the bytes of the values. There may be thousands, which an encoder would all check again.
+// MarshalJSON copies the bytes of the values. An encoder would check all of them again, and there may be thousands.
 func (r Resolved) MarshalJSON() ([]byte, error) {
 	keys, size := make([]string, 0, len(r.Values)), 100
 	for key, value := range r.Values {
@@ -102,10 +102,10 @@ func appendName(text []byte, index int, name string) []byte {
 
 func isObject(value json.RawMessage) bool { return value[0] == '{' }
 
-// layers are the values of one key that are merged, the lowest first: one value of any kind, or several objects.
+// layers are the values to merge for one key, the lowest first: one value of any kind, or several objects.
 type layers []json.RawMessage
 
-// with puts another value on top: an object merges with objects, and everything else hides what is below it.
+// with puts another value on top: an object merges with objects, and any other value hides the layers below it.
 func (l layers) with(value json.RawMessage) layers {
 	if len(l) > 0 && isObject(value) && isObject(l[0]) {
 		return append(l, value)
@@ -113,7 +113,7 @@ func (l layers) with(value json.RawMessage) layers {
 	return layers{value}
 }
 
-// merge returns the one value that the layers come to, made of their bytes.
+// merge merges the layers into one value, made of their bytes.
 func (l layers) merge() json.RawMessage {
 	if len(l) == 1 {
 		return l[0]
@@ -131,7 +131,7 @@ func (l layers) merge() json.RawMessage {
 	return append(text, '}')
 }
 
-// appendQuoted appends a name as JSON text; plain ones, which most are, need no encoder.
+// appendQuoted appends a name as JSON text. Most names are plain and need no encoder.
 func appendQuoted(text []byte, name string) []byte {
 	for i := range len(name) {
 		if c := name[i]; c < ' ' || c == '"' || c == '\\' || c > '~' {
@@ -150,12 +150,12 @@ type members struct {
 
 type member struct {
 	name  string
-	layer int    // the object or config that it was last found in
-	below layers // what there was before that
+	layer int    // the last object or config that has the member
+	below layers // the value before that layer
 	value layers
 }
 
-// add puts a member over those of the objects before. Of members of one object with one name the last counts.
+// add puts a member over the same member of lower layers. If an object repeats a name, its last value counts.
 func (m *members) add(layer int, name string, value json.RawMessage) {
 	at := m.place(name)
 	if m.list[at].layer != layer {

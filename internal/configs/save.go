@@ -16,13 +16,13 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// write is what a caller does to a config.
+// write is one write to a config.
 type write struct {
 	before *Config // nil for a creation
-	// sent is the overrides of the request. What is stored afterwards may have frozen ones in addition.
+	// sent is the overrides of the request. The stored config may have frozen ones in addition.
 	sent    map[string]Overrides
 	schemas *schemas
-	warn    *fault.Problems // takes warnings
+	warn    *fault.Problems // receives warnings
 }
 
 // stored returns the config before the write; an empty one for a creation.
@@ -33,14 +33,14 @@ func (w write) stored() Config {
 	return *w.before
 }
 
-// frozen reports whether an override stays although it was not sent: its environment is not managed.
+// frozen reports whether a stored override was not sent but stays, because its environment is unmanaged.
 func (w write) frozen(environment, key string) bool {
 	_, was := w.stored().Environments[environment][key]
 	_, sent := w.sent[environment][key]
 	return was && !sent
 }
 
-// checked returns a config as it is to be stored, if it keeps the rules.
+// checked returns the config to store, or the rules that it breaks.
 func (s *Service) checked(ctx context.Context, tx Tx, caller accounts.Caller, write write, after Config) (Config, error) {
 	if after.Parent != nil && *after.Parent == Common && after.Key != Common {
 		if err := ensureCommon(ctx, tx, after.Account); err != nil {
@@ -55,7 +55,7 @@ func (s *Service) checked(ctx context.Context, tx Tx, caller accounts.Caller, wr
 	return after, nil
 }
 
-// warnRepeated warns of overrides that were sent and change nothing. Those over several merged objects are not compared.
+// warnRepeated warns of sent overrides that change nothing. It skips overrides of several merged objects.
 func (w write) warnRepeated(chain chain) {
 	if w.warn == nil {
 		return
@@ -71,9 +71,8 @@ func (w write) warnRepeated(chain chain) {
 	})
 }
 
-// prepare returns a config as it would be stored, and notes every problem that needs the database to be found. If the
-// draft already has problems, the caller's scope is not checked, and items or overrides that are wrong by themselves
-// are not checked against chains.
+// prepare returns the config to store, and adds the problems that need the database. If the draft already has problems,
+// the caller's scope is not checked. If these are problems of items or overrides, chains are not checked either.
 func (s *Service) prepare(ctx context.Context, tx ReadTx, caller accounts.Caller, write write, after Config, problems *fault.Problems) (Config, error) {
 	refused, broken := problems.Err() != nil, problems.Within("items") || problems.Within("environments")
 	managed, err := tx.ManagedEnvironments(ctx, caller.Account)
@@ -127,7 +126,7 @@ func saveWithinLimit(ctx context.Context, tx Tx, config Config) error {
 	return nil
 }
 
-// dropRemoved drops the frozen overrides of items that the write removes and that no config above declares.
+// dropRemoved drops frozen overrides whose item the write removes, unless a config above declares the item.
 func (w write) dropRemoved(above chain, after Config) Config {
 	written, environments := above.with(after), make(map[string]Overrides, len(after.Environments))
 	for environment, values := range after.Environments {
@@ -145,7 +144,7 @@ func (w write) dropRemoved(above chain, after Config) Config {
 	return after
 }
 
-// checkDefinition checks the size of what is about to be stored.
+// checkDefinition checks the size of a config and the number of its schemas.
 func checkDefinition(config Config, problems *fault.Problems) {
 	schemas := 0
 	for _, item := range config.Items {
@@ -161,12 +160,12 @@ func checkDefinition(config Config, problems *fault.Problems) {
 	}
 }
 
-// checkChains notes what a write would break in the chains that it touches.
+// checkChains adds the problems that a write would cause in the chains that it touches.
 func checkChains(ctx context.Context, tx ReadTx, write write, written chain, problems *fault.Problems) error {
-	write.schemas.work = maxSteps // whatever compiling took before the lock
+	write.schemas.work = maxSteps // the work before the lock does not count
 	check := newCheck(write, written, problems)
 	check.own()
-	if write.before == nil || !check.reachesBelow() { // nothing is below a new one
+	if write.before == nil || !check.reachesBelow() { // a new config has none below it
 		return nil
 	}
 	enough := errors.New("the work is spent")
@@ -177,12 +176,12 @@ func checkChains(ctx context.Context, tx ReadTx, write write, written chain, pro
 		return nil
 	})
 	if errors.Is(err, enough) {
-		return nil // it is one of the problems
+		return nil // the problems already say so
 	}
 	return err
 }
 
-// parentsOf returns the chain above a config, and notes why it cannot be its chain.
+// parentsOf returns the chain above a config, and adds a problem if the parent is not allowed.
 func parentsOf(ctx context.Context, tx ReadTx, config Config, problems *fault.Problems) ([]Config, error) {
 	if config.Parent == nil {
 		return nil, nil
@@ -198,7 +197,7 @@ func parentsOf(ctx context.Context, tx ReadTx, config Config, problems *fault.Pr
 	}
 	chain, err := tx.ConfigChain(ctx, config.Account, parent)
 	if fault.Is(err, fault.NotFound) {
-		if parent != Common { // which is created when it is needed
+		if parent != Common { // common is created when it is needed
 			problems.Attribute("parent", "must be a config of this account, or null for none: there is no config %q", parent)
 		}
 		return nil, nil
@@ -220,7 +219,7 @@ func path(chain []Config) string {
 	return strings.Join(names, " → ")
 }
 
-// repeats reports whether the overrides that are sent are all stored.
+// repeats reports whether all sent overrides are stored already.
 func repeats(stored, sent Overrides) bool {
 	for key, value := range sent {
 		if was, has := stored[key]; !has || !rawjson.Same(was, value) {

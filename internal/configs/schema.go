@@ -17,13 +17,13 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// Limits of a schema. They are checked where it is written, so that what is stored can be checked in bounded time.
+// Limits of a schema. They are checked when it is written, so that values are checked in bounded time later.
 const (
 	MaxSchema        = 64 << 10 // bytes of JSON text
 	MaxSchemaNesting = 64       // levels of arrays and objects
 	MaxSchemaNodes   = 2000     // values of any kind in its text
 	MaxSchemaDepth   = 32       // subschemas inside of each other, references followed
-	MaxSchemaParts   = 5000     // subschemas that look at a value, references followed
+	MaxSchemaParts   = 5000     // subschemas that apply to a value, references followed
 	MaxPattern       = 1000     // bytes of a pattern
 	maxInstructions  = 5000     // of all patterns of a schema
 )
@@ -36,7 +36,7 @@ const draft = "https://json-schema.org/draft/2020-12/schema"
 
 const otherDraft = "must be " + draft + " or left out: no other draft is understood"
 
-// violation is a place where a value breaks a schema, or a schema the rules of schemas.
+// violation is a place where a value breaks its schema, or where a schema is not usable.
 type violation struct {
 	pointer string // inside the value or the schema: "" or "/…"
 	detail  string
@@ -53,8 +53,8 @@ func unusable(format string, args ...any) schema {
 	return schema{unusable: []violation{{detail: fmt.Sprintf(format, args...)}}}
 }
 
-// schemas are the compiled schemas of one write, by their text: those that are sent, compiled before the account's lock
-// is taken, and the stored ones that values must fit.
+// schemas are the compiled schemas of one write, by their text. Sent schemas are compiled before the account's lock is
+// taken; stored schemas that values must fit are added later.
 type schemas struct {
 	work  work
 	known map[string]schema
@@ -67,7 +67,7 @@ func (s *schemas) compile(text json.RawMessage) schema {
 	found, known := s.known[string(text)]
 	if !known {
 		found = compileSchema(text, &s.work)
-		if !s.work.spent() { // with more work left, it may be usable
+		if !s.work.spent() { // otherwise it may be unusable only for lack of work
 			s.known[string(text)] = found
 		}
 	}
@@ -94,13 +94,13 @@ func (s *schemas) check(texts []json.RawMessage, value layers) (found []violatio
 		switch {
 		case !s.work.spend(schema.weight.steps(measured)):
 			return tooMuchWork()
-		case schema.unusable != nil: // another version stored it
+		case schema.unusable != nil: // another version of the program stored it
 			found = append(found, violation{detail: "cannot be checked, because the schema " + schema.unusable[0].detail})
 		default:
 			found = append(found, violations(schema.compiled.Validate(document))...)
 		}
 		if len(found) > 0 {
-			s.work.spend(maxViolations * (len(text) + len(merged)) / bytesPerStep) // sentences quote both
+			s.work.spend(maxViolations * (len(text) + len(merged)) / bytesPerStep) // the messages quote both
 		}
 	}
 	return found
@@ -111,7 +111,7 @@ func tooMuchWork() []violation {
 		"make the value or its schemas smaller"}}
 }
 
-// noLoader loads nothing: a schema stands alone.
+// noLoader refuses to load other schemas.
 type noLoader struct{}
 
 func (noLoader) Load(string) (any, error) {
@@ -150,11 +150,11 @@ func newCompiler(document any) *jsonschema.Compiler {
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	compiler.UseLoader(noLoader{})
 	compiler.UseRegexpEngine(patterns{}.compile)
-	_ = compiler.AddResource(schemaURL, document) // the URL is one, and new
+	_ = compiler.AddResource(schemaURL, document) // the URL is valid and new
 	return compiler
 }
 
-// checkKeywords finds references that leave the schema, and other drafts.
+// checkKeywords finds references to other schemas, and other drafts.
 func checkKeywords(document any, at string) (found []violation) {
 	switch document := document.(type) {
 	case map[string]any:
@@ -180,10 +180,10 @@ func checkKeywords(document any, at string) (found []violation) {
 	return found
 }
 
-// scale weighs the subschemas of a compiled schema and finds those that break the limits.
+// scale weighs the subschemas of a compiled schema and finds one that breaks the limits.
 type scale struct {
 	weights map[*jsonschema.Schema]weight
-	open    map[*jsonschema.Schema]bool // those that are being weighed
+	open    map[*jsonschema.Schema]bool // being weighed
 	found   []violation
 }
 
@@ -197,7 +197,7 @@ func (s *scale) weigh(part *jsonschema.Schema) weight {
 	for _, below := range appliedTogether(part) {
 		total = total.plus(s.weigh(below))
 	}
-	var one weight // of them a member or an element meets
+	var one weight // a member or an element meets only one of these
 	for _, below := range slices.AppendSeq(slices.Clone(part.PrefixItems), maps.Values(part.Properties)) {
 		one = one.or(s.weigh(below))
 	}
@@ -215,7 +215,7 @@ func (s *scale) weigh(part *jsonschema.Schema) weight {
 	return total
 }
 
-// checkPart refuses keywords whose work cannot be told from the schema alone, and other drafts.
+// checkPart refuses other drafts, and keywords whose work depends on the value.
 func (s *scale) checkPart(part *jsonschema.Schema) {
 	const unbounded = "is not supported, because what it takes to check depends on the value; "
 	switch {
@@ -238,7 +238,7 @@ func (s *scale) refuse(part *jsonschema.Schema, keyword, format string, args ...
 	s.found = []violation{{pointerIn(part.Location) + keyword, fmt.Sprintf(format, args...)}}
 }
 
-// appliedTogether returns the subschemas that may all look at a value, or at each of its elements or members.
+// appliedTogether returns the subschemas that may all apply to one value, or to each of its elements or members.
 func appliedTogether(s *jsonschema.Schema) []*jsonschema.Schema {
 	parts := slices.Concat([]*jsonschema.Schema{s.Ref, s.Not, s.If, s.Then, s.Else, s.Contains, s.Items2020, s.PropertyNames},
 		s.AllOf, s.AnyOf, s.OneOf, slices.Collect(maps.Values(s.DependentSchemas)), slices.Collect(maps.Values(s.PatternProperties)))
@@ -270,7 +270,7 @@ func pointerIn(location string) string {
 	return pointer
 }
 
-// decode decodes JSON for the validator. It rounds numbers that would be huge as the exact fractions it computes with.
+// decode decodes JSON for the validator, which computes with exact fractions. It rounds numbers whose fractions may be huge.
 func decode(text json.RawMessage) any {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
@@ -285,7 +285,7 @@ func roundNumbers(value any) any {
 		if len(value) <= 40 && !strings.ContainsAny(value.String(), "eE") {
 			return value
 		}
-		number, _ := value.Float64() // one that is too large becomes the largest
+		number, _ := value.Float64() // a number out of range becomes infinite
 		return max(-math.MaxFloat64, min(math.MaxFloat64, number))
 	case []any:
 		for i := range value {

@@ -24,7 +24,7 @@ type Store = transaction.Store[ReadTx, Tx]
 // Filter narrows a list of configs. Zero members do not filter.
 type Filter struct {
 	Search string
-	// Parent finds the children of a config; "" finds those without a parent.
+	// Parent finds the children of a config; "" finds configs without a parent.
 	Parent optional.Value[string]
 }
 
@@ -33,16 +33,16 @@ type ReadTx interface {
 	accounts.TenantTx
 	Config(ctx context.Context, account, key string) (Config, error)
 	Configs(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Config], error)
-	// ConfigChain returns a config and all above it, the root first, as of one instant.
+	// ConfigChain returns the ancestors of a config, the root first, and then the config, as of one instant.
 	ConfigChain(ctx context.Context, account, key string) ([]Config, error)
 	// EachConfigBelow visits all descendants of a config, each after its parent. visit must not use the transaction.
 	EachConfigBelow(ctx context.Context, account, key string, visit func(Config) error) error
-	// ConfigChildren returns the keys of some of a config's children.
+	// ConfigChildren returns the keys of at most atMost children of a config.
 	ConfigChildren(ctx context.Context, account, key string, atMost int) ([]string, error)
-	// ConfigsWithEnvironment returns the configs that override anything in an environment.
+	// ConfigsWithEnvironment returns the configs that have overrides in an environment.
 	ConfigsWithEnvironment(ctx context.Context, account, environment string) ([]Config, error)
 	CountConfigs(ctx context.Context, account string) (int, error)
-	// ConfigBytes returns the bytes of all configs of an account, as they are stored.
+	// ConfigBytes returns the stored size of all configs of an account.
 	ConfigBytes(ctx context.Context, account string) (int, error)
 }
 
@@ -51,12 +51,12 @@ type Tx interface {
 	ReadTx
 	accounts.HistoryTx
 	changes.Recorder
-	// SaveConfigs writes configs of one account, new or not.
+	// SaveConfigs inserts or replaces configs of one account.
 	SaveConfigs(ctx context.Context, configs ...Config) error
 	DeleteConfig(ctx context.Context, account, key string) error
 }
 
-// Service enforces the rules of configs on top of a Store.
+// Service reads and writes configs, and checks every write.
 type Service struct {
 	Store Store
 	Plans plans.Table
@@ -107,7 +107,7 @@ func (s *Service) Resolved(ctx context.Context, caller accounts.Caller, key stri
 	})
 }
 
-// Create creates a config. MEMBER or higher; a key that is restricted to environments may not.
+// Create creates a config. It requires MEMBER or higher, and refuses keys that are restricted to environments.
 func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Config, error) {
 	naming.CheckID(&draft.Problems, draft.Key, naming.MaxKey, "config")
 	wanted, schemas := draft.validate(draft.Key.Or(""))
@@ -124,7 +124,7 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 
 func (s *Service) create(ctx context.Context, tx Tx, caller accounts.Caller, made Config, schemas *schemas, draft *Draft) (Config, error) {
 	made.Account, made.CreatedAt, made.UpdatedAt = caller.Account, tx.Now(), tx.Now()
-	if err := s.checkNew(ctx, tx, made); err != nil { // before common is created, which would count
+	if err := s.checkNew(ctx, tx, made); err != nil { // first, because common counts once it is created
 		return Config{}, err
 	}
 	if err := naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, Kind, made.Key); err != nil {
@@ -150,7 +150,7 @@ func (s *Service) checkNew(ctx context.Context, tx Tx, config Config) error {
 		return err
 	}
 	if config.Key == Common {
-		return nil // it is never refused
+		return nil // common is never refused
 	}
 	account, err := tx.Account(ctx, config.Account)
 	if err != nil {
@@ -166,8 +166,8 @@ func (s *Service) checkNew(ctx context.Context, tx Tx, config Config) error {
 	return s.Plans.Entitlement(account.Plans, plans.ConfigItems).Take(count)
 }
 
-// Replace replaces a config. Its overrides in environments that are not managed stay and cannot be changed. MEMBER or
-// higher; a key that is restricted to environments may change overrides of those only.
+// Replace replaces a config. Its overrides in unmanaged environments are frozen: they stay and cannot be changed. It
+// requires MEMBER or higher; a key that is restricted to environments may change the overrides of these only.
 func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[Config]) (Config, error) {
 	wanted, schemas := draft.validate(key)
 	if draft.Problems.Err() != nil {
@@ -193,8 +193,8 @@ func (s *Service) replace(
 	}, func(_, after Config) error { return saveWithinLimit(ctx, tx, after) })
 }
 
-// allProblems returns everything that is wrong with a draft that has problems already: those that need the database to
-// be found are added, without a lock. Without a key the config is a new one.
+// allProblems returns all problems of a draft at once: it adds those that need the database, in a read that locks
+// nothing. The key is "" for a new config.
 func (s *Service) allProblems(ctx context.Context, caller accounts.Caller, key string, wanted Config, schemas *schemas, draft *Draft) error {
 	if schemas == nil {
 		return draft.Problems.Err()
@@ -215,7 +215,7 @@ func (s *Service) allProblems(ctx context.Context, caller accounts.Caller, key s
 	return cmp.Or(err, draft.Problems.Err())
 }
 
-// over returns the wanted config with the stored parent and schemas where the draft leaves them out.
+// over returns the wanted config; a parent or schemas that the draft leaves out come from before.
 func (d *Draft) over(before, wanted Config) Config {
 	after := wanted
 	after.Account, after.CreatedAt = before.Account, before.CreatedAt
@@ -232,7 +232,7 @@ func (d *Draft) over(before, wanted Config) Config {
 	return after
 }
 
-// Delete deletes a config that no other inherits from. MEMBER or higher; a key restricted to environments may not.
+// Delete deletes a config without children. It requires MEMBER or higher, and refuses keys restricted to environments.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Config]) error {
 	return accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
 		return remove(ctx, tx, caller, key, match)
@@ -241,7 +241,7 @@ func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string
 
 func remove(ctx context.Context, tx Tx, caller accounts.Caller, key string, match changes.Match[Config]) error {
 	if key == Common {
-		return fault.New(fault.ConfigProtected, "The config %q is the parent of those that name none and cannot be deleted.", Common)
+		return fault.New(fault.ConfigProtected, "The config %q is the default parent and cannot be deleted.", Common)
 	}
 	return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Config), func(Config) error {
 		const named = 5
@@ -256,7 +256,7 @@ func remove(ctx context.Context, tx Tx, caller accounts.Caller, key string, matc
 	})
 }
 
-// Restore undoes a change of a config, given the config from before it.
+// Restore reverts a change of a config. The draft is the config before the change.
 func (s *Service) Restore(ctx context.Context, caller accounts.Caller, revert accounts.Revert, draft Draft) (changes.Change, error) {
 	key := revert.Change.Key
 	wanted, schemas := draft.validate(key)

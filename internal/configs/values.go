@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// typeOf returns the type of a value, if the item names none.
+// typeOf returns the type of a value.
 func typeOf(value json.RawMessage) Type {
 	switch value[0] {
 	case '"':
@@ -27,7 +27,7 @@ func (t Type) fits(value json.RawMessage) bool {
 	return err == nil
 }
 
-// noun names a value of the type in a sentence.
+// noun returns the phrase for a value of the type in messages.
 func (t Type) noun() string {
 	return map[Type]string{String: "a string", Number: "a number that fits 64 bits", Boolean: "true or false", JSON: "JSON"}[t]
 }

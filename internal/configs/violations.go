@@ -12,10 +12,11 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// maxViolations is how many places of one value are named.
+// maxViolations is how many violations of one value are reported.
 const maxViolations = 20
 
-// violations returns the places that an error of the validator is about, without alternatives: none is what is wrong.
+// violations returns the violations in an error of the validator. It does not look into alternatives such as anyOf,
+// because no single alternative is the problem.
 func violations(err error) (found []violation) {
 	broken, ok := errors.AsType[*jsonschema.ValidationError](err)
 	if !ok {
@@ -45,7 +46,7 @@ func violations(err error) (found []violation) {
 // sentence describes one error, without its causes.
 func sentence(err *jsonschema.ValidationError) string {
 	const enough = 300
-	switch broken := err.ErrorKind.(type) { // two that would quote the whole value
+	switch broken := err.ErrorKind.(type) { // the library would quote the whole value for these two
 	case *kind.Pattern:
 		return fmt.Sprintf("does not match the pattern %q", broken.Want)
 	case *kind.Format:

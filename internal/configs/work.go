@@ -7,24 +7,24 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// maxSteps bounds the work of checking one write, because the account's lock, which on SQLite is everybody's, is held
-// meanwhile. A step takes about a microsecond. Steps are counted from the sizes of schemas and values before the work
-// is done, so a write is refused everywhere or nowhere.
+// maxSteps bounds the work of checking one write, which holds the account's lock; on SQLite all accounts share one lock.
+// A step takes about a microsecond. Steps are computed from the sizes of schemas and values before the work is done, so
+// a write that is refused on one machine is refused on every machine.
 const maxSteps = 200_000
 
-// What other work comes to in steps.
+// The cost of other work in steps.
 const (
-	stepsPerNode   = 20 // of compiling a JSON value of a schema
-	lookupsPerStep = 10 // finding a key in one config of a chain, a few times
-	bytesPerStep   = 32 // JSON text that is merged and decoded
+	stepsPerNode   = 20 // to compile one JSON value of a schema
+	lookupsPerStep = 10 // lookups of a key in one config of a chain
+	bytesPerStep   = 32 // of JSON text to merge and decode
 
-	bytesHashedPerStep = 4 << 10 // text of a schema that is looked up
+	bytesHashedPerStep = 4 << 10 // of a schema's text to look it up
 )
 
 // work is how many steps a write may still take.
 type work int
 
-// spend takes steps off and reports whether there were enough left.
+// spend subtracts steps and reports whether enough were left.
 func (w *work) spend(steps int) bool {
 	*w -= work(steps)
 	return *w >= 0
@@ -32,12 +32,12 @@ func (w *work) spend(steps int) bool {
 
 func (w *work) spent() bool { return *w < 0 }
 
-// weight is what a schema costs for every value that it is applied to. Every subschema is applied to a value at most
-// once for each way that leads to it, so the weight times the number of values bounds the work.
+// weight is the cost of a schema for each value that it applies to. A subschema applies to a value at most once for each
+// path that leads to it, so the weight times the number of values bounds the work.
 type weight struct {
-	parts        int // subschemas, references followed; some count for several
+	parts        int // subschemas, references followed; expensive ones count more than once
 	instructions int // of their patterns
-	unique       int // those with uniqueItems
+	unique       int // subschemas with uniqueItems
 	depth        int // subschemas inside of each other
 }
 
@@ -45,18 +45,18 @@ func (w weight) plus(other weight) weight {
 	return weight{w.parts + other.parts, w.instructions + other.instructions, w.unique + other.unique, max(w.depth, other.depth)}
 }
 
-// or returns a weight that neither of two schemas exceeds.
+// or returns the maximum of two weights.
 func (w weight) or(other weight) weight {
 	return weight{max(w.parts, other.parts), max(w.instructions, other.instructions), max(w.unique, other.unique), max(w.depth, other.depth)}
 }
 
-// steps returns how much work it is to check a value of a size.
+// steps returns the cost of checking a value of a size.
 func (w weight) steps(s size) int {
 	const bytesPerPart, bytesPerInstruction = 256, 64
 	return w.parts*(s.values+s.bytes/bytesPerPart) + w.instructions*(s.bytes/bytesPerInstruction+1) + w.unique*s.unique
 }
 
-// ownWeight returns the weight of a subschema without those inside it.
+// ownWeight returns the weight of a subschema without its subschemas.
 func ownWeight(part *jsonschema.Schema) weight {
 	const namesPerPart = 16
 	own := weight{parts: 1}
@@ -92,21 +92,21 @@ func ownWeight(part *jsonschema.Schema) weight {
 }
 
 func patternWeight(compiled jsonschema.Regexp) weight {
-	known, _ := compiled.(pattern) // as compilePattern makes all of them
+	known, _ := compiled.(pattern) // patterns.compile makes all of them
 	return weight{parts: 1, instructions: known.instructions}
 }
 
-// constantWeight returns what comparing a value with a constant counts for.
+// constantWeight returns the parts that comparing a value with a constant counts as.
 func constantWeight(constant any) int {
 	const valuesPerPart = 16
 	inside := measure(constant)
 	return inside.numbers + inside.values/valuesPerPart
 }
 
-// size is how much of a value there is to check.
+// size is the size of a value for checking.
 type size struct {
-	values  int // of any kind, itself and inside
-	numbers int // those of them that are numbers
+	values  int // the value itself and all values inside it
+	numbers int // the numbers among these values
 	bytes   int // of strings and names
 	unique  int // comparisons that uniqueItems makes, if all arrays have it
 }
@@ -137,7 +137,7 @@ func measure(value any) (s size) {
 	return s
 }
 
-// comparisons returns how often uniqueItems looks at each element: a few are compared with each other, more are hashed.
+// comparisons returns how often uniqueItems reads each element: it compares up to 20 elements in pairs, and hashes more.
 func comparisons(elements int) int {
 	const few, hashed = 20, 2
 	if elements > few {

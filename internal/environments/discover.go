@@ -7,8 +7,8 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 )
 
-// Discoverable returns those of the keys that a report of running services may
-// create, and how many more are new but past the cap. known has every environment
+// Discoverable returns the new environments that a report may create, and the number
+// of new ones that it may not create because of the cap. known has every environment
 // of the account.
 func Discoverable(known map[string]bool, keys []string) (created []string, dropped int) {
 	for _, key := range keys {
@@ -24,7 +24,7 @@ func Discoverable(known map[string]bool, keys []string) (created []string, dropp
 	return created, dropped
 }
 
-// Discover creates the environments of a report: AD_HOC and unmanaged, so that
+// Discover creates the environments of a report. They are AD_HOC and unmanaged, so
 // they take no slot of the plan.
 func Discover(ctx context.Context, tx FoundingTx, caller accounts.Caller, keys []string) error {
 	made, edits := make([]Environment, len(keys)), make([]changes.Edit[Environment], len(keys))

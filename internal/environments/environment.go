@@ -24,9 +24,9 @@ const (
 const (
 	maxName = 255
 	maxKey  = 100
-	// maxReported is how many environments an account may have for reports to
-	// create one more. maxEnvironments, the hard cap, is twice that, so that
-	// programs never keep people from creating one.
+	// maxReported is the number of environments up to which reports may create
+	// more. maxEnvironments, the hard cap, is twice that, so that people can still
+	// create environments when programs have created too many.
 	maxReported     = 1000
 	maxEnvironments = 2 * maxReported
 )
@@ -36,8 +36,8 @@ var colorPattern = regexp.MustCompile(`^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa
 // Classification decides who sees an environment by default.
 type Classification string
 
-// Everybody sees a standard environment; an ad-hoc one is seen by those who asked
-// for it.
+// Everybody sees a standard environment. Only users who added an ad-hoc environment
+// to their own order see it there.
 const (
 	Standard Classification = "STANDARD"
 	AdHoc    Classification = "AD_HOC"
@@ -49,7 +49,7 @@ func ParseClassification(text string) (Classification, bool) {
 	return classification, classification == Standard || classification == AdHoc
 }
 
-// IsKey reports whether an environment may have a key.
+// IsKey reports whether text may be the key of an environment.
 func IsKey(text string) bool { return naming.IsKey(text, maxKey) }
 
 // Environment is a deployment target.
@@ -64,7 +64,7 @@ type Environment struct {
 	UpdatedAt      time.Time      `json:"updated_at"`
 }
 
-// Usage counts the values that the products hold for an environment.
+// Usage counts the values of the products for an environment.
 type Usage struct {
 	FlagRules       int `json:"flag_rules"`
 	FlagEnvDefaults int `json:"flag_env_defaults"`
@@ -79,8 +79,8 @@ type Filter struct {
 	Managed        optional.Value[bool]
 }
 
-// Draft is what a caller wants an environment to be. On a replace, an absent
-// classification or managed leaves the stored one.
+// Draft is the environment that a caller asks for, not yet validated. On a replace, an
+// absent classification or managed keeps the stored one.
 type Draft struct {
 	Key            optional.Value[string]
 	Name           optional.Value[string]
@@ -89,7 +89,7 @@ type Draft struct {
 	Managed        optional.Value[bool]
 	// Restores says that the draft is an earlier state of the environment.
 	Restores bool
-	// Problems holds what reading the input already found.
+	// Problems starts with the problems found while reading the input.
 	Problems fault.Problems
 }
 
@@ -122,7 +122,7 @@ func (d *Draft) validate() error {
 	return d.Problems.Err()
 }
 
-// over returns a stored environment with what the draft says.
+// over applies the draft to a stored environment.
 func (d *Draft) over(stored Environment, now time.Time) Environment {
 	after := stored
 	after.Name, after.Color, after.UpdatedAt = d.Name.Or(stored.Name), d.Color.Pointer(), now

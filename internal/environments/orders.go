@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Orders is where an account's environments are ordered: for everybody, and
-// for each user who has an order of their own.
+// Orders has the order of an account's environments for everybody, and the orders of
+// users who have their own.
 type Orders struct {
 	Account []string
 	Users   map[string][]string
 }
 
-// changeOrders changes the account's order and, with ofUsers, those of its users.
+// changeOrders changes the account's order and, with ofUsers, the orders of its users.
 func changeOrders(ctx context.Context, tx Tx, account string, ofUsers bool, change func([]string) []string) error {
 	orders, err := tx.EnvironmentOrders(ctx, account)
 	if err != nil {
@@ -31,7 +31,7 @@ func changeOrders(ctx context.Context, tx Tx, account string, ofUsers bool, chan
 	return nil
 }
 
-// with returns the change that appends an environment where it is missing.
+// with returns a change that appends an environment to orders that lack it.
 func with(key string) func([]string) []string {
 	return func(order []string) []string {
 		if slices.Contains(order, key) {
@@ -41,7 +41,7 @@ func with(key string) func([]string) []string {
 	}
 }
 
-// without returns the change that removes an environment.
+// without returns a change that removes an environment.
 func without(key string) func([]string) []string {
 	return func(order []string) []string {
 		return slices.DeleteFunc(slices.Clone(order), func(each string) bool { return each == key })

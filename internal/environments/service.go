@@ -23,7 +23,7 @@ type ReadTx interface {
 	Environments(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Environment], error)
 	CountManagedEnvironments(ctx context.Context, account string) (int, error)
 	EnvironmentOrders(ctx context.Context, account string) (Orders, error)
-	// CountValues counts what the products hold for an environment.
+	// CountValues counts the values of the products for an environment.
 	CountValues(ctx context.Context, account, environment string) (Usage, error)
 }
 
@@ -43,18 +43,18 @@ type Tx interface {
 	UpdateEnvironment(ctx context.Context, environment Environment) error
 	DeleteEnvironment(ctx context.Context, account, key string) error
 	SetUserOrder(ctx context.Context, account, user string, order []string) error
-	// StripValues removes what the products hold for an environment.
+	// StripValues removes the values of the products for an environment.
 	StripValues(ctx context.Context, caller accounts.Caller, environment string) error
 }
 
-// Service is the environments' rules on top of a Store.
+// Service reads and writes environments, and checks every write.
 type Service struct {
 	Store Store
 	Plans plans.Table
 }
 
-// Found creates the environments of a new account: production, managed, and
-// staging, which is there to be promoted.
+// Found creates the environments of a new account: production, which is managed, and
+// staging, which people may promote.
 func Found(ctx context.Context, tx FoundingTx, account string) error {
 	for _, environment := range []Environment{
 		{Key: Production, Name: "Production", Managed: true},
@@ -93,9 +93,9 @@ func (s *Service) Usage(ctx context.Context, caller accounts.Caller, key string)
 	})
 }
 
-// Create creates an environment, STANDARD and managed whatever the draft says,
-// unless it restores one. A STANDARD one is appended to the account's order. ADMIN
-// or OWNER.
+// Create creates an environment. Unless the draft restores one, it is STANDARD and
+// managed, whatever the draft says. A STANDARD environment is appended to the account's
+// order. Create requires ADMIN or OWNER.
 func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Environment, error) {
 	naming.CheckID(&draft.Problems, draft.Key, maxKey, "environment")
 	if err := draft.validate(); err != nil {
@@ -142,8 +142,8 @@ func (s *Service) admit(ctx context.Context, tx Tx, made Environment) error {
 	return s.takeSlot(ctx, tx, made.Account)
 }
 
-// Replace changes an environment. Promotion takes a slot of the plan; a change
-// of classification moves the environment in or out of the orders. ADMIN or OWNER.
+// Replace changes an environment. A promotion takes a slot of the plan. A change of
+// classification adds it to orders or removes it. Replace requires ADMIN or OWNER.
 func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[Environment]) (Environment, error) {
 	if err := draft.validate(); err != nil {
 		return Environment{}, err
@@ -164,7 +164,7 @@ func (s *Service) replace(ctx context.Context, tx Tx, caller accounts.Caller, ke
 		})
 }
 
-// move applies what a replace means on the two axes.
+// move applies a change of managed and of classification.
 func (s *Service) move(ctx context.Context, tx Tx, before, after Environment) error {
 	switch {
 	case !before.Managed && after.Managed:
@@ -183,8 +183,8 @@ func (s *Service) move(ctx context.Context, tx Tx, before, after Environment) er
 	return nil
 }
 
-// Delete removes an environment from the account and from all orders. The
-// products' values for it stay unless cascade is set. ADMIN or OWNER.
+// Delete removes an environment from the account and from all orders. The products'
+// values for it stay unless cascade is set. Delete requires ADMIN or OWNER.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, cascade bool, match changes.Match[Environment]) error {
 	return accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
 		return remove(ctx, tx, caller, key, cascade, match)
@@ -208,7 +208,7 @@ func remove(ctx context.Context, tx Tx, caller accounts.Caller, key string, casc
 	})
 }
 
-// Restore undoes a change of an environment, given the environment from before it.
+// Restore reverts a change of an environment. The draft is the environment before it.
 func (s *Service) Restore(ctx context.Context, caller accounts.Caller, revert accounts.Revert, draft Draft) (changes.Change, error) {
 	key := revert.Change.Key
 	return accounts.Restore(ctx, s.Store, caller, revert, func(ctx context.Context, tx Tx, caller accounts.Caller) accounts.Restoration[Environment] {
@@ -220,7 +220,7 @@ func (s *Service) Restore(ctx context.Context, caller accounts.Caller, revert ac
 	})
 }
 
-// takeSlot refuses one more managed environment than the plan allows.
+// takeSlot refuses a managed environment above the limit of the plan.
 func (s *Service) takeSlot(ctx context.Context, tx Tx, account string) error {
 	return accounts.TakeSlot(ctx, s.Plans, account, plans.PlatformManagedEnvironments, tx.Account, tx.CountManagedEnvironments)
 }

@@ -20,16 +20,16 @@ type checker struct {
 	problems   *fault.Problems
 	key        string
 	base       json.RawMessage // the flag's own default
-	kind       flageval.Type   // "" when it is not known: everything fits
+	kind       flageval.Type   // "" if unknown: every value fits
 	choices    choiceNames
-	references referenceSet // of the rules that were checked
+	references referenceSet // of the checked rules
 }
 
 func newChecker(problems *fault.Problems, flag Flag, references referenceSet) checker {
 	return checker{problems: problems, key: flag.Key, base: flag.Default, kind: flag.Type, choices: flag.choiceNames(), references: references}
 }
 
-// value checks something that the flag may serve.
+// value checks a value that the flag may serve.
 func (c checker) value(path string, value json.RawMessage) {
 	if !c.fits(path, value) || c.choices == nil {
 		return
@@ -82,8 +82,8 @@ func (c checker) logic(path string, logic json.RawMessage) *jsonlogic.Rule {
 	return compiled
 }
 
-// choiceNames are the names of a constrained flag's choices, by the canonical
-// text of their values; nil for a flag without constraint.
+// choiceNames maps the canonical text of each value of a constrained flag to the
+// name of its choice. It is nil for an unconstrained flag.
 type choiceNames map[string]string
 
 func (f Flag) choiceNames() choiceNames {
@@ -97,7 +97,7 @@ func (f Flag) choiceNames() choiceNames {
 	return names
 }
 
-// of returns the name of the choice that a value is.
+// of returns the name of the choice with a value.
 func (n choiceNames) of(value json.RawMessage) (string, bool) {
 	name, listed := n[string(rawjson.Canonical(value))]
 	return name, listed

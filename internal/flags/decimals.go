@@ -10,13 +10,13 @@ import (
 	"github.com/signalbox/signalbox/client/flageval"
 )
 
-// decimals has, by the texts of the numbers that a flag serves, the texts with a
-// fraction in which they are sent. Typed OpenFeature providers take 1 for an integer
-// and 1.0 for a float, and give their caller's default for the wrong one: if a flag
-// can serve 0.5, its 1 must be sent as 1.0. Nil sends everything as it is configured.
+// decimals maps the configured text of a number to the text that is sent, which has a
+// fraction. Typed OpenFeature providers take 1 for an integer and 1.0 for a float, and
+// return the caller's default if the type is wrong: if a flag can serve 0.5, its 1 must
+// be sent as 1.0. Nil sends every number as configured.
 type decimals map[string]json.RawMessage
 
-// decimals returns nil for a flag without a fraction in any of its values.
+// decimals returns nil if none of the flag's values has a fraction.
 func (f Flag) decimals() decimals {
 	if !f.isFractional() {
 		return nil
@@ -30,7 +30,7 @@ func (f Flag) decimals() decimals {
 	return texts
 }
 
-// of returns the text in which a value is sent.
+// of returns the text to send for a value.
 func (d decimals) of(value json.RawMessage) json.RawMessage {
 	if text, differs := d[string(value)]; differs {
 		return text
@@ -39,7 +39,7 @@ func (d decimals) of(value json.RawMessage) json.RawMessage {
 }
 
 // isFractional reports whether a NUMERIC flag serves, or may serve, a number with a
-// fraction. The number counts, not its spelling: 1.0 and 1e2 have none.
+// fraction. The number counts, not its spelling: 1.0 and 1e2 have no fraction.
 func (f Flag) isFractional() bool {
 	if f.Type != flageval.Numeric {
 		return false

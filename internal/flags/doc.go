@@ -8,10 +8,10 @@
 //
 // Rules are compiled by client/jsonlogic before they are stored, so a stored
 // rule always evaluates. Snapshots keeps the compiled flags of each account,
-// current to the last acknowledged write, for evaluation on the server; it drops
-// those of accounts that have not evaluated for an hour, and when all together
-// become too large.
+// current to the last acknowledged write, for evaluation on the server. It drops
+// the flags of accounts that have not evaluated for an hour, and the least
+// recently used ones when all snapshots together are too large.
 //
-// What services declare, and when flags were evaluated, comes through package
-// observations; see report.go.
+// Package observations delivers the declarations of services and the times of
+// evaluations; see report.go.
 package flags

@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// Draft is what a caller wants a flag to be, before any rule was checked.
+// Draft is the flag that a caller asks for, not yet validated.
 type Draft struct {
 	Key          optional.Value[string]
 	Name         optional.Value[string]
@@ -25,16 +25,16 @@ type Draft struct {
 	Environments map[string]Environment
 	// Restores says that the draft is an earlier state of the flag.
 	Restores bool
-	// Problems holds what reading the input already found.
+	// Problems starts with the problems found while reading the input.
 	Problems fault.Problems
 
 	references referenceSet // of the rules, set by validate
 }
 
-// validate checks every rule that does not need the database, adds what is wrong
-// to the draft's problems, and returns the flag that the draft describes; name
-// and managed may still be those of the stored flag. Values are not checked
-// against an unknown type, and nothing more is checked of a flag that is too large.
+// validate checks everything that does not need the database, adds to the draft's
+// problems, and returns the flag that the draft describes. If the draft has no name
+// or managed, the stored flag's is used later. Values are not checked against an
+// unknown type. Values and rules of a flag that is too large are not checked.
 func (d *Draft) validate(key string) Flag {
 	flag := Flag{Key: key, Name: d.Name.Or(""), Description: d.Description.Pointer(),
 		Default: d.Default.Or(nil), Values: d.Values.Or(nil), Environments: d.Environments}
@@ -90,8 +90,8 @@ func (d *Draft) base(of flageval.Type) json.RawMessage {
 	return nil
 }
 
-// choices returns the values, which must be of the flag's type, each once, and
-// for a BOOLEAN exactly true and false.
+// choices returns the values. They must have the flag's type and differ from each
+// other; a BOOLEAN has exactly true and false.
 func (d *Draft) choices(of flageval.Type) []Choice {
 	choices, sent := d.Values.Get()
 	if of == flageval.Boolean && !sent {

@@ -9,7 +9,7 @@ import (
 )
 
 // InEnvironment returns the managed flags of an account, sorted by key, each with
-// what it has for one environment only.
+// the configuration of one environment only.
 func InEnvironment(ctx context.Context, tx ReadTx, account, environment string) ([]Flag, error) {
 	flags, err := tx.FlagsByKey(ctx, account, nil)
 	if err != nil {

@@ -6,22 +6,22 @@ import (
 )
 
 const (
-	// maxSnapshotBytes is about what the snapshots of all accounts may take.
+	// maxSnapshotBytes is the approximate limit for the snapshots of all accounts.
 	maxSnapshotBytes = 256 << 20
-	// compiledBytes is about what a flag takes compiled, besides its texts.
+	// compiledBytes is the approximate size of a compiled flag without its texts.
 	compiledBytes = 1 << 10
 	// idleRounds is how many calls of Evict, one every five minutes, a snapshot survives without being used.
 	idleRounds = 12
 )
 
-// use notes that the snapshot is needed. Most calls find it noted and write nothing, so that they do not slow each other.
+// use marks the snapshot as used in a round. Only the first call of a round writes, so that calls do not slow each other.
 func (h *held) use(round int64) {
 	if h.used.Load() != round {
 		h.used.Store(round)
 	}
 }
 
-// keep stores a snapshot, and drops those that were not used for the longest time if all became too large.
+// keep stores a snapshot, and drops the least recently used ones while all together are too large.
 func (s *Snapshots) keep(account string, holder *held, updated *Snapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -36,7 +36,7 @@ func (s *Snapshots) keep(account string, holder *held, updated *Snapshot) {
 	}
 }
 
-// dropOldest drops the snapshot that was not used for the longest time, and reports whether there was one besides but.
+// dropOldest drops the least recently used snapshot other than but, and reports whether there was one.
 func (s *Snapshots) dropOldest(but *held) bool {
 	oldest, least := "", int64(math.MaxInt64)
 	for account, holder := range s.accounts {
@@ -56,7 +56,7 @@ func (s *Snapshots) drop(account string) {
 	delete(s.accounts, account)
 }
 
-// Evict drops the snapshots that were not used for an hour, if it is called every five minutes.
+// Evict drops the snapshots that were not used for an hour. It must be called every five minutes.
 func (s *Snapshots) Evict() {
 	idle := s.round.Add(1) - idleRounds
 	s.mu.Lock()

@@ -54,21 +54,21 @@ type Flag struct {
 	Values       []Choice               `json:"values"`
 	Managed      bool                   `json:"managed"`
 	Environments map[string]Environment `json:"environments"`
-	// LastSeen is when a service last declared the flag, LastEvaluated when
-	// one last reported that it used it. Both are observed, not defined.
+	// LastSeen is the last declaration of the flag by a service, LastEvaluated
+	// the last reported evaluation. Both are observed, not configured.
 	LastSeen      *time.Time `json:"last_seen"`
 	LastEvaluated *time.Time `json:"last_evaluated"`
 	CreatedAt     time.Time  `json:"created_at"`
 	UpdatedAt     time.Time  `json:"updated_at"`
 }
 
-// Definition returns the flag without what is only observed.
+// Definition returns the flag without its observed members.
 func (f Flag) Definition() any { return definition{plain: plain(f)} }
 
-// Recorded returns the flag as the history has it.
+// Recorded returns the flag as the history stores it.
 func (f Flag) Recorded() any { return f.Definition() }
 
-// plain is a Flag that has no Definition of its own.
+// plain is a Flag without the method Definition.
 type plain Flag
 
 // definition shadows the observed members of a flag with fields that are always
@@ -93,11 +93,11 @@ func (f Flag) Compiled() *flageval.Flag {
 	return flageval.Compile(compiled)
 }
 
-// variants has the names of the choices that a flag serves, as JSON, by the text
-// of the values as they are served.
+// variants maps the text of each served value to the name of its choice, as a
+// JSON string.
 type variants map[string]json.RawMessage
 
-// variants returns nil for a flag without constraint.
+// variants returns nil for an unconstrained flag.
 func (f Flag) variants() variants {
 	choices, names := f.choiceNames(), variants{}
 	if choices == nil {

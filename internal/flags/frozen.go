@@ -15,8 +15,8 @@ func sameEnvironment(a, b Environment) bool {
 		})
 }
 
-// checkScope refuses a key that is restricted to environments and would change
-// anything else.
+// checkScope refuses a change outside the environments that the caller's key is
+// restricted to.
 func checkScope(caller accounts.Caller, before, after Flag) error {
 	if caller.Environments == nil {
 		return nil
@@ -27,7 +27,7 @@ func checkScope(caller accounts.Caller, before, after Flag) error {
 	return caller.RequireEnvironments(overrides.Changed(before.Environments, after.Environments, sameEnvironment)...)
 }
 
-// sameBase reports whether two flags agree besides managed and environments.
+// sameBase reports whether two flags agree in all but managed and environments.
 func sameBase(a, b Flag) bool {
 	return a.Name == b.Name && a.Type == b.Type && rawjson.Same(a.Default, b.Default) &&
 		(a.Description == nil) == (b.Description == nil) && (a.Description == nil || *a.Description == *b.Description) &&

@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/internal/overrides"
 )
 
-// CountValues counts what flags hold for an environment.
+// CountValues counts the rules and defaults of all flags for an environment.
 func CountValues(ctx context.Context, tx ReadTx, account, environment string) (rules, defaults int, err error) {
 	flags, err := tx.FlagsWithEnvironment(ctx, account, environment)
 	if err != nil {
@@ -28,7 +28,7 @@ func CountValues(ctx context.Context, tx ReadTx, account, environment string) (r
 // stripPortion is how many flags are written at once, to bound the memory.
 const stripPortion = 500
 
-// StripValues removes what flags hold for an environment that is deleted.
+// StripValues removes the configuration of a deleted environment from all flags.
 func StripValues(ctx context.Context, tx Tx, caller accounts.Caller, environment string) error {
 	found, err := tx.FlagsWithEnvironment(ctx, caller.Account, environment)
 	if err != nil {
@@ -53,7 +53,7 @@ func strip(ctx context.Context, tx Tx, caller accounts.Caller, environment strin
 		after[i] = flag
 		after[i].Environments, after[i].UpdatedAt = overrides.Without(flag.Environments, environment), tx.Now()
 		edits[i] = changes.Edit[Flag]{Key: flag.Key, Before: &before[i], After: &after[i]}
-		if len(flag.Environments[environment].Rules) > 0 { // without them it refers to what it did before
+		if len(flag.Environments[environment].Rules) > 0 { // otherwise the references stay the same
 			referred[flag.Key] = references(after[i])
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Kept is the flags of an account as a node keeps them over a restart.
+// Kept is the flags of an account that a node keeps across a restart.
 type Kept struct {
 	Account      string     `json:"account"`
 	Version      int64      `json:"version"` // the content is at least as new
@@ -22,12 +22,12 @@ type KeptFlag struct {
 	Flag Flag   `json:"flag"`
 }
 
-// keptShare says which part of the bytes an account may have in its turn: one in so many.
+// keptShare divides the limit of Keep: accounts above limit/keptShare bytes come later.
 const keptShare = 8
 
-// Keep reads the flags of the accounts whose snapshots are in memory, up to about a number
-// of bytes. Accounts that need more than a keptShare come after those that do not; the last
-// used ones come first. The compiled ones do not say what they were made from.
+// Keep reads the flags of the accounts whose snapshots are in memory, up to about limit
+// bytes. Accounts come in groups of similar size (see keptShare), small ones first; within a
+// group, recently used ones first. The database is read because snapshots hold compiled flags.
 func (s *Snapshots) Keep(ctx context.Context, limit int) ([]Kept, error) {
 	kept, found, share := []Kept{}, s.inMemory(), limit/keptShare+1
 	slices.SortStableFunc(found, func(a, b snapshotInMemory) int { return cmp.Compare(a.flags.bytes/share, b.flags.bytes/share) })
@@ -39,7 +39,7 @@ func (s *Snapshots) Keep(ctx context.Context, limit int) ([]Kept, error) {
 		if err != nil {
 			return nil, err
 		}
-		size := 0 // they may have grown since they were compiled
+		size := 0 // the flags may have grown since they were compiled
 		one := Kept{Account: each.account, Version: each.version, Environments: slices.Collect(maps.Keys(environments))}
 		for _, key := range one.Environments {
 			size += framing + len(key)
@@ -57,7 +57,7 @@ func (s *Snapshots) Keep(ctx context.Context, limit int) ([]Kept, error) {
 	return kept, nil
 }
 
-// Take takes over what was kept before a restart, for Held.
+// Take loads flags that were kept before a restart. Held returns them.
 func (s *Snapshots) Take(kept Kept) {
 	flags, environments := make([]Flag, len(kept.Flags)), map[string]bool{}
 	for i, each := range kept.Flags {
@@ -73,8 +73,8 @@ func (s *Snapshots) Take(kept Kept) {
 	s.keep(kept.Account, holder, &Snapshot{flags: new(table).with(flags, nil), version: kept.Version, environments: environments})
 }
 
-// restoreDefaults turns the null that JSON made of a missing default back into nil. No flag has
-// the default null.
+// restoreDefaults turns the default of environments from null back into nil, which JSON encodes
+// as null. No environment has the default null.
 func (f *Flag) restoreDefaults() {
 	for key, environment := range f.Environments {
 		if string(environment.Default) == "null" {
@@ -84,7 +84,7 @@ func (f *Flag) restoreDefaults() {
 	}
 }
 
-// Mark returns a number that is another one when other flags are in memory.
+// Mark returns a number that changes when the flags in memory change.
 func (s *Snapshots) Mark(seed maphash.Seed) (mark uint64) {
 	for _, each := range s.inMemory() {
 		mark += maphash.Comparable(seed, struct {
@@ -102,7 +102,7 @@ type snapshotInMemory struct {
 	used    int64
 }
 
-// inMemory returns the snapshots of all accounts, the last used ones first.
+// inMemory returns the snapshots of all accounts, most recently used first.
 func (s *Snapshots) inMemory() (found []snapshotInMemory) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

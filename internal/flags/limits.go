@@ -10,19 +10,19 @@ import (
 // Hard caps per account.
 const (
 	MaxFlags = 10_000
-	// MaxLargeBytes is what the flags with more than SmallBytes may take
-	// together: all flags of an account are held in memory, and listed.
+	// MaxLargeBytes limits the total size of the flags with more than SmallBytes:
+	// all flags of an account are held in memory, and listed.
 	MaxLargeBytes = 64 << 20
 )
 
-// Bounds of one flag. The plan bounds the number of its rules, and where it does
-// not, their size does.
+// Limits of one flag. The plan limits the number of its rules; on an unlimited
+// plan maxDefinitionBytes does.
 const (
 	maxValues          = 1000
 	maxValueBytes      = 64 << 10
 	maxDefinitionBytes = 1 << 20
-	// SmallBytes is what a flag may have without being counted, and so the most
-	// that a report may declare as a default.
+	// SmallBytes is the largest size of a flag that does not count toward
+	// MaxLargeBytes, and so the largest default that a report may declare.
 	SmallBytes = 8 << 10
 )
 
@@ -33,7 +33,7 @@ func checkCounts(problems *fault.Problems, flag Flag) bool {
 	return overrides.CheckCount(problems, len(flag.Environments)) && len(flag.Values) <= maxValues
 }
 
-// checkSize blames the largest part of a flag that is too large as a whole.
+// checkSize refuses a flag that is too large as a whole, and names its largest part.
 func checkSize(problems *fault.Problems, flag Flag) bool {
 	if flag.bytes() <= maxDefinitionBytes {
 		return true
@@ -49,12 +49,12 @@ func checkSize(problems *fault.Problems, flag Flag) bool {
 	return false
 }
 
-// bytes returns about what the flag takes as JSON.
+// bytes returns the approximate size of the flag as JSON.
 func (f Flag) bytes() int {
 	return len(f.Default) + choicesBytes(f.Values) + environmentsBytes(f.Environments)
 }
 
-// framing is about what the names of members take beside what they hold.
+// framing is the approximate size of the member names of a JSON object.
 const framing = 40
 
 func choicesBytes(choices []Choice) int {
@@ -77,7 +77,7 @@ func environmentsBytes(environments map[string]Environment) int {
 }
 
 // checkTotalSize refuses a flag that was just written if it grew and the large
-// flags of the account are too much together.
+// flags of the account now exceed MaxLargeBytes.
 func checkTotalSize(ctx context.Context, tx ReadTx, before, after Flag) error {
 	if after.bytes() <= max(SmallBytes, before.bytes()) {
 		return nil

@@ -9,17 +9,17 @@ import (
 	"github.com/signalbox/signalbox/internal/observations"
 )
 
-// Reference is something that a flag's rules look at: a context type, or with
-// a key one context of it.
+// Reference is a context type that a flag's rules use, or with a key one context
+// of that type.
 type Reference struct {
 	ContextType string
 	ContextKey  string // "" for the type as a whole
 }
 
-// referenceSet collects what rules refer to.
+// referenceSet collects the references of rules.
 type referenceSet map[Reference]bool
 
-// references returns what a stored flag's rules refer to.
+// references returns the references of a stored flag's rules.
 func references(flag Flag) []Reference {
 	found := referenceSet{}
 	for _, environment := range flag.Environments {
@@ -32,8 +32,8 @@ func references(flag Flag) []Reference {
 	return found.list()
 }
 
-// add adds every variable that a rule names, `missing` included. The targeting
-// key that `fractional` hashes by itself is named by no rule.
+// add adds the references of a rule, those of `missing` included. It skips the
+// targeting key that `fractional` hashes by default: the rule does not name it.
 func (s referenceSet) add(rule *jsonlogic.Rule) {
 	for _, reference := range rule.References() {
 		if contextType, _, _ := strings.Cut(reference.Path, "."); reference.Operator != "fractional" && observations.IsLabel(contextType) {
@@ -44,7 +44,7 @@ func (s referenceSet) add(rule *jsonlogic.Rule) {
 		contextType, member, _ := strings.Cut(comparison.Path, ".")
 		kind, key := comparison.Literal.Kind(), comparison.Literal.String()
 		isKey := kind == jsonlogic.KindString || kind == jsonlogic.KindNumber
-		if isKey && member == "key" && observations.IsLabel(contextType) && observations.IsLabel(key) { // no context has another key
+		if isKey && member == "key" && observations.IsLabel(contextType) && observations.IsLabel(key) { // every key of a context is a label
 			s[Reference{ContextType: contextType, ContextKey: key}] = true
 		}
 	}

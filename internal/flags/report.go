@@ -22,7 +22,7 @@ type Declaration struct {
 	Environment string
 }
 
-// source returns what the declaration says, and what is wrong with it, or "".
+// source returns the declared source, and the problem of the declaration or "".
 func (d Declaration) source(caller accounts.Caller) (Source, string) {
 	kind, known := ParseType(d.Type)
 	source := Source{Account: caller.Account, Flag: d.Key, Service: d.Service, Environment: d.Environment, DeclaredType: kind, DeclaredDefault: d.Default}
@@ -44,15 +44,15 @@ func (d Declaration) source(caller accounts.Caller) (Source, string) {
 	return source, source.SourceKey().Check(caller)
 }
 
-// Report stores what services declare: new flags are discovered, and every
+// Report stores the declarations of services: new flags are discovered, and every
 // declaration refreshes its source. The first declaration of a flag decides its
-// type and default. Every role may call it.
+// type and default. Every role may report.
 func (s *Service) Report(ctx context.Context, caller accounts.Caller, declarations []Declaration) (observations.Outcome, error) {
 	report := observations.ReadReport(declarations, func(each Declaration) (Source, string) { return each.source(caller) })
 	return s.sources.Report(ctx, s.reports(), caller, report)
 }
 
-// reports says what reports mean to flags.
+// reports returns how package observations handles reports of flags.
 func (s *Service) reports() observations.Product[ReadTx, Tx, Source] {
 	return observations.Product[ReadTx, Tx, Source]{
 		Store: s.Reports, Reading: func(tx Tx) ReadTx { return tx }, Refreshes: s.Refreshes, Slots: s.Slots, Seen: observations.FlagSourceSeen,
@@ -71,7 +71,7 @@ func (s *Service) reports() observations.Product[ReadTx, Tx, Source] {
 		},
 		Save: func(tx Tx, ctx context.Context, sources []Source) error {
 			for i := range sources {
-				sources[i].ID = sources[i].SourceKey().ID(sources[i].Account) // those that exist keep theirs
+				sources[i].ID = sources[i].SourceKey().ID(sources[i].Account) // existing sources keep their id
 				sources[i].FirstObserved, sources[i].LastSeen, sources[i].CreatedAt, sources[i].UpdatedAt = tx.Now(), tx.Now(), tx.Now(), tx.Now()
 			}
 			return tx.SaveFlagSources(ctx, sources)
@@ -79,7 +79,7 @@ func (s *Service) reports() observations.Product[ReadTx, Tx, Source] {
 	}
 }
 
-// discovered returns new flags as declarations describe them.
+// discovered returns new flags as declared.
 func discovered(declared []Source, now time.Time) []Flag {
 	flags, choices := make([]Flag, len(declared)), booleanChoices()
 	for i, source := range declared {
@@ -92,7 +92,7 @@ func discovered(declared []Source, now time.Time) []Flag {
 	return flags
 }
 
-// Evaluated returns the flag whose use a reported metric is about, or "".
+// Evaluated returns the flag whose evaluations a metric counts, or "".
 func Evaluated(metric observations.Metric) string {
 	var dimensions struct {
 		Flag string `json:"flag"`
@@ -103,7 +103,7 @@ func Evaluated(metric observations.Metric) string {
 	return dimensions.Flag
 }
 
-// Source is where a flag is declared: one row per flag, service and environment.
+// Source records that a service declares a flag in an environment.
 type Source struct {
 	ID              string          `json:"-"`
 	Account         string          `json:"-"`
@@ -118,7 +118,7 @@ type Source struct {
 	UpdatedAt       time.Time       `json:"updated_at"`
 }
 
-// SourceKey returns what the source is one of.
+// SourceKey returns the flag, service and environment of the source.
 func (s Source) SourceKey() observations.SourceKey {
 	return observations.SourceKey{Name: s.Flag, Service: s.Service, Environment: s.Environment}
 }
@@ -126,10 +126,10 @@ func (s Source) SourceKey() observations.SourceKey {
 // SourceID returns the source's id.
 func (s Source) SourceID() string { return s.ID }
 
-// Agrees reports whether both sources declare the same.
+// Agrees reports whether both sources declare the same type and default.
 func (s Source) Agrees(with Source) bool {
 	return s.DeclaredType == with.DeclaredType && rawjson.Same(s.DeclaredDefault, with.DeclaredDefault)
 }
 
-// Describes reports that every declaration says what its flag is like.
+// Describes returns true: every declaration has the flag's type and default.
 func (s Source) Describes() bool { return true }

@@ -28,7 +28,7 @@ type Filter struct {
 	Search  string
 	Type    string
 	Managed optional.Value[bool]
-	// References finds flags whose rules refer to all of these.
+	// References finds the flags whose rules have all of these references.
 	References []Reference
 }
 
@@ -42,19 +42,19 @@ type ReadTx interface {
 	accounts.TenantTx
 	Flag(ctx context.Context, account, key string) (Flag, error)
 	Flags(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Flag], error)
-	// FlagsByKey returns those of the named flags that exist; nil names all.
+	// FlagsByKey returns the existing flags among keys, or all flags if keys is nil.
 	FlagsByKey(ctx context.Context, account string, keys []string) ([]Flag, error)
-	// ExistingFlags returns which of the named flags exist.
+	// ExistingFlags returns the keys among keys that have a flag.
 	ExistingFlags(ctx context.Context, account string, keys []string) ([]string, error)
 	// FlagsWithEnvironment returns the flags that have a configuration for an environment.
 	FlagsWithEnvironment(ctx context.Context, account, environment string) ([]Flag, error)
 	CountFlags(ctx context.Context, account string) (int, error)
-	// LargeFlagBytes returns what the flags with more than SmallBytes take together.
+	// LargeFlagBytes returns the total size of the flags with more than SmallBytes.
 	LargeFlagBytes(ctx context.Context, account string) (int, error)
 	FlagSources(ctx context.Context, account string, filter SourceFilter, request page.Request) (page.List[Source], error)
 	CountFlagSources(ctx context.Context, account string) (int, error)
-	// KnownFlagSources returns those of the reported sources that are stored,
-	// with what they declare.
+	// KnownFlagSources returns the stored sources that have the keys of reported
+	// ones.
 	KnownFlagSources(ctx context.Context, account string, reported []Source) (map[observations.SourceKey]Source, error)
 }
 
@@ -63,26 +63,26 @@ type Tx interface {
 	ReadTx
 	accounts.HistoryTx
 	changes.Recorder
-	// SaveFlag writes a flag, new or not, over a deleted one of its key if
-	// there is one, together with what its rules refer to.
+	// SaveFlag inserts or replaces a flag, a deleted one with the same key
+	// included, and the references of its rules.
 	SaveFlag(ctx context.Context, flag Flag, references []Reference) error
-	// SaveFlags writes flags, new or not, over deleted ones of their keys if
-	// there are any. What their rules refer to stays as it is.
+	// SaveFlags inserts or replaces flags, deleted ones with the same keys
+	// included. It does not change the references of their rules.
 	SaveFlags(ctx context.Context, flags []Flag) error
-	// CreateFlags writes flags that do not exist.
+	// CreateFlags inserts new flags.
 	CreateFlags(ctx context.Context, flags []Flag) error
-	// SetFlagReferences replaces what the rules of some flags refer to.
+	// SetFlagReferences replaces the references of some flags, by key.
 	SetFlagReferences(ctx context.Context, account string, references map[string][]Reference) error
 	DeleteFlag(ctx context.Context, account, key string) error
-	// SaveFlagSources writes sources, new or not; those that exist keep their ids
-	// and when they were first observed.
+	// SaveFlagSources inserts or updates sources. Existing ones keep their ids
+	// and FirstObserved.
 	SaveFlagSources(ctx context.Context, sources []Source) error
 }
 
-// Service is the flags' rules on top of a Store.
+// Service reads and writes flags, and checks every write.
 type Service struct {
 	Store Store
-	// Reports runs the transactions of reports, which wait for all others.
+	// Reports runs the transactions of reports, which let all others go first.
 	Reports Store
 	Plans   plans.Table
 	// Writable refuses to write a value for an environment that is unmanaged
@@ -108,8 +108,7 @@ func (s *Service) Flag(ctx context.Context, caller accounts.Caller, key string) 
 	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Flag, error) { return tx.Flag(ctx, caller.Account, key) })
 }
 
-// Sources lists where flags are declared; of one flag, which must exist, when
-// the filter names it.
+// Sources lists the sources of flags. If the filter names a flag, it must exist.
 func (s *Service) Sources(ctx context.Context, caller accounts.Caller, filter SourceFilter, request page.Request) (page.List[Source], error) {
 	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[Source], error) {
 		if filter.Flag != "" {
@@ -121,8 +120,8 @@ func (s *Service) Sources(ctx context.Context, caller accounts.Caller, filter So
 	})
 }
 
-// Create creates a managed flag, or restores a discovered one. MEMBER or higher; a key that is restricted to
-// environments may not.
+// Create creates a managed flag, or restores a discovered one. It requires MEMBER or higher, and refuses keys that are
+// restricted to environments.
 func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Flag, error) {
 	naming.CheckID(&draft.Problems, draft.Key, naming.MaxKey, "flag")
 	if managed, sent := draft.Managed.Get(); sent && !managed && !draft.Restores {
@@ -157,7 +156,7 @@ func (s *Service) create(ctx context.Context, tx Tx, caller accounts.Caller, wan
 	return flag, changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, flag.Key, nil, &flag)
 }
 
-// unwritten is what a flag that does not exist is before its first write.
+// unwritten returns the state of a flag before its first write.
 func unwritten(account, key string, now time.Time) Flag {
 	return Flag{Account: account, Key: key, Name: readable(key), Managed: true, CreatedAt: now}
 }
@@ -186,9 +185,9 @@ func (s *Service) admit(ctx context.Context, tx Tx, account, key string) error {
 	return s.Plans.Entitlement(holder.Plans, plans.FlagsItems).Take(count)
 }
 
-// Replace changes a flag. What it stores for environments that are not managed
-// stays and cannot be changed. MEMBER or higher; a key that is restricted to
-// environments may change those of the flag's environments only.
+// Replace changes a flag. Its configuration for unmanaged environments is frozen: it
+// stays and cannot be changed. Replace requires MEMBER or higher; a key that is
+// restricted to environments may change the configuration of these only.
 func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[Flag]) (Flag, error) {
 	wanted := draft.validate(key)
 	if draft.Problems.Err() != nil {
@@ -207,8 +206,8 @@ func (s *Service) replace(ctx context.Context, tx Tx, caller accounts.Caller, wa
 	}, func(before, after Flag) error { return store(ctx, tx, before, after, references) })
 }
 
-// refused returns everything that is wrong with a draft at once: it adds what
-// only the database can tell, in a read that locks nothing.
+// refused returns all problems of a draft at once: it adds those that need the
+// database, in a read that locks nothing.
 func (s *Service) refused(ctx context.Context, caller accounts.Caller, key string, wanted Flag, draft *Draft) error {
 	err := s.Store.Read(ctx, func(ctx context.Context, tx ReadTx) error {
 		before, err := tx.Flag(ctx, caller.Account, key)
@@ -224,8 +223,8 @@ func (s *Service) refused(ctx context.Context, caller accounts.Caller, key strin
 	return cmp.Or(err, draft.Problems.Err())
 }
 
-// settle lays a draft over a stored flag and notes what only the database can
-// tell to be wrong. It returns the flag and what its rules refer to.
+// settle applies a draft to a stored flag and adds the problems that need the
+// database. It returns the resulting flag and the references of its rules.
 func (s *Service) settle(ctx context.Context, tx ReadTx, caller accounts.Caller, before, wanted Flag, draft *Draft, problems *fault.Problems) (Flag, referenceSet, error) {
 	after := draft.over(before, wanted, tx.Now())
 	if before.Managed && !after.Managed && problems.Err() == nil {
@@ -253,8 +252,8 @@ func (s *Service) settle(ctx context.Context, tx ReadTx, caller accounts.Caller,
 	return after, references, nil
 }
 
-// checked returns what a validated draft makes of a flag, and what its rules refer
-// to, if the flag may become so.
+// checked applies a validated draft to a flag. It returns the resulting flag and the
+// references of its rules, or the problems.
 func (s *Service) checked(ctx context.Context, tx Tx, caller accounts.Caller, before, wanted Flag, draft *Draft) (Flag, referenceSet, error) {
 	var problems fault.Problems
 	after, references, err := s.settle(ctx, tx, caller, before, wanted, draft, &problems)
@@ -264,7 +263,7 @@ func (s *Service) checked(ctx context.Context, tx Tx, caller accounts.Caller, be
 	return after, references, s.checkRules(ctx, tx, caller.Account, wanted.CountRules())
 }
 
-// store stores a flag with what its rules refer to.
+// store stores a flag with the references of its rules.
 func store(ctx context.Context, tx Tx, before, after Flag, references referenceSet) error {
 	if err := tx.SaveFlag(ctx, after, references.list()); err != nil {
 		return err
@@ -272,7 +271,7 @@ func store(ctx context.Context, tx Tx, before, after Flag, references referenceS
 	return checkTotalSize(ctx, tx, before, after)
 }
 
-// over returns the wanted flag, with what the draft leaves unsaid as it is stored.
+// over returns the wanted flag; members that the draft leaves out come from before.
 func (d *Draft) over(before, wanted Flag, now time.Time) Flag {
 	after := wanted
 	after.Account, after.CreatedAt, after.UpdatedAt = before.Account, before.CreatedAt, now
@@ -281,11 +280,11 @@ func (d *Draft) over(before, wanted Flag, now time.Time) Flag {
 	return after
 }
 
-// checkFrozen checks what stays although the draft did not have it: a new type
-// or new values must fit frozen values too.
+// checkFrozen checks the frozen environments that the draft left out: their values
+// must fit a new type or new choices too.
 func checkFrozen(after, wanted Flag, problems *fault.Problems, references referenceSet) {
 	frozen := slices.DeleteFunc(slices.Sorted(maps.Keys(after.Environments)), func(key string) bool {
-		_, sent := wanted.Environments[key] // and is validated
+		_, sent := wanted.Environments[key] // validate checked these
 		return sent
 	})
 	if len(frozen) == 0 || !checkSize(problems, after) {
@@ -298,7 +297,7 @@ func checkFrozen(after, wanted Flag, problems *fault.Problems, references refere
 }
 
 // checkRules refuses more rules than the plan allows. Frozen rules that were not
-// sent do not count: the caller could do nothing about them.
+// sent do not count: the caller cannot remove them.
 func (s *Service) checkRules(ctx context.Context, tx ReadTx, account string, sent int) error {
 	holder, err := tx.Account(ctx, account)
 	if err != nil {
@@ -313,8 +312,8 @@ func (s *Service) checkRules(ctx context.Context, tx ReadTx, account string, sen
 	return refusal
 }
 
-// Delete removes a flag; the next discovery makes it again. MEMBER or higher;
-// a key that is restricted to environments may not.
+// Delete removes a flag; the next declaration discovers it again. It requires MEMBER
+// or higher, and refuses keys that are restricted to environments.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Flag]) error {
 	defer s.sources.Deleted(caller.Account)
 	return accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
@@ -328,7 +327,7 @@ func remove(ctx context.Context, tx Tx, caller accounts.Caller, key string, matc
 	})
 }
 
-// Restore undoes a change of a flag, given the flag from before it.
+// Restore reverts a change of a flag. The draft is the flag before the change.
 func (s *Service) Restore(ctx context.Context, caller accounts.Caller, revert accounts.Revert, draft Draft) (changes.Change, error) {
 	defer s.sources.Deleted(caller.Account)
 	wanted := draft.validate(revert.Change.Key)

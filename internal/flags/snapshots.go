@@ -16,21 +16,21 @@ import (
 	"github.com/signalbox/signalbox/internal/naming"
 )
 
-// maxCatchUp is how many changes a snapshot follows one by one; further behind
-// it is read anew.
+// maxCatchUp is how many changes are applied to a snapshot; a snapshot that is
+// further behind is read again as a whole.
 const maxCatchUp = 500
 
 // Snapshots keeps the compiled flags of each account that evaluates on the
-// server. A snapshot is used for the version of the account that the caller was
-// authenticated with, and what changed since is read: an evaluation is never
-// older than the last write that was acknowledged before its request, on
-// whichever node. See evict.go for how long a snapshot is kept.
+// server. Authentication tells the caller the current version of the account, and
+// an older snapshot is first brought up to it. So an evaluation sees every write
+// that any node acknowledged before the request. See evict.go for how long a
+// snapshot is kept.
 type Snapshots struct {
 	Store Store
-	// History returns an account's changes after a number, oldest first.
+	// History returns an account's changes after a sequence number, oldest first.
 	History func(ctx context.Context, account string, after int64, limit int) ([]changes.Change, error)
 
-	// MaxBytes is about what all snapshots may take together; 0 means the default.
+	// MaxBytes is the approximate limit for all snapshots; 0 means maxSnapshotBytes.
 	MaxBytes int
 
 	updates  coalesce.Group[string, int64, *Snapshot] // by account, to a version
@@ -40,8 +40,7 @@ type Snapshots struct {
 	bytes    int // of all accounts
 }
 
-// Snapshot is the flags of an account, compiled, and its environments, at a
-// version.
+// Snapshot is the compiled flags and the environments of an account at a version.
 type Snapshot struct {
 	flags        *table
 	version      int64
@@ -57,9 +56,8 @@ func (s *Snapshot) Flag(key string) (*flageval.Flag, bool) {
 // Keys returns the sorted keys of the flags that are served. They must not be changed.
 func (s *Snapshot) Keys() []string { return s.flags.keys() }
 
-// Evaluate returns a flag's value for a context in an environment. A flag that is
-// only discovered is not found: what one service has reported must not decide what
-// another one gets.
+// Evaluate returns a flag's value for a context in an environment. A discovered flag
+// is not found: the declaration of one service must not decide the values of others.
 func (s *Snapshot) Evaluate(environment, key string, context jsonlogic.Value) flageval.Evaluation {
 	found := s.flags.find(key)
 	if !found.managed {
@@ -68,15 +66,15 @@ func (s *Snapshot) Evaluate(environment, key string, context jsonlogic.Value) fl
 	return found.flag.Evaluate(environment, context)
 }
 
-// Sent returns the text in which an evaluated value is sent to typed clients, and
-// the name of the choice that it is, as JSON, or nil.
+// Sent returns the text of an evaluated value for typed clients, and the name of its
+// choice as a JSON string, or nil.
 func (s *Snapshot) Sent(key string, value json.RawMessage) (text, variant json.RawMessage) {
 	found := s.flags.find(key)
 	return found.decimals.of(value), found.variants[string(value)]
 }
 
-// MissingEnvironment returns the refusal of an environment that the account does not
-// have, or nil.
+// MissingEnvironment returns an error if the account does not have the environment,
+// or nil.
 func (s *Snapshot) MissingEnvironment(key string) *fault.Error {
 	if _, has := s.environments[key]; has {
 		return nil
@@ -91,7 +89,7 @@ type held struct {
 	bytes    int          // of the snapshot; under the lock of Snapshots
 }
 
-// atLeast returns the snapshot if it is of a version or newer, else nil.
+// atLeast returns the snapshot if it has the version or a newer one, else nil.
 func (h *held) atLeast(version int64) *Snapshot {
 	if snapshot := h.snapshot.Load(); snapshot != nil && snapshot.version >= version {
 		return snapshot
@@ -99,7 +97,7 @@ func (h *held) atLeast(version int64) *Snapshot {
 	return nil
 }
 
-// Get returns a snapshot of an account, of a version or newer.
+// Get returns a snapshot of an account that has the version or a newer one.
 func (s *Snapshots) Get(ctx context.Context, account string, version int64) (*Snapshot, error) {
 	holder := s.holder(account)
 	holder.use(s.round.Load())
@@ -109,9 +107,9 @@ func (s *Snapshots) Get(ctx context.Context, account string, version int64) (*Sn
 	return s.bringUp(ctx, account, holder, version)
 }
 
-// Refresh brings the snapshot of an account up to a version if there is one, and
-// reports whether there is. It does not count as a use, so that what nobody evaluates
-// is still dropped.
+// Refresh brings the snapshot of an account up to a version, and reports whether the
+// account has a snapshot. It does not count as a use, so that the snapshot of an
+// account that evaluates nothing is still dropped.
 func (s *Snapshots) Refresh(ctx context.Context, account string, version int64) (held bool, err error) {
 	s.mu.RLock()
 	holder := s.accounts[account]
@@ -126,8 +124,8 @@ func (s *Snapshots) Refresh(ctx context.Context, account string, version int64) 
 	return true, err
 }
 
-// IsAt reports whether the snapshot of an account that is in memory, if any, is of a
-// version or newer.
+// IsAt reports whether the account has a snapshot of the version or a newer one in
+// memory.
 func (s *Snapshots) IsAt(account string, version int64) bool {
 	s.mu.RLock()
 	holder := s.accounts[account]
@@ -135,7 +133,7 @@ func (s *Snapshots) IsAt(account string, version int64) bool {
 	return holder != nil && holder.atLeast(version) != nil
 }
 
-// bringUp brings a snapshot up to a version, once for all callers who need that.
+// bringUp brings a snapshot up to a version. Concurrent callers share one update.
 func (s *Snapshots) bringUp(ctx context.Context, account string, holder *held, version int64) (*Snapshot, error) {
 	return s.updates.Do(ctx, account, version, func(ctx context.Context, versions []int64) (*Snapshot, error) {
 		newest := slices.Max(versions)
@@ -151,14 +149,14 @@ func (s *Snapshots) bringUp(ctx context.Context, account string, holder *held, v
 	})
 }
 
-// Held returns the snapshot of an account that is in memory, current or not, or nil.
+// Held returns the account's snapshot in memory, which may be outdated, or nil.
 func (s *Snapshots) Held(account string) *Snapshot {
 	holder := s.holder(account)
 	holder.use(s.round.Load())
 	return holder.snapshot.Load()
 }
 
-// Forget makes every snapshot be read anew.
+// Forget drops every snapshot.
 func (s *Snapshots) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,8 +187,8 @@ func (s *Snapshots) addHolder(account string) *held {
 	return holder
 }
 
-// update returns a snapshot of at least a version: the old one with what changed,
-// or a new one when there is none or there is a gap.
+// update returns a snapshot of the version: the old one with the changes applied, or
+// a new one if there is no old one or the history has a gap.
 func (s *Snapshots) update(ctx context.Context, account string, old *Snapshot, version int64) (*Snapshot, error) {
 	var keys []string // nil is all
 	if old != nil {
@@ -212,8 +210,8 @@ func (s *Snapshots) update(ctx context.Context, account string, old *Snapshot, v
 	return &Snapshot{flags: old.flags.with(flags, keys), version: version, environments: environments}, nil
 }
 
-// changedFlags returns the flags that changes are about, or nil when there is a gap
-// between the two versions.
+// changedFlags returns the keys of the changed flags, or nil if the changes between
+// the two versions have a gap.
 func changedFlags(news []changes.Change, from, to int64) []string {
 	keys := []string{}
 	for _, change := range news {

@@ -15,20 +15,20 @@ const shardCount = 128
 // compiled is a flag ready for evaluation.
 type compiled struct {
 	flag     *flageval.Flag
-	managed  bool // only then it is served
+	managed  bool // only managed flags are served
 	variants variants
 	decimals decimals
-	bytes    int // about what it takes
+	bytes    int // approximate size
 }
 
 // table is an immutable set of compiled flags by key.
 type table struct {
 	shards [shardCount]map[string]compiled
-	keys   func() []string // of managed flags, sorted when they are first asked for
-	bytes  int             // about what all flags take
+	keys   func() []string // of managed flags, sorted by the first call
+	bytes  int             // approximate size of all flags
 }
 
-// find returns the flag with a key; without one its flag is nil.
+// find returns the flag with a key, or a zero compiled.
 func (t *table) find(key string) compiled { return t.shards[shardOf(key)][key] }
 
 // with returns a table without the removed keys and with flags added or replaced.
@@ -71,7 +71,7 @@ func (t *table) sorted() []string {
 	return keys
 }
 
-// shardOf returns the part that a key belongs to, by its last bytes, in which keys differ most.
+// shardOf returns the shard of a key. It hashes the last bytes, in which keys differ most.
 func shardOf(key string) int {
 	hash := uint(len(key))
 	for i := max(0, len(key)-4); i < len(key); i++ {

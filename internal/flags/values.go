@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/client/jsonlogic"
 )
 
-// noun returns what values of a type are called.
+// noun returns the phrase for a value of a type in messages.
 func noun(of flageval.Type) string {
 	switch of {
 	case flageval.Boolean:

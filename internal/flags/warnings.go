@@ -8,21 +8,21 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// warnDefault warns of a default for an environment that changes nothing.
+// warnDefault warns if an environment's default equals the flag's default.
 func (c checker) warnDefault(path string, value json.RawMessage) {
 	if c.base != nil && rawjson.Same(value, c.base) {
 		c.problems.Warn(fault.Attribute(path), "%s is the same as the flag's default: leave it out, and the environment follows the flag.", path)
 	}
 }
 
-// reach warns of the rules of one environment that can never decide, or always do.
+// reach warns of rules of one environment that never apply or apply to every context.
 type reach struct {
 	problems *fault.Problems
 	seen     map[string]int // the rules so far, by the canonical text of their logic
 	final    int            // one more than the index of the first rule that applies to every context; 0 is none
 }
 
-// warn looks at the next rule; compiled is nil if it has other problems.
+// warn checks the next rule; compiled is nil if the rule does not compile.
 func (r *reach) warn(index int, path string, logic json.RawMessage, compiled *jsonlogic.Rule) {
 	if compiled == nil {
 		return
@@ -45,7 +45,7 @@ func (r *reach) warn(index int, path string, logic json.RawMessage, compiled *js
 	}
 }
 
-// remedy says what works in place of logic that is always true.
+// remedy suggests a replacement for logic that is always true.
 func remedy(logic json.RawMessage) string {
 	var split struct {
 		Buckets []json.RawMessage `json:"fractional"`

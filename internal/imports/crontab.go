@@ -35,7 +35,7 @@ type header struct {
 	ValueFrom string `json:"valueFrom,omitempty"`
 }
 
-// crontab imports the lines of a crontab that call a URL. Jobs have their times in UTC.
+// crontab imports the lines of a crontab that call a URL. Schedules of jobs are in UTC.
 func crontab(documents [][]byte, _ Options) (Result, error) {
 	c := newCollector()
 	taken, comment := map[string]int{}, ""
@@ -55,7 +55,7 @@ func crontab(documents [][]byte, _ Options) (Result, error) {
 		comment = ""
 	}
 	if len(c.Documents) > 0 {
-		c.Notes = append(c.Notes, "Schedules are in UTC here; shift those that were meant in another time zone.")
+		c.Notes = append(c.Notes, "Schedules are in UTC here; shift schedules that were meant in another time zone.")
 	}
 	return c.finish()
 }
@@ -96,7 +96,7 @@ func (c *collector) cronLine(line, comment string, taken map[string]int) error {
 	return nil
 }
 
-// cronSchedule splits a line in its schedule and its command.
+// cronSchedule splits a line into its schedule and its command.
 func cronSchedule(line string) (schedule, command string, err error) {
 	words := strings.Fields(line)
 	if strings.HasPrefix(words[0], "@") {
@@ -120,10 +120,10 @@ func cronSchedule(line string) (schedule, command string, err error) {
 	return strings.Join(words[:fields], " "), strings.TrimSpace(rest), nil
 }
 
-// notInID is what an id does not have.
+// notInID matches characters that an id must not have.
 var notInID = regexp.MustCompile(`[^a-z0-9]+`)
 
-// jobID makes an id of a URL, and tells those that are alike apart by a number.
+// jobID derives an id from a URL, with a number if the id is taken.
 func jobID(address string, taken map[string]int) string {
 	text, _, _ := strings.Cut(address, "?")
 	if parsed, err := url.Parse(address); err == nil {

@@ -44,8 +44,8 @@ func parseCall(command string) (*callParser, error) {
 	return p, nil
 }
 
-// setUser makes a header of the user that an option or the URL names, as the program itself would: the file has a reference to
-// the header's value. The option wins over the URL, and a header that is there already over both.
+// setUser adds an Authorization header for the user of an option or of the URL, as curl and wget do; the file later has only a
+// reference to its value. The option wins over the URL, and an existing header wins over both.
 func (p *callParser) setUser() {
 	user, rest, found := hosts.CutUser(p.sent.URL)
 	p.sent.URL = rest
@@ -68,11 +68,11 @@ type callParser struct {
 	sent      request
 	methodSet bool
 	user      string   // of an option, with the password
-	basic     bool     // the header Authorization was made of a user
-	dropped   []string // sentences about options that a job has nothing for
+	basic     bool     // setUser added the header Authorization
+	dropped   []string // sentences about options that a job cannot express
 }
 
-// next reads one argument, with its value, and returns the rest.
+// next reads one argument with its value, and returns the remaining words.
 func (p *callParser) next(words []string) ([]string, error) {
 	word := words[0]
 	if !strings.HasPrefix(word, "-") || word == "-" {
@@ -99,7 +99,7 @@ func (p *callParser) next(words []string) ([]string, error) {
 	return rest, p.option(name, value)
 }
 
-// short reads short options: several switches at once, the last of which may have its value behind it.
+// short reads a word of short options: switches, and perhaps a last option with its value attached.
 func (p *callParser) short(word string) (name, value string, joined bool) {
 	for i := 1; i < len(word); i++ {
 		name = "-" + word[i:i+1]
@@ -110,7 +110,7 @@ func (p *callParser) short(word string) (name, value string, joined bool) {
 	return name, "", false
 }
 
-// isSwitch reports whether an option has no value. Some of them mean something here.
+// isSwitch reports whether an option has no value, and applies the switches that matter to a job.
 func (p *callParser) isSwitch(name string) bool {
 	switches := "-s -S -f -v -g -O --silent --show-error --fail --fail-with-body --verbose --compressed --globoff --remote-name --retry-connrefused --retry-all-errors"
 	if p.program == "wget" {
@@ -127,13 +127,13 @@ func (p *callParser) isSwitch(name string) bool {
 	return strings.Contains(" "+switches+" ", " "+name+" ")
 }
 
-// meaning is what an option with a value means here.
+// meaning is the meaning of an option with a value.
 type meaning int
 
 const (
 	unknown meaning = iota
-	nothing         // only its value is passed over
-	output          // where the answer is written
+	nothing         // the option and its value are ignored
+	output          // the file for the answer
 	repeats
 	connecting
 	method
@@ -145,7 +145,7 @@ const (
 	timeout
 )
 
-// meaning returns what an option of the program means. The same letter may mean another thing to the other program.
+// meaning returns the meaning of an option. Curl and wget use some letters for different options.
 func (p *callParser) meaning(name string) meaning {
 	if p.program == "wget" {
 		return map[string]meaning{
@@ -199,7 +199,7 @@ func (p *callParser) option(name, value string) error {
 	return nil
 }
 
-// drop notes an option that a job has nothing for, unless it changes nothing.
+// drop adds a sentence about an option that a job cannot express, unless the option has no effect.
 func (p *callParser) drop(is meaning, name, value string) {
 	switch {
 	case is == output && value != "/dev/null" && value != "-":
@@ -225,7 +225,7 @@ func (p *callParser) addBody(text string) {
 	p.sent.Body = &text
 }
 
-// secrets returns the names of headers whose values are credentials.
+// secrets returns the names of headers whose values are likely credentials.
 func (p *callParser) secrets() (names []string) {
 	for _, each := range p.sent.Headers {
 		if name := strings.ToLower(each.Name); name == "cookie" || namesSecret(name) {
@@ -235,7 +235,7 @@ func (p *callParser) secrets() (names []string) {
 	return names
 }
 
-// form says what the variable of a header must have if the command had it in another form.
+// form returns the form of a header's value for the note about its variable, if the command had another form.
 func (p *callParser) form(name string) string {
 	if p.basic && strings.EqualFold(name, "Authorization") {
 		return ` to "Basic " and the Base64 of USER:PASSWORD`
@@ -243,10 +243,10 @@ func (p *callParser) form(name string) string {
 	return ""
 }
 
-// discarded is how a command ends whose output is thrown away.
+// discarded matches the end of a command that discards its output.
 var discarded = regexp.MustCompile(`((\s+[12]|\s*&?)>+\s*/dev/null|\s+2>&1)+\s*$`)
 
-// splitShell splits a command into words. What only a shell can do is refused, but for output that is thrown away.
+// splitShell splits a command into words. It refuses everything that needs a shell, except discarding output.
 func splitShell(command string) ([]string, error) {
 	s := &shellSplitter{}
 	for _, r := range discarded.ReplaceAllString(command, "") + " " {

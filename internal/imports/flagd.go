@@ -24,7 +24,7 @@ type flagdFlag struct {
 	Metadata  map[string]any             `json:"metadata"`
 }
 
-// flagd imports a flag definition of flagd, whose rules are JSON Logic too: they result in the name of a variant.
+// flagd imports a flag definition of flagd. Its rules are JSON Logic too, and result in the name of a variant.
 func flagd(documents [][]byte, options Options) (Result, error) {
 	return collect(documents, "flag definition of flagd", func(c *collector, file flagdFile) {
 		for _, key := range slices.Sorted(maps.Keys(file.Flags)) {
@@ -35,7 +35,7 @@ func flagd(documents [][]byte, options Options) (Result, error) {
 
 func (c *collector) flagd(key string, from flagdFlag, evaluators map[string]any, where string) {
 	if from.Default == nil || from.Variants[*from.Default] == nil {
-		c.lose("flag %s: left out, because it has no defaultVariant; what the code falls back to is not known here.", key)
+		c.lose("flag %s: left out, because it has no defaultVariant, and the fallback in the code is not known here.", key)
 		return
 	}
 	names := slices.Sorted(maps.Keys(from.Variants))
@@ -57,8 +57,8 @@ func (c *collector) flagd(key string, from flagdFlag, evaluators map[string]any,
 	c.addFlag(made)
 }
 
-// flagdRules returns a rule for every branch of an if whose results are names, and else one for every variant, which asks the
-// whole targeting.
+// flagdRules returns one rule for every branch if the targeting is an if whose results are names of variants. Otherwise it
+// returns one rule for every variant, which evaluates the whole targeting.
 func (c *collector) flagdRules(made flag, from flagdFlag, evaluators map[string]any) (rules []rule) {
 	t := flagdTargeting{c: c, flag: made.ID, evaluators: evaluators}
 	targeting, err := t.logic(from.Targeting, 0, false)
@@ -86,7 +86,7 @@ func (c *collector) flagdRules(made flag, from flagdFlag, evaluators map[string]
 	return rules
 }
 
-// flagdResult is true if targeting results in a variant. Results that are no text count as their text.
+// flagdResult returns a condition that is true if targeting results in a variant. Other results than texts count as texts.
 func flagdResult(targeting any, name string) logic {
 	if name == "true" || name == "false" {
 		return apply("in", targeting, []any{name, name == "true"})
@@ -97,7 +97,7 @@ func flagdResult(targeting any, name string) logic {
 	return apply("===", targeting, name)
 }
 
-// flagdResults returns the results of an if that are no operations, also of one inside of another.
+// flagdResults returns the constant results of an if and of the ifs nested in it.
 func flagdResults(targeting any) (results []any) {
 	object, isObject := targeting.(map[string]any)
 	if !isObject {
@@ -115,7 +115,7 @@ func flagdResults(targeting any) (results []any) {
 	return results
 }
 
-// flagdBranches takes an if apart: [condition, variant, condition, variant, …, variant].
+// flagdBranches splits an if into rules: [condition, variant, condition, variant, …, variant].
 func flagdBranches(targeting any, variants map[string]json.RawMessage) (rules []rule, is bool) {
 	object, _ := targeting.(map[string]any)
 	branches, is := object["if"].([]any)
@@ -144,7 +144,7 @@ func flagdBranches(targeting any, variants map[string]json.RawMessage) (rules []
 	return rules, true
 }
 
-// flagdCondition returns a condition as logic of a rule, which is an operation.
+// flagdCondition returns a condition as the logic of a rule, which must be an operation.
 func flagdCondition(condition any) logic {
 	if object, is := condition.(map[string]any); is && len(object) == 1 {
 		return condition
@@ -162,8 +162,8 @@ type flagdTargeting struct {
 	evaluators map[string]any
 }
 
-// logic returns a rule with shared evaluators in their places and with variables as they are called here: what flagd has at
-// the top of a context are attributes of the user. Inside of a loop variables read an element, and are kept.
+// logic returns a rule with shared evaluators inlined and variables renamed: top-level members of a context in flagd are
+// attributes of the user in Signalbox. Variables inside a loop read an element, and are kept.
 func (t flagdTargeting) logic(from any, depth int, inLoop bool) (any, error) {
 	const deepest = 50
 	if depth > deepest {
@@ -208,7 +208,7 @@ func (t flagdTargeting) object(from map[string]any, depth int, inLoop bool) (any
 	return made, nil
 }
 
-// operation translates the operations that read variables or loop; the others are the same here.
+// operation translates operations that read variables or loop; all others stay the same.
 func (t flagdTargeting) operation(operator string, arguments any, depth int, inLoop bool) (any, error) {
 	list, isList := arguments.([]any)
 	switch {
@@ -246,7 +246,7 @@ func (t flagdTargeting) loop(operator string, list []any, depth int, inLoop bool
 	return map[string]any{operator: made}, nil
 }
 
-// oldFractional translates the fractional that flagd had first: the name of an attribute, then the buckets.
+// oldFractional translates fractionalEvaluation, flagd's older form: the name of an attribute, then the buckets.
 func (t flagdTargeting) oldFractional(list []any) (any, error) {
 	if len(list) == 0 {
 		return nil, errors.New("its fractionalEvaluation is empty")
@@ -264,12 +264,12 @@ func (t flagdTargeting) oldFractional(list []any) (any, error) {
 	return apply("if", by, apply("fractional", slices.Concat([]any{by}, list[1:])...), nil), nil
 }
 
-// flagdNames renames the variables that missing and missing_some name.
+// flagdNames renames the variables in the arguments of missing and missing_some.
 func flagdNames(argument any) (any, error) {
 	switch argument := argument.(type) {
 	case string:
 		return flagdVariable(argument)
-	case json.Number: // how many are needed
+	case json.Number: // the required number of missing_some
 		return argument, nil
 	case []any:
 		made := make([]any, len(argument))
@@ -284,7 +284,7 @@ func flagdNames(argument any) (any, error) {
 	return nil, errors.New("it computes the names of variables")
 }
 
-// flagdVariable renames a variable, which may be in a list with a default behind it.
+// flagdVariable renames a variable. The argument is its name, or a list of its name and a default.
 func flagdVariable(argument any) (any, error) {
 	if list, is := argument.([]any); is && len(list) > 0 {
 		first, err := flagdVariable(list[0])
@@ -301,7 +301,7 @@ func flagdVariable(argument any) (any, error) {
 		return userKey, nil
 	case !is || name == "":
 		return nil, errors.New("it reads the whole context, or computes the name of a variable")
-	case strings.Contains(name, "."): // of an object, which is a context type here
+	case strings.Contains(name, "."): // a member of an object, which becomes a context type
 		return argument, nil
 	}
 	return "user." + name, nil

@@ -45,7 +45,7 @@ type fliptFlag struct {
 	} `json:"rollouts"`
 }
 
-// fliptSegments names segments, in one of the ways that exports had over time: a key, a list of keys, or an object.
+// fliptSegments names segments. Versions of Flipt export them differently: as a key, a list of keys, or an object.
 type fliptSegments struct {
 	Segment  json.RawMessage `json:"segment"`
 	Segments json.RawMessage `json:"segments"`
@@ -84,7 +84,7 @@ func flipt(documents [][]byte, options Options) (Result, error) {
 	})
 }
 
-// fliptBoolean: enabled is the value for everybody whom no rollout gives another.
+// fliptBoolean translates a BOOLEAN flag. Its member enabled is the value if no rollout matches.
 func (c *collector) fliptBoolean(from fliptFlag, segments map[string]fliptSegment) environment {
 	made := environment{Enabled: true, Default: encode(from.Enabled)}
 	for i, each := range from.Rollouts {
@@ -92,7 +92,7 @@ func (c *collector) fliptBoolean(from fliptFlag, segments map[string]fliptSegmen
 		case each.Segment != nil:
 			condition, err := each.Segment.logic(segments)
 			if err != nil {
-				c.lose("flag %s: rollout %d is left out, because %v; whom it matched gets what follows.", from.Key, i+1, err)
+				c.lose("flag %s: rollout %d is left out, because %v; the users it matched fall through to the next rule.", from.Key, i+1, err)
 				continue
 			}
 			made.Rules = append(made.Rules, rule{Description: each.Description, Logic: condition, Value: encode(each.Segment.Value)})
@@ -107,7 +107,7 @@ func (c *collector) fliptBoolean(from fliptFlag, segments map[string]fliptSegmen
 	return made
 }
 
-// fliptVariants: the value is the key of a variant; nobody matched is the default variant, or none.
+// fliptVariants translates a flag whose value is the key of a variant. The fallback is the default variant, or "" without one.
 func (c *collector) fliptVariants(from fliptFlag, segments map[string]fliptSegment) (fallback json.RawMessage, made environment) {
 	fallback, made.Enabled = encode(""), from.Enabled
 	for _, each := range from.Variants {
@@ -121,7 +121,7 @@ func (c *collector) fliptVariants(from fliptFlag, segments map[string]fliptSegme
 	for i, each := range from.Rules {
 		condition, err := each.logic(segments)
 		if err != nil {
-			c.lose("flag %s: rule %d is left out, because %v; whom it matched gets what follows.", from.Key, i+1, err)
+			c.lose("flag %s: rule %d is left out, because %v; the users it matched fall through to the next rule.", from.Key, i+1, err)
 			continue
 		}
 		var portions []portion
@@ -140,7 +140,7 @@ func (c *collector) fliptVariants(from fliptFlag, segments map[string]fliptSegme
 	return fallback, made
 }
 
-// logic returns the condition of the named segments.
+// logic returns the condition for the named segments.
 func (f fliptSegments) logic(segments map[string]fliptSegment) (logic, error) {
 	keys, operator := f.named()
 	if len(keys) == 0 {
@@ -159,7 +159,7 @@ func (f fliptSegments) logic(segments map[string]fliptSegment) (logic, error) {
 	return either(all...), err
 }
 
-// named returns the keys of segments and how they are joined.
+// named returns the keys of segments and the operator that joins them.
 func (f fliptSegments) named() (keys []string, operator string) {
 	keys, operator = f.Keys, f.Operator
 	if f.Key != "" {
@@ -193,8 +193,8 @@ func (f fliptSegment) logic() (logic, error) {
 	return every(all...), nil
 }
 
-// logic returns the condition of a constraint. In Flipt all values are texts; a property that is missing is empty, and meets
-// only constraints that ask for that.
+// logic returns the condition for a constraint. In Flipt all values are texts. A missing property is empty, and meets only
+// constraints for missing or empty properties.
 func (f fliptConstraint) logic() (logic, error) {
 	path, err := attribute(f.Property)
 	if f.Type == "ENTITY_ID_COMPARISON_TYPE" {
@@ -242,7 +242,7 @@ func (f fliptConstraint) number(path, operator string) (logic, error) {
 	return nil, f.unknown()
 }
 
-// boolean asks for a boolean, which may be one of the texts that Flipt reads as one.
+// boolean compares booleans, or texts that Flipt reads as booleans.
 func (f fliptConstraint) boolean(path, operator string) (logic, error) {
 	switch operator {
 	case "true":

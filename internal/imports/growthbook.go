@@ -37,7 +37,7 @@ type growthRule struct {
 	unknown       string            // a member that Signalbox cannot express
 }
 
-// UnmarshalJSON decodes a rule, and notes a member that changes whom it is for and that Signalbox cannot express.
+// UnmarshalJSON decodes a rule, and sets unknown to a member that restricts its users and that Signalbox cannot express.
 func (g *growthRule) UnmarshalJSON(text []byte) error {
 	type plain growthRule
 	if err := json.Unmarshal(text, (*plain)(g)); err != nil {
@@ -57,7 +57,7 @@ func (g *growthRule) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// growthBook imports the features that GrowthBook gives to its SDKs.
+// growthBook imports the features that GrowthBook sends to its SDKs.
 func growthBook(documents [][]byte, options Options) (Result, error) {
 	return collect(documents, "list of features of GrowthBook", func(c *collector, file growthFile) {
 		if file.Encrypted != "" {
@@ -81,11 +81,11 @@ func (c *collector) growth(key string, from growthFeature, where string) {
 		}
 		rules, err := c.growthRules(key, each)
 		if err != nil {
-			c.lose("flag %s: rule %d is left out, because %v; whom it matched gets what follows.", key, i+1, err)
+			c.lose("flag %s: rule %d is left out, because %v; the users it matched fall through to the next rule.", key, i+1, err)
 			continue
 		}
 		if comparesVersions(each.Condition) {
-			c.lose("flag %s: rule %d compares versions; those without three numbers, such as 2.1, are compared as text there and as 2.1.0 here.", key, i+1)
+			c.lose("flag %s: rule %d compares versions; versions without three numbers, such as 2.1, are compared as text there and as 2.1.0 here.", key, i+1)
 		}
 		for _, rule := range rules {
 			values = append(values, rule.Value)
@@ -99,13 +99,13 @@ func (c *collector) growth(key string, from growthFeature, where string) {
 	c.addFlag(flag{ID: key, Type: kind, Default: from.Default, Environments: map[string]environment{where: made}})
 }
 
-// growthGate reports a rule that stops a flag unless another flag has a value, and whether the rule is one.
+// growthGate reports whether a rule is a gate, which stops a flag unless another flag has a value, and adds the loss.
 func (c *collector) growthGate(key string, index int, from growthRule) bool {
 	gate := false
 	for _, parent := range from.Parents {
 		if parent.Gate {
 			gate = true
-			c.lose("flag %s: rule %d is left out: its prerequisite %s is not known here. Where the prerequisite was not met, nobody got a value (null); here they get what follows.",
+			c.lose("flag %s: rule %d is left out: its prerequisite %s is not known here. Where the prerequisite was not met, users got no value (null); here they fall through to the next rule.",
 				key, index+1, parent.ID)
 		}
 	}
@@ -130,14 +130,14 @@ func (c *collector) growthRules(key string, from growthRule) ([]rule, error) {
 			condition = every(condition, c.share("flag "+key, *from.Coverage*100, by))
 		}
 		return []rule{{Description: from.Description, Logic: condition, Value: from.Force}}, nil
-	case len(from.Variations) < 2: // which GrowthBook passes over
+	case len(from.Variations) < 2: // GrowthBook skips such a rule
 		return nil, nil
 	}
-	condition = every(condition, apply("!!", variable(by))) // others are in no experiment
+	condition = every(condition, apply("!!", variable(by))) // users without the attribute are in no experiment
 	return c.rollout("flag "+key, from.Description, condition, from.portions(), spread{by: by}), nil
 }
 
-// portions gives each variation its part of those whom the experiment covers; the others get what follows.
+// portions returns the portion of each variation in the covered users; a last portion without a value is for all others.
 func (g growthRule) portions() (portions []portion) {
 	const parts = 10_000
 	coverage := 1.0
@@ -153,7 +153,7 @@ func (g growthRule) portions() (portions []portion) {
 	return append(portions, portion{nil, left})
 }
 
-// weights returns the weights of variations. GrowthBook makes them equal if they are not as many, or not 1 together.
+// weights returns the weights of variations. Like GrowthBook, it makes them equal if their number or their sum is wrong.
 func (g growthRule) weights() []float64 {
 	sum := 0.0
 	for _, each := range g.Weights {
@@ -166,7 +166,7 @@ func (g growthRule) weights() []float64 {
 	return slices.Repeat([]float64{1 / float64(len(g.Variations))}, len(g.Variations))
 }
 
-// comparesVersions reports whether a condition has an operator for versions anywhere.
+// comparesVersions reports whether a condition contains an operator for versions.
 func comparesVersions(condition any) bool {
 	switch condition := condition.(type) {
 	case []any:
@@ -202,7 +202,7 @@ func growthMember(name string, value any) (logic, error) {
 			return every(all...), err
 		}
 		one := either(all...)
-		if len(all) == 0 { // to GrowthBook none are true
+		if len(all) == 0 { // in GrowthBook an empty list is true
 			one = true
 		}
 		return negate(one, name == "$nor"), err
@@ -214,7 +214,7 @@ func growthMember(name string, value any) (logic, error) {
 	return growthComparison(growthPath(name), value)
 }
 
-// growthComparison compares an attribute with a value, or by operators.
+// growthComparison compares an attribute with a value, or with operators.
 func growthComparison(path string, value any) (logic, error) {
 	operators, is := value.(map[string]any)
 	if !is {
@@ -226,7 +226,7 @@ func growthComparison(path string, value any) (logic, error) {
 	return every(all...), err
 }
 
-// growthEqual compares an attribute with a value, whose type the attribute is converted to.
+// growthEqual compares an attribute with a value. The attribute is converted to the type of the value.
 func growthEqual(path string, value any) (logic, error) {
 	switch value := value.(type) {
 	case nil:
@@ -274,7 +274,7 @@ func growthOperator(path, operator string, value any) (logic, error) {
 	return nil, fmt.Errorf("the operator %q is not known here", operator)
 }
 
-// growthVersion compares versions. To GrowthBook a missing one is the lowest.
+// growthVersion compares versions. In GrowthBook a missing version is the lowest.
 func growthVersion(path, operator string, value any) logic {
 	condition := apply("sem_ver", variable(path), growthVersions()[operator], value)
 	if operator == "$vlt" || operator == "$vlte" || operator == "$vne" {
@@ -283,7 +283,7 @@ func growthVersion(path, operator string, value any) logic {
 	return condition
 }
 
-// growthPath returns where an attribute is.
+// growthPath returns the path of an attribute.
 func growthPath(attribute string) string {
 	if attribute == "id" {
 		return userKey

@@ -13,27 +13,27 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// Options say what a format leaves open.
+// Options have values that the file of a format does not have.
 type Options struct {
-	// Environment is the id of the environment for formats that know none.
+	// Environment is the id of the environment for formats without environments.
 	Environment string
 }
 
-// Result is what became of an import.
+// Result is the outcome of an import.
 type Result struct {
 	// Documents are resources as apply reads them.
 	Documents []json.RawMessage
-	// Lost has a sentence for everything that could not be carried over or decides otherwise, and for nothing else: without
-	// one, every flag decides for every context as it did.
+	// Lost has a sentence for everything that could not be translated or decides differently. If it is empty, every flag
+	// decides for every context as before.
 	Lost []string
-	// Notes has what to know before applying it.
+	// Notes has advice for applying the documents.
 	Notes []string
 }
 
-// Format is something that can be imported.
+// Format is a file format that can be imported.
 type Format struct {
 	Name, Short string
-	// Text says that the file is no JSON and no YAML: Import gets it as it is, else one JSON document after the other.
+	// Text reports whether a file is neither JSON nor YAML. Import gets such a file unchanged, and others as JSON documents.
 	Text   func(name string) bool
 	Import func(documents [][]byte, options Options) (Result, error)
 }
@@ -52,15 +52,15 @@ func Formats() []Format {
 	}
 }
 
-// collector gathers a result.
+// collector builds a result.
 type collector struct {
 	Result
-	environments map[string]bool // that values are for
+	environments map[string]bool // the environments that have values
 	taken        map[string]bool // kinds and ids of the resources so far
 	splits       map[string]bool // flags whose users keep their buckets, if flagd is new enough
 }
 
-// collect decodes the JSON documents of a format one after the other and returns what add makes of them.
+// collect decodes the JSON documents of a format, calls add with each of them, and returns the result.
 func collect[T any](documents [][]byte, what string, add func(c *collector, decoded T)) (Result, error) {
 	c := newCollector()
 	for _, document := range documents {
@@ -77,18 +77,18 @@ func newCollector() *collector {
 	return &collector{environments: map[string]bool{}, taken: map[string]bool{}, splits: map[string]bool{}}
 }
 
-// lose reports what could not be carried over.
+// lose adds a sentence to Lost.
 func (c *collector) lose(format string, args ...any) {
 	c.Lost = append(c.Lost, fmt.Sprintf(format, args...))
 }
 
-// add adds a resource, unless its id is none or is taken.
+// add adds a resource, unless its id is not valid or is taken.
 func (c *collector) add(kind, id string, resource any) {
 	switch {
 	case kind != "logger" && !naming.IsKey(id, naming.MaxKey):
 		c.lose("%s %q: left out, because its id %s.", kind, id, naming.KeyRule(naming.MaxKey))
 	case c.taken[kind+" "+id]:
-		c.lose("%s %s: it is there more than once; all but the first are left out.", kind, id)
+		c.lose("%s %s: the file has it more than once; all but the first are left out.", kind, id)
 	default:
 		c.taken[kind+" "+id] = true
 		c.Documents = append(c.Documents, encode(resource))
@@ -102,7 +102,7 @@ func (c *collector) addFlag(f flag) {
 		c.environments[name] = true
 		configured := f.Environments[name]
 		configured.Rules = c.reachable(f, name, configured.Rules)
-		if configured.Default != nil && rawjson.Same(configured.Default, f.Default) { // it follows the flag
+		if configured.Default != nil && rawjson.Same(configured.Default, f.Default) { // nil follows the flag
 			configured.Default = nil
 		}
 		f.Environments[name] = configured
@@ -110,8 +110,8 @@ func (c *collector) addFlag(f flag) {
 	c.add(f.Kind, f.ID, f)
 }
 
-// reachable returns the rules that can match, up to the first that everybody matches. A rule that the server would refuse is
-// left out.
+// reachable returns the rules that can match, up to the first rule that matches everybody. It leaves out rules that the
+// server would refuse.
 func (c *collector) reachable(f flag, environment string, rules []rule) (kept []rule) {
 	for i, each := range rules {
 		forAll := each.Logic == logic(true)
@@ -122,7 +122,7 @@ func (c *collector) reachable(f flag, environment string, rules []rule) (kept []
 			each.Logic = everybody()
 		}
 		if err := refusal(f, each); err != nil {
-			c.lose("flag %s in %s: rule %d of the translation is left out, because %v; whom it matched gets what follows.", f.ID, environment, i+1, err)
+			c.lose("flag %s in %s: rule %d of the translation is left out, because %v; the users it matched fall through to the next rule.", f.ID, environment, i+1, err)
 			continue
 		}
 		kept = append(kept, each)
@@ -143,7 +143,7 @@ func refusal(f flag, r rule) error {
 	return nil
 }
 
-// choices returns the named values of a flag. A server takes a value once, so values that repeat have no names.
+// choices returns the named values of a flag. The server refuses repeated values, so a flag with repeated values gets no names.
 func (c *collector) choices(id string, names []string, values []json.RawMessage) (made []choice) {
 	seen := map[string]bool{}
 	for i, value := range values {
@@ -231,7 +231,7 @@ func typeOfValue(value json.RawMessage) flageval.Type {
 	}
 }
 
-// encode encodes what was made of JSON and text, which cannot fail.
+// encode encodes a value made of JSON and texts, which cannot fail.
 func encode(value any) json.RawMessage {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

@@ -72,7 +72,7 @@ type darklyClause struct {
 	ContextKind string `json:"contextKind"`
 }
 
-// errSummary is what a file is refused for whose environments have no rules.
+// errSummary refuses a file whose environments have no rules.
 var errSummary = errors.New("it has only a summary of the flags, without their rules: get it with ?summary=0")
 
 // launchDarkly imports the answer of LaunchDarkly's list of flags.
@@ -90,7 +90,7 @@ func launchDarkly(documents [][]byte, _ Options) (Result, error) {
 	return result, err
 }
 
-// isSummary reports whether an environment lacks what it serves when no rule matches, which every flag has.
+// isSummary reports whether an environment lacks its fallthrough, which every full flag has.
 func (d darklyFlag) isSummary() bool {
 	for _, each := range d.Environments {
 		if each.Fallthrough == nil {
@@ -133,7 +133,7 @@ func (c *collector) darkly(from darklyFlag) {
 	c.addFlag(made)
 }
 
-// darklyPlace is where something is, for reports.
+// darklyPlace is a flag in an environment, for the report, and the values of its variations.
 type darklyPlace struct {
 	flag, environment string
 	values            []json.RawMessage
@@ -150,8 +150,8 @@ func (p darklyPlace) value(variation int) (json.RawMessage, error) {
 	return p.values[variation], nil
 }
 
-// darklyEnvironment keeps what is served when the flag is off as the default, so that it can be switched as before; what is
-// served to everybody else when it is on is the last rule.
+// darklyEnvironment translates an environment. The off variation becomes the default, so that the flag can be switched on and
+// off as before. The fallthrough becomes the last rule.
 func (c *collector) darklyEnvironment(place darklyPlace, from darklyEnvironment) environment {
 	made := environment{Enabled: from.On, Default: c.darklyOff(place, from.OffVariation)}
 	for _, each := range from.Prerequisites {
@@ -170,7 +170,7 @@ func (c *collector) darklyEnvironment(place darklyPlace, from darklyEnvironment)
 	for i, each := range from.Rules {
 		condition, err := darklyClauses(each.Clauses)
 		if err != nil {
-			c.lose("%s: rule %d is left out, because %v; whom it matched gets what follows.", place, i+1, err)
+			c.lose("%s: rule %d is left out, because %v; the users it matched fall through to the next rule.", place, i+1, err)
 			continue
 		}
 		c.darklyServe(place, &made, each.Description, condition, each.darklyServed)
@@ -179,10 +179,10 @@ func (c *collector) darklyEnvironment(place darklyPlace, from darklyEnvironment)
 	return made
 }
 
-// darklyTargets is how many keys one rule has at most: a rule is limited in its size.
+// darklyTargets is how many keys a rule has at most, because the size of a rule is limited.
 const darklyTargets = 500
 
-// darklyOff returns what is served while a flag is off.
+// darklyOff returns the value that is served while a flag is off.
 func (c *collector) darklyOff(place darklyPlace, variation *int) json.RawMessage {
 	last := place.values[len(place.values)-1]
 	if variation != nil {
@@ -194,8 +194,8 @@ func (c *collector) darklyOff(place darklyPlace, variation *int) json.RawMessage
 	return last
 }
 
-// targets returns lists of keys. Those of users may have an empty list among those of other kinds, which says when they come;
-// without one they come first.
+// targets returns the lists of keys in the order of evaluation. Targets has the lists of users. An empty list of users in
+// ContextTargets marks the place of the list with the same variation; lists without such a mark come first.
 func (d darklyEnvironment) targets() []darklyTarget {
 	first, all := slices.Clone(d.Targets), slices.Clone(d.ContextTargets)
 	for i, each := range all {
@@ -210,22 +210,22 @@ func (d darklyEnvironment) targets() []darklyTarget {
 	return slices.Concat(first, all)
 }
 
-// darklyServe adds the rules that serve something to those who match a condition.
+// darklyServe adds the rules that serve a variation or a rollout to contexts that match a condition.
 func (c *collector) darklyServe(place darklyPlace, to *environment, description string, condition logic, served darklyServed) {
 	portions, how, err := place.portions(served)
 	if err != nil {
-		c.lose("%s: %q serves nothing, because %v; whom it matched gets what follows.", place, cmp.Or(description, "a rule"), err)
+		c.lose("%s: %q serves nothing, because %v; the users it matched fall through to the next rule.", place, cmp.Or(description, "a rule"), err)
 		return
 	}
 	rules := c.rollout(place.String(), description, condition, portions, how)
 	if len(rules) == 1 && condition == logic(true) && rawjson.Same(rules[0].Value, to.Default) {
-		return // the default says so
+		return // the default has the same value
 	}
 	to.Rules = append(to.Rules, rules...)
 }
 
-// portions returns what is served, and how users are spread over it. Without the attribute they are spread by, users get the
-// first portion; what is left of 100 % belongs to the last.
+// portions returns the served portions, and how users are spread over them. Users without the attribute they are spread by
+// get the first portion. The last portion gets the rest of 100 %.
 func (p darklyPlace) portions(served darklyServed) (portions []portion, how spread, err error) {
 	if served.Variation != nil {
 		value, err := p.value(*served.Variation)
@@ -247,7 +247,7 @@ func (p darklyPlace) portions(served darklyServed) (portions []portion, how spre
 		portions = append(portions, portion{value, weight})
 	}
 	by := served.Rollout.BucketBy
-	if served.Rollout.Purpose == "experiment" { // which goes by the key alone
+	if served.Rollout.Purpose == "experiment" { // an experiment always spreads by the key
 		by = ""
 	}
 	how = spread{absent: true}
@@ -260,8 +260,8 @@ func darklyClauses(clauses []darklyClause) (logic, error) {
 	return every(all...), err
 }
 
-// logic returns the condition of a clause. It is not met by a context without the attribute, negated or not, and by a list if
-// one of its elements meets it.
+// logic returns the condition for a clause. A context without the attribute never matches, negated or not. A list matches if
+// one of its elements does.
 func (d darklyClause) logic() (logic, error) {
 	if d.Attribute == "kind" && d.Op != "segmentMatch" {
 		return nil, errors.New("kinds of contexts cannot be compared")
@@ -275,7 +275,7 @@ func (d darklyClause) logic() (logic, error) {
 		return nil, err
 	}
 	matches := orAny(path, test)
-	if d.Attribute == "key" { // which is no list
+	if d.Attribute == "key" { // a key is never a list
 		matches = test(path)
 	}
 	if d.Negate {
@@ -284,7 +284,7 @@ func (d darklyClause) logic() (logic, error) {
 	return matches, nil
 }
 
-// test returns what a clause asks of one value.
+// test returns the condition of a clause for one value.
 func (d darklyClause) test() (func(path string) logic, error) {
 	affixes := map[string]string{"startsWith": "starts_with", "endsWith": "ends_with", "contains": "in"}
 	numbers := map[string]string{"lessThan": "<", "lessThanOrEqual": "<=", "greaterThan": ">", "greaterThanOrEqual": ">="}
@@ -304,14 +304,14 @@ func (d darklyClause) test() (func(path string) logic, error) {
 	return nil, fmt.Errorf("%q is not known here", d.Op)
 }
 
-// in compares with values, which are of the same type or differ.
+// in compares with values; values of another type differ.
 func (d darklyClause) in() (func(path string) logic, error) {
 	var values []any
 	for _, value := range d.Values {
 		switch value.(type) {
 		case []any, map[string]any:
 			return nil, errors.New("it compares with a list or an object")
-		case nil: // which no attribute is
+		case nil: // no attribute is null
 		default:
 			values = append(values, value)
 		}
@@ -319,7 +319,7 @@ func (d darklyClause) in() (func(path string) logic, error) {
 	return func(path string) logic { return oneOf(path, values) }, nil
 }
 
-// darklyText compares texts; only the empty one is a part of the empty one.
+// darklyText compares texts. Every text contains the empty text.
 func darklyText(operator, path string, values []any) logic {
 	if operator == "in" && slices.Contains(values, any("")) {
 		return isText(path)
@@ -327,7 +327,7 @@ func darklyText(operator, path string, values []any) logic {
 	return anyText(operator, path, values)
 }
 
-// darklyVersion compares versions, which are texts without a leading v.
+// darklyVersion compares versions. A version is a text without a leading v.
 func darklyVersion(operator, path string, values []any) logic {
 	version := apply("cat", "v", variable(path))
 	return every(isText(path), anyOf(values, func(value any) logic {
@@ -338,7 +338,7 @@ func darklyVersion(operator, path string, values []any) logic {
 	}))
 }
 
-// valuesOf returns the values of one type: others match nothing.
+// valuesOf returns the values of type T: other values match nothing.
 func valuesOf[T any](values []any) (same []any) {
 	for _, value := range values {
 		if _, is := value.(T); is {
@@ -348,7 +348,7 @@ func valuesOf[T any](values []any) (same []any) {
 	return same
 }
 
-// darklyPath returns where an attribute of a kind of contexts is. With a kind, an attribute that starts with a slash is a path.
+// darklyPath returns the path of an attribute of a context kind. If there is a kind, an attribute with a leading slash is a path.
 func darklyPath(kind, attribute string) (string, error) {
 	names := []string{attribute}
 	if kind != "" && strings.HasPrefix(attribute, "/") {

@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// logic is a rule in JSON Logic. While a rule is translated, true and false stand for rules that match everybody and nobody;
-// the resources have neither, see reachable.
+// logic is a rule in JSON Logic. During the translation, true is a rule that matches everybody and false is a rule that matches
+// nobody; reachable replaces both.
 type logic any
 
-// everybody is the rule that every context matches, as the server takes it: an object.
+// everybody returns a rule that matches every context. It is an object, as the server requires.
 func everybody() logic { return apply("!!", true) }
 
 // apply returns an operation.
 func apply(operator string, arguments ...any) logic { return map[string]any{operator: arguments} }
 
-// variable returns what reads a member of the context.
+// variable returns the operation that reads a member of the context.
 func variable(path string) logic { return map[string]any{"var": path} }
 
-// element is the variable for an element of a list, inside of some.
+// element is the variable for an element of a list inside the operation some.
 const element = ""
 
-// negate returns the opposite if it is asked for.
+// negate returns the opposite of a condition if negated is true.
 func negate(condition logic, negated bool) logic {
 	switch {
 	case !negated:
@@ -35,13 +35,13 @@ func negate(condition logic, negated bool) logic {
 	return apply("!", condition)
 }
 
-// every joins conditions by and; none are always true.
+// every joins conditions with and; without conditions it is true.
 func every(conditions ...logic) logic { return join("and", conditions, true) }
 
-// either joins conditions by or; none are never true.
+// either joins conditions with or; without conditions it is false.
 func either(conditions ...logic) logic { return join("or", conditions, false) }
 
-// join joins conditions. One that is neutral says nothing, and one that is its opposite decides alone.
+// join joins conditions. It drops neutral conditions; the opposite of neutral decides alone.
 func join(operator string, conditions []logic, neutral bool) logic {
 	var joined []any
 	for _, condition := range conditions {
@@ -62,7 +62,7 @@ func join(operator string, conditions []logic, neutral bool) logic {
 	return apply(operator, joined...)
 }
 
-// conditions returns what translate makes of every item, or its first error.
+// conditions translates every item, or returns the first error.
 func conditions[T any](items []T, translate func(T) (logic, error)) ([]logic, error) {
 	made := make([]logic, len(items))
 	for i, item := range items {
@@ -74,7 +74,7 @@ func conditions[T any](items []T, translate func(T) (logic, error)) ([]logic, er
 	return made, nil
 }
 
-// oneOf is true if a variable is one of several values, of the same type.
+// oneOf is true if a variable equals one of several values, type included.
 func oneOf(path string, values []any) logic {
 	switch len(values) {
 	case 0:
@@ -88,7 +88,7 @@ func oneOf(path string, values []any) logic {
 	return apply("in", variable(path), values)
 }
 
-// isWord reports whether a text is one that no number and no boolean is converted to.
+// isWord reports whether a text can never equal a converted number or boolean.
 func isWord(text string) bool {
 	text = strings.TrimSpace(text)
 	if text == "" || text == "true" || text == "false" || text == "null" {
@@ -97,7 +97,7 @@ func isWord(text string) bool {
 	return !strings.ContainsAny(text[:1], "+-.0123456789I") // 0x10 and Infinity are numbers too
 }
 
-// anyOf is true if a condition is for one of several values.
+// anyOf is true if a condition is true for one of several values.
 func anyOf(values []any, condition func(value any) logic) logic {
 	made := make([]logic, len(values))
 	for i, value := range values {
@@ -106,7 +106,7 @@ func anyOf(values []any, condition func(value any) logic) logic {
 	return either(made...)
 }
 
-// anyText is true if an operator is for a variable and one of several texts.
+// anyText is true if an operator is true for a variable and one of several texts.
 func anyText(operator, path string, values []any) logic {
 	return anyOf(values, func(value any) logic {
 		if operator == "in" { // the part comes first
@@ -116,7 +116,7 @@ func anyText(operator, path string, values []any) logic {
 	})
 }
 
-// orAny is true if a condition is for a variable, or for an element of the list that the variable is.
+// orAny is true if a condition is true for a variable, or for an element of it if it is a list.
 func orAny(path string, condition func(path string) logic) logic {
 	plain := condition(path)
 	if plain == logic(true) || plain == logic(false) {
@@ -125,44 +125,44 @@ func orAny(path string, condition func(path string) logic) logic {
 	return either(plain, apply("some", variable(path), condition(element)))
 }
 
-// isText is true if a variable is a text: only then it is its own text.
+// isText is true if a variable is a text: only a text stays the same when it is converted to text.
 func isText(path string) logic { return apply("===", apply("cat", variable(path)), variable(path)) }
 
 // isNumber is true if a variable is a number.
 func isNumber(path string) logic { return apply("===", apply("+", variable(path)), variable(path)) }
 
-// isNumeric is true if a variable is a number or the text of one, which null and "" are not.
+// isNumeric is true if a variable is a number or the text of a number. Null and "" are neither.
 func isNumeric(path string) logic { return apply("==", apply("+", variable(path)), variable(path)) }
 
 // isMissing is true if a variable is absent or an empty text.
 func isMissing(path string) logic { return apply("in", variable(path), []any{"", nil}) }
 
-// exists is true if a variable is there.
+// exists is true if a variable is not null.
 func exists(path string) logic { return apply("!=", variable(path), nil) }
 
-// strictVersion returns a variable as text that sem_ver takes only if it is a version of three numbers without a leading v:
-// another v in front is one too many, and a version with a build must be complete.
+// strictVersion returns a text that sem_ver accepts only if the variable is a version of three numbers without a leading v. It
+// adds a v, as sem_ver refuses two of them, and a build, as sem_ver requires three numbers before a build.
 func strictVersion(path string) logic {
 	return apply("if", apply("in", "+", variable(path)), apply("cat", "v", variable(path)), apply("cat", "v", variable(path), "+0"))
 }
 
-// portion is a value that a part of all users gets. Without a value the users get what follows.
+// portion is the value for a part of the users. Without a value, the following rules decide for these users.
 type portion struct {
 	value  json.RawMessage
 	weight int
 }
 
-// userKey is what users are spread by unless something else is said.
+// userKey is the member that users are spread by, by default.
 const userKey = "user.key"
 
-// spread says by what users are spread, and who gets the first portion: only those whom the hash gives it, or those too who
-// lack what is hashed.
+// spread says how users are spread over portions: by is the hashed member of the context. With absent, users without this
+// member get the first portion.
 type spread struct {
 	by     string
 	absent bool
 }
 
-// rollout returns the rules that give portions of those who match a condition their values.
+// rollout returns the rules that serve portions to contexts that match a condition.
 func (c *collector) rollout(place, description string, condition logic, portions []portion, how spread) (rules []rule) {
 	var given []portion
 	for _, each := range portions {
@@ -192,7 +192,7 @@ func (c *collector) rollout(place, description string, condition logic, portions
 	return rules
 }
 
-// share returns the condition that is true for a percentage of the users who have a member of the context.
+// share returns a condition that is true for a percentage of the users. Users without the member by are excluded.
 func (c *collector) share(place string, percent float64, by string) logic {
 	const parts = 100
 	in := int(percent*parts + 0.5)
@@ -210,7 +210,7 @@ func (c *collector) share(place string, percent float64, by string) logic {
 	return every(variable(by), chosen)
 }
 
-// respread reports that a flag has percentages, once.
+// respread adds a loss about the percentages of a flag, once.
 func (c *collector) respread(place string) {
 	sentence := place + ": its percentages stay the same, but other users get each value, because every system spreads them by a hash of its own."
 	if !slices.Contains(c.Lost, sentence) {
@@ -218,7 +218,7 @@ func (c *collector) respread(place string) {
 	}
 }
 
-// fractional returns what puts users into buckets by a member of the context.
+// fractional returns the operation that puts users into buckets by a member of the context.
 func fractional(by string, buckets []any) logic {
 	if by != userKey {
 		buckets = slices.Concat([]any{apply("cat", variable("$flagd.flagKey"), variable(by))}, buckets)
@@ -226,7 +226,7 @@ func fractional(by string, buckets []any) logic {
 	return apply("fractional", buckets...)
 }
 
-// number returns a text as a number.
+// number parses a text as a number.
 func number(text string) (json.Number, error) {
 	text = strings.TrimSpace(text)
 	if _, err := strconv.ParseFloat(text, 64); err != nil || !json.Valid([]byte(text)) {
@@ -244,8 +244,8 @@ func texts(list []string) []any {
 	return values
 }
 
-// spellings returns texts as values of a rule for systems whose contexts have nothing but texts: clients here may send the
-// number 20 for "20", true for "true", and nothing for "".
+// spellings returns texts as values of a rule, for systems whose contexts have only texts. Clients of Signalbox may send the
+// number 20 for "20", true for "true", and nothing for "", so these are values too.
 func spellings(list []string) []any {
 	values := texts(list)
 	for _, text := range list {
@@ -261,7 +261,7 @@ func spellings(list []string) []any {
 	return values
 }
 
-// attribute returns where an attribute of the user is. A name with a dot would be read as a path.
+// attribute returns the path of an attribute of the user. It refuses names with a dot, which would be read as paths.
 func attribute(name string) (string, error) {
 	if name == "" || strings.Contains(name, ".") {
 		return "", fmt.Errorf("it reads %q, and rules cannot read an attribute whose name is empty or has a dot", name)

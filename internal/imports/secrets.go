@@ -9,11 +9,11 @@ import (
 	"github.com/signalbox/signalbox/internal/naming"
 )
 
-// Names and reports are read by people who may not know the credentials in the lines of a crontab.
+// Names and reports must not show credentials in the lines of a crontab: their readers may not be allowed to know them.
 
 const redacted = "<redacted>"
 
-// namesSecret reports whether the value of a header or parameter with a name, in lower case, is likely a credential.
+// namesSecret reports whether a header or parameter is likely a credential, by its name in lower case.
 func namesSecret(name string) bool {
 	part := func(part string) bool { return strings.Contains(name, part) }
 	return slices.ContainsFunc([]string{"auth", "key", "token", "secret", "passw", "pwd", "credential", "signature"}, part) ||
@@ -23,8 +23,8 @@ func namesSecret(name string) bool {
 // parameter is a parameter of a URL's query or fragment.
 var parameter = regexp.MustCompile(`([?&;#]?)([^?&;#=\s]+)=([^&;#\s]*)`)
 
-// withoutSecrets returns a URL without its user information and the values of parameters that are likely credentials, and
-// the name of the first of them.
+// withoutSecrets returns a URL without its user information and without the values of parameters that are likely
+// credentials, and the name of the first such parameter.
 func withoutSecrets(url string) (shown, secret string) {
 	shown = parameter.ReplaceAllStringFunc(hosts.ReplaceUser(url, redacted), func(match string) string {
 		parts := parameter.FindStringSubmatch(match)
@@ -39,7 +39,7 @@ func withoutSecrets(url string) (shown, secret string) {
 	return shown, secret
 }
 
-// nameFrom returns the name that a comment gives the job below it; "" if it gives none, or is a command that somebody switched off.
+// nameFrom returns the name for a job from the comment above it, or "" if the comment is empty or is a commented-out command.
 func nameFrom(comment string) string {
 	words := strings.Fields(naming.Printable(strings.ReplaceAll(comment, "\t", " ")))
 	if len(words) == 0 || gist(comment) != "" || slices.ContainsFunc(words, func(word string) bool { return word == "curl" || word == "wget" }) {
@@ -52,14 +52,14 @@ func nameFrom(comment string) string {
 }
 
 var (
-	// field is a field of a schedule.
+	// field matches a field of a schedule.
 	field = regexp.MustCompile(`^(\*|\d{1,2}|[A-Za-z]{3})([-/,](\*|\d{1,2}|[A-Za-z]{3}))*$`)
-	// program is the name of a program, perhaps with its folders.
+	// program matches the name of a program, with or without its folders.
 	program = regexp.MustCompile(`^[A-Za-z0-9._/-]+$`)
 )
 
-// gist returns the schedule and the program of a line, to recognize it by, and "" if they cannot be told. The rest of the
-// line is not repeated: programs take passwords in too many ways to find them all.
+// gist returns the schedule and the program of a line, so that people recognize the line, or "" if it has no valid schedule.
+// It leaves out the rest of the line: programs take passwords in too many ways to find them all.
 func gist(line string) string {
 	schedule, command, err := cronSchedule(line)
 	if err != nil || slices.ContainsFunc(strings.Fields(schedule), func(each string) bool { return !field.MatchString(each) }) {

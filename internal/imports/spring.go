@@ -26,13 +26,13 @@ type level struct {
 	Level string `json:"level"`
 }
 
-// springFile is what one document sets: properties by their names.
+// springFile is the properties of one document, by name.
 type springFile struct {
 	profile string
 	values  map[string]string
 }
 
-// springLogging imports levels and groups. A document for a profile has the values of the environment of that name.
+// springLogging imports levels and groups. The levels of a profile become overrides of the environment with its name.
 func springLogging(documents [][]byte, _ Options) (Result, error) {
 	c := newCollector()
 	groups, loggers := map[string]*logger{}, map[string]*logger{}
@@ -44,7 +44,7 @@ func springLogging(documents [][]byte, _ Options) (Result, error) {
 		}
 		files = append(files, read...)
 	}
-	for _, file := range files { // groups first: levels may be theirs
+	for _, file := range files { // groups first: a level may name a group
 		for _, name := range slices.Sorted(maps.Keys(file.values)) {
 			if group, is := strings.CutPrefix(name, "logging.group."); is {
 				addGroup(groups, loggers, trimIndex(group), splitList(file.values[name]))
@@ -66,7 +66,7 @@ func springLogging(documents [][]byte, _ Options) (Result, error) {
 	return c.finish()
 }
 
-// trimIndex takes the index off an element of a list: web[0].
+// trimIndex removes the index of a list element: web[0] becomes web.
 func trimIndex(name string) string {
 	name, _, _ = strings.Cut(name, "[")
 	return name
@@ -92,7 +92,7 @@ func loggerOf(loggers map[string]*logger, name string) *logger {
 func (c *collector) springLevels(file springFile, groups, loggers map[string]*logger) {
 	for _, property := range slices.Sorted(maps.Keys(file.values)) {
 		name, is := strings.CutPrefix(property, "logging.level.")
-		name = strings.Trim(name, "[]") // a name in brackets is taken as it is
+		name = strings.Trim(name, "[]") // names may be in brackets
 		if !is {
 			continue
 		}
@@ -153,12 +153,12 @@ func readSpring(document []byte) ([]springFile, error) {
 	return files, nil
 }
 
-// springProfile returns the profile that a document is for.
+// springProfile returns the profile of a document.
 func springProfile(values map[string]string) string {
 	return cmp.Or(values["spring.config.activate.on-profile"], values["spring.profiles"])
 }
 
-// flatten names the leaves of a tree by their paths; lists are joined by commas.
+// flatten adds the leaves of a tree by their paths; the elements of a list are joined with commas.
 func flatten(path string, value any, into map[string]string) {
 	switch value := value.(type) {
 	case map[string]any:

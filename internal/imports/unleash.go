@@ -12,8 +12,8 @@ import (
 	"github.com/signalbox/signalbox/client/flageval"
 )
 
-// unleashExport is what Unleash exported over time: features with their strategies (version 1, and what SDKs get), the whole
-// state (versions 2 to 4), and features of one environment, which is today's.
+// unleashExport is an export of any version of Unleash: features with their strategies (version 1, and answers for SDKs), the
+// whole state (versions 2 to 4), or the features of one environment (today).
 type unleashExport struct {
 	Features     []unleashFeature  `json:"features"`
 	Strategies   []unleashStrategy `json:"featureStrategies"`
@@ -80,7 +80,7 @@ type unleashConstraint struct {
 	CaseInsensitive bool     `json:"caseInsensitive"`
 }
 
-// unleash imports an export of Unleash. Its flags are BOOLEAN: strategies switch them on.
+// unleash imports an export of Unleash. Its flags become BOOLEAN flags that strategies switch on.
 func unleash(documents [][]byte, options Options) (Result, error) {
 	return collect(documents, "export of Unleash", func(c *collector, export unleashExport) {
 		slices.SortStableFunc(export.Strategies, func(a, b unleashStrategy) int { return cmp.Compare(a.Order, b.Order) })
@@ -96,7 +96,7 @@ func unleash(documents [][]byte, options Options) (Result, error) {
 	})
 }
 
-// unleashParents reports the flags that a flag depends on.
+// unleashParents adds a loss for every flag that a flag depends on.
 func (c *collector) unleashParents(export unleashExport, feature unleashFeature) {
 	parents := feature.Dependencies
 	for _, each := range export.Dependencies {
@@ -153,7 +153,7 @@ func (c *collector) unleashRules(export unleashExport, strategies []unleashStrat
 		}
 		switch condition, err := c.unleashStrategy(export, each, place); {
 		case err != nil:
-			c.lose("%s: a strategy %s is left out, because %v; the flag is off for those it alone matched.", place, each.Name, err)
+			c.lose("%s: a strategy %s is left out, because %v; the flag is off for users that only this strategy matched.", place, each.Name, err)
 		default:
 			rules = append(rules, rule{Description: each.Title, Logic: condition, Value: encode(true)})
 		}
@@ -190,7 +190,7 @@ func (c *collector) unleashStrategy(export unleashExport, from unleashStrategy, 
 	return every(all...), nil
 }
 
-// unleashSent reports what Unleash's clients put into every context by themselves.
+// unleashSent adds a loss for every constraint on a value that Unleash's clients add to every context.
 func (c *collector) unleashSent(constraints []unleashConstraint, place string) {
 	for _, each := range constraints {
 		if each.Context == "appName" || each.Context == "environment" {
@@ -226,8 +226,8 @@ func (s unleashStrategy) parameter(name string) string {
 	return ""
 }
 
-// unleashShare returns the condition for a percentage of users. Those without what they are spread by do not get it, unless
-// chance decides for them.
+// unleashShare returns the condition for a percentage of users. Users without the field they are spread by are excluded, unless
+// the stickiness is default or random.
 func (c *collector) unleashShare(from unleashStrategy, place string) (logic, error) {
 	parsed, err := number(cmp.Or(from.parameter("rollout"), from.parameter("percentage")))
 	if err != nil {
@@ -256,7 +256,7 @@ func (c *collector) unleashShare(from unleashStrategy, place string) (logic, err
 	return c.share(place, percent, userKey), nil
 }
 
-// logic returns the condition of a constraint. In Unleash all values are texts, and a missing one is empty.
+// logic returns the condition for a constraint. In Unleash all values are texts, and a missing value is empty.
 func (u unleashConstraint) logic() (logic, error) {
 	path, err := unleashPath(u.Context)
 	switch {
@@ -265,7 +265,7 @@ func (u unleashConstraint) logic() (logic, error) {
 	case u.Context == "currentTime" || strings.HasPrefix(u.Operator, "DATE_"):
 		return nil, errors.New("rules cannot read the time")
 	case u.CaseInsensitive && strings.HasPrefix(u.Operator, "STR_"):
-		return nil, errors.New("texts are only compared with their case")
+		return nil, errors.New("rules always compare texts with their case")
 	}
 	affixes := map[string]string{"STR_CONTAINS": "in", "STR_STARTS_WITH": "starts_with", "STR_ENDS_WITH": "ends_with"}
 	numbers := map[string]string{"NUM_EQ": "==", "NUM_GT": ">", "NUM_GTE": ">=", "NUM_LT": "<", "NUM_LTE": "<="}
@@ -274,7 +274,7 @@ func (u unleashConstraint) logic() (logic, error) {
 	case u.Operator == "IN" || u.Operator == "NOT_IN":
 		return negate(oneOf(path, spellings(u.Values)), u.Inverted != (u.Operator == "NOT_IN")), nil
 	case affixes[u.Operator] != "" && slices.Contains(u.Values, ""):
-		return !u.Inverted, nil // every text has the empty one
+		return !u.Inverted, nil // every text contains the empty text
 	case affixes[u.Operator] != "":
 		return negate(anyText(affixes[u.Operator], path, texts(u.Values)), u.Inverted), nil
 	case numbers[u.Operator] != "":
@@ -289,7 +289,7 @@ func (u unleashConstraint) logic() (logic, error) {
 // fullVersion is a version of three numbers.
 var fullVersion = regexp.MustCompile(`^\d+\.\d+\.\d+($|[-+])`)
 
-// version compares versions of three numbers; others are not met, inverted or not.
+// version compares versions of three numbers. A context with any other version does not match, inverted or not.
 func (u unleashConstraint) version(path, operator string) (logic, error) {
 	if !fullVersion.MatchString(u.Value) {
 		return nil, fmt.Errorf("%q is no version of three numbers", u.Value)
@@ -298,10 +298,10 @@ func (u unleashConstraint) version(path, operator string) (logic, error) {
 	if !u.Inverted {
 		return condition, nil
 	}
-	return apply("===", condition, false), nil // it is null for what is no version
+	return apply("===", condition, false), nil // the condition is null if the text is not a version
 }
 
-// unleashPath returns where a field of Unleash's context is.
+// unleashPath returns the path of a field of Unleash's context.
 func unleashPath(field string) (string, error) {
 	if field == "userId" {
 		return userKey, nil

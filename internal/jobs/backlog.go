@@ -14,40 +14,40 @@ import (
 const MaxPending = 100_000
 
 const (
-	// countFor is how long a count is good for: other nodes queue runs as well.
+	// countFor is how long a count stays valid: other nodes queue runs too.
 	countFor = 5 * time.Second
-	// countPause is the time between two counts of an account that has too many.
+	// countPause is the time between two counts of an account that is at its limit.
 	countPause = 100 * time.Millisecond
 	// maxCounts bounds the accounts that are remembered.
 	maxCounts = 10_000
 )
 
 // Backlog bounds the pending runs of each account. Counting a long queue for every
-// run would be slow, and a counter in the database would make those who queue runs
-// wait for each other. So a Backlog remembers the last count and adds what this node
-// has queued since, which is never too low for one node; several may together exceed
-// the limit by what they queue in five seconds.
+// run would be slow, and with a counter in the database, writers would wait for each
+// other. So a Backlog remembers the last count and adds the runs that this node has
+// queued since. This is never too low for one node; several nodes may together exceed
+// the limit by the runs that they queue in five seconds.
 type Backlog struct {
-	// Requests and Loops are what requests and the scheduler count with: the
-	// scheduler must not wait for connections that requests have taken.
+	// Requests is the store for counts of requests, Loops for counts of the scheduler,
+	// which must not wait for connections that requests have taken.
 	Requests, Loops Store
 	Limit           int
-	// Now is time.Now, or another clock that does not go back.
+	// Now is time.Now or another monotonic clock.
 	Now func() time.Time
 
-	mu     sync.Mutex // never held while the database is asked
+	mu     sync.Mutex // never held during a query
 	counts map[string]*pendingCount
 	shared coalesce.Group[string, struct{}, struct{}] // counts that requests wait for
 }
 
-// pendingCount is about how many runs of an account are pending.
+// pendingCount is an upper bound of the pending runs of an account.
 type pendingCount struct {
-	runs      int // pending at most, those that are admitted included
+	runs      int // pending, admitted ones included
 	unsettled int // admitted, but not yet queued
 	countedAt time.Time
 }
 
-// isGood reports whether the count was recent enough at an instant to admit runs.
+// isGood reports whether the count was recent enough at an instant to decide about wanted runs.
 func (c *pendingCount) isGood(at time.Time, wanted, limit int) bool {
 	age := at.Sub(c.countedAt)
 	full := c.runs+wanted > limit
@@ -60,8 +60,8 @@ type Admission struct {
 	backlog *Backlog
 }
 
-// Admit admits up to wanted runs of an account for a request, and counts first if it
-// has to. The caller settles the admission.
+// Admit admits up to wanted runs of an account for a request, and counts first if
+// necessary. The caller must settle the admission.
 func (b *Backlog) Admit(ctx context.Context, account string, wanted int) (Admission, error) {
 	for at := b.Now(); ; {
 		admission, uncounted := b.AdmitCounted(at, map[string]int{account: wanted})
@@ -74,9 +74,9 @@ func (b *Backlog) Admit(ctx context.Context, account string, wanted int) (Admiss
 	}
 }
 
-// AdmitCounted admits up to so many runs of each account without asking the database,
-// for the scheduler's transaction. If it lacks counts that were good at an instant, it
-// admits none and returns which. The caller settles the admission.
+// AdmitCounted admits up to wanted runs of each account without a query, for the
+// scheduler's transaction. If accounts have no count that was good at an instant, it
+// admits nothing and returns these accounts. The caller must settle the admission.
 func (b *Backlog) AdmitCounted(at time.Time, wanted map[string]int) (admitted Admission, uncounted []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -108,7 +108,7 @@ func (a Admission) Settle(queued bool) {
 	defer a.backlog.mu.Unlock()
 	for account, runs := range a.Runs {
 		if runs == 0 {
-			continue // the account may be forgotten
+			continue // the account may have no count any more
 		}
 		count := a.backlog.counts[account]
 		if count.unsettled -= runs; !queued {
@@ -122,9 +122,9 @@ func (b *Backlog) Count(ctx context.Context, accounts []string) error {
 	return b.count(ctx, b.Loops, accounts)
 }
 
-// countShared counts the pending runs of an account once for all requests that need it
-// at the time. They share a failure too: if each tried again in turn, the last of them
-// would wait for as many timeouts as there are requests.
+// countShared counts the pending runs of an account once for all waiting requests. They
+// share a failure too: if each retried in turn, the last request would wait for as many
+// timeouts as there are requests.
 func (b *Backlog) countShared(ctx context.Context, account string) error {
 	_, err := b.shared.Share(ctx, account, struct{}{}, func(ctx context.Context, _ []struct{}) (struct{}, error) {
 		return struct{}{}, b.count(ctx, b.Requests, []string{account})
@@ -144,7 +144,7 @@ func (b *Backlog) count(ctx context.Context, store Store, accounts []string) err
 	return err
 }
 
-// remember returns what is known of accounts, which are remembered from now on.
+// remember returns the counts of accounts as they are now, and adds missing ones.
 func (b *Backlog) remember(accounts []string) map[string]pendingCount {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -164,15 +164,16 @@ func (b *Backlog) remember(accounts []string) map[string]pendingCount {
 	return known
 }
 
-// correct applies counts to what was known when they began. Runs were admitted and
-// settled meanwhile, so only the error of what was taken for queued is corrected: a run
-// that was queued during the count is counted twice rather than not at all.
+// correct applies new counts. before has the counts from when counting began. Runs may
+// have been admitted or settled since, so correct adds only the difference between the
+// new count and the queued runs of before. A run that was queued during the count may be
+// counted twice, but is never missed.
 func (b *Backlog) correct(before map[string]pendingCount, pending map[string]int, at time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for account, was := range before {
 		count := b.counts[account]
-		if count == nil || !count.countedAt.Equal(was.countedAt) { // forgotten, or another count was faster
+		if count == nil || !count.countedAt.Equal(was.countedAt) { // removed, or another count was faster
 			continue
 		}
 		count.runs += pending[account] - (was.runs - was.unsettled)

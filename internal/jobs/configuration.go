@@ -22,8 +22,8 @@ type Header struct {
 	Value string `json:"value"`
 }
 
-// Plain is a configuration with its secrets, as it is sent, stored encrypted and
-// shown to those who may replace the job.
+// Plain is a configuration with its secrets. It is sent, stored encrypted, and shown
+// to callers who may replace the job.
 type Plain struct {
 	Method        string   `json:"method"`
 	URL           string   `json:"url"`
@@ -35,11 +35,11 @@ type Plain struct {
 	Timeout       int      `json:"timeout"` // seconds
 }
 
-// Configuration is what a job sends. Its JSON has no secrets; whoever means to
-// show them calls Plain.
+// Configuration is the request that a job sends. Its JSON has no secrets; Plain
+// returns them.
 type Configuration struct{ plain Plain }
 
-// NewConfiguration returns a configuration that was validated before.
+// NewConfiguration wraps a plain configuration, which must be valid.
 func NewConfiguration(plain Plain) Configuration { return Configuration{plain} }
 
 // Plain returns the configuration with its secrets.
@@ -50,7 +50,7 @@ func (c Configuration) Plain() Plain {
 	return c.plain
 }
 
-// Size returns about how many bytes of memory the configuration takes.
+// Size returns the approximate size of the configuration in memory.
 func (c Configuration) Size() int {
 	const overhead = 500
 	size := overhead + len(c.plain.URL)
@@ -68,19 +68,19 @@ func (c Configuration) Size() int {
 // Timeout returns how long the exchange may take.
 func (c Configuration) Timeout() time.Duration { return time.Duration(c.plain.Timeout) * time.Second }
 
-// Equal reports whether two configurations send the same.
+// Equal reports whether two configurations are the same, secrets included.
 func (c Configuration) Equal(other Configuration) bool {
 	return reflect.DeepEqual(c.Plain(), other.Plain())
 }
 
-// Succeeds reports whether a response's status is a wanted one.
+// Succeeds reports whether the status of a response counts as success.
 func (c Configuration) Succeeds(status int) bool {
 	text := strconv.Itoa(status)
 	class, isClass := strings.CutSuffix(c.plain.SuccessStatus, "xx")
 	return text == c.plain.SuccessStatus || isClass && len(text) == 3 && text[:1] == class
 }
 
-// Request is what a run shows of the request it sent.
+// Request is the part of a sent request that its run shows.
 type Request struct {
 	Method  string   `json:"method"`
 	URL     string   `json:"url"`
@@ -88,7 +88,7 @@ type Request struct {
 	Body    *string  `json:"body"`
 }
 
-// Snapshot returns the request without the values of its headers.
+// Snapshot returns the request without secrets.
 func (c Configuration) Snapshot() *Request {
 	shown := c.plain.redacted()
 	return &Request{Method: shown.Method, URL: shown.URL, Headers: shown.Headers, Body: shown.Body}
@@ -105,8 +105,8 @@ func (p Plain) redacted() Plain {
 	return p
 }
 
-// Host returns the destination as host:port in one spelling, because the number
-// of requests to a host is limited.
+// Host returns the destination as host:port. Equal destinations have equal texts,
+// because the number of requests to a host is limited.
 func (c Configuration) Host() string {
 	target, err := url.Parse(c.plain.URL)
 	if err != nil {
@@ -123,15 +123,15 @@ func (c Configuration) Host() string {
 	return net.JoinHostPort(hosts.Canonical(target.Hostname()), cmp.Or(port, standard))
 }
 
-// MarshalJSON writes the configuration for the history: without header values,
-// user information and the values of the query, and with the size of the body
-// instead of it. A hash would reveal a body that can be guessed.
+// MarshalJSON writes the configuration for the history: without header values, user
+// information and query values, and with the size of the body instead of the body.
+// A hash of the body would confirm a guess.
 func (c Configuration) MarshalJSON() ([]byte, error) {
 	snapshot := c.Snapshot()
 	recorded := struct {
 		Plain
 
-		Body      any `json:"body,omitempty"` // hides that of Plain
+		Body      any `json:"body,omitempty"` // hides Plain.Body
 		BodyBytes int `json:"body_bytes"`
 	}{Plain: c.plain}
 	recorded.URL, recorded.Headers = redactQuery(snapshot.URL), snapshot.Headers
@@ -141,7 +141,7 @@ func (c Configuration) MarshalJSON() ([]byte, error) {
 	return json.Marshal(recorded)
 }
 
-// redactQuery replaces what follows the path, except the names of parameters.
+// redactQuery redacts the query and the fragment of a URL, except parameter names.
 func redactQuery(text string) string {
 	text, fragment, hasFragment := strings.Cut(text, "#")
 	text, query, _ := strings.Cut(text, "?")

@@ -20,7 +20,7 @@ import (
 	"github.com/signalbox/signalbox/internal/optional"
 )
 
-// The limits of what a job may have.
+// Limits of one job.
 const (
 	maxName        = 200
 	maxDescription = 2000
@@ -39,7 +39,7 @@ var (
 	successPattern = regexp.MustCompile(`^([1-5][0-9]{2}|[1-5][xX]{2})$`)
 )
 
-// Draft is what a caller wants a job to be, not validated yet.
+// Draft is the job that a caller asks for, not yet validated.
 type Draft struct {
 	Key         optional.Value[string]
 	Name        optional.Value[string]
@@ -47,19 +47,19 @@ type Draft struct {
 	Enabled     optional.Value[bool]
 	Type        optional.Value[string]
 	Schedule    optional.Value[string]
-	// Instant is the schedule read as a date and time, when it is one.
+	// Instant is the schedule parsed as a date and time, if it is one.
 	Instant       optional.Value[time.Time]
 	Concurrency   optional.Value[string]
 	Configuration optional.Value[ConfigurationDraft]
 	// ConfigurationID is the id of the stored configuration, if the draft Restores.
 	ConfigurationID string
-	// Restores says that the draft is an earlier state of the job: it comes back
-	// disabled if the one instant it would fire at has passed.
+	// Restores says that the draft is an earlier state of the job: a one-off job
+	// whose instant has passed is restored disabled.
 	Restores bool
-	Problems fault.Problems // that reading the input already found
+	Problems fault.Problems // starts with the problems found while reading the input
 }
 
-// ConfigurationDraft is what a caller wants a job to send.
+// ConfigurationDraft is the configuration that a caller asks for, not yet validated.
 type ConfigurationDraft struct {
 	Method        optional.Value[string]
 	URL           optional.Value[string]
@@ -95,8 +95,8 @@ type HeaderDraft struct {
 	NameAt, ValueAt string
 }
 
-// validate checks every rule that does not need the database, and adds what is
-// wrong to the draft's problems.
+// validate checks every rule that does not need the database, and adds to the
+// draft's problems.
 func (d *Draft) validate(key string) (Job, timetable) {
 	job := Job{Key: key, Name: d.Name.Or(""), Description: d.Description.Pointer(), Enabled: d.Enabled.Or(true),
 		Type: HTTP, Concurrency: Allow, Schedule: strings.TrimSpace(d.Schedule.Or(""))}
@@ -124,8 +124,8 @@ func (d *Draft) checkTexts() {
 	}
 }
 
-// disablePassed disables a restored job that has had its time: nobody asked for
-// another run.
+// disablePassed disables a restored one-off job whose instant has passed, as a revert
+// must not cause another run.
 func (d *Draft) disablePassed(before Job, job *Job, times timetable, now time.Time) {
 	if d.Restores && times.isOver(now) && !keepsTime(before, *job) {
 		job.Enabled = false
@@ -139,7 +139,7 @@ func (d *Draft) checkTime(times timetable, enabled bool, now time.Time) {
 	}
 }
 
-// warnRare warns of a cron expression that fires less than once a year, such as one of 29 February.
+// warnRare warns of a cron expression that fires less than once a year, such as one for February 29.
 func (d *Draft) warnRare(times timetable, now time.Time) {
 	const year = 366 * 24 * time.Hour
 	if times.cron == nil {
@@ -176,14 +176,14 @@ func (d *Draft) configuration(c ConfigurationDraft) Configuration {
 	return NewConfiguration(plain)
 }
 
-// require adds the rule of a member of the configuration unless it is kept.
+// require adds a problem with the rule of a member of the configuration unless the rule is kept.
 func (d *Draft) require(kept bool, member, rule string, args ...any) {
 	if !kept {
 		d.Problems.Attribute("configuration/"+member, rule, args...)
 	}
 }
 
-// refuse adds the rule that a member of the configuration breaks, if there is one.
+// refuse adds a problem if a member of the configuration breaks a rule; "" is no rule.
 func (d *Draft) refuse(member, rule string) { d.require(rule == "", member, "%s", rule) }
 
 // checkURL returns the rule that a URL breaks, or "".
@@ -198,7 +198,7 @@ func checkURL(text string) string {
 		return "must be a URL without spaces and control characters"
 	case !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https"):
 		return "must be an absolute URL that starts with http:// or https://"
-	case err != nil: // which may quote a password
+	case err != nil: // the error may quote a password
 		return "must be a URL such as https://user:p%40ss@example.com:8443/path: percent-encode special characters, put IPv6 addresses in brackets, and use a port from 1 to 65535"
 	case target.Hostname() == "":
 		return "must name a host"
@@ -213,7 +213,7 @@ func checkURL(text string) string {
 	return ""
 }
 
-// headers checks headers and returns them as they are sent.
+// headers checks headers and returns them.
 func (d *Draft) headers(drafts []HeaderDraft) []Header {
 	if len(drafts) > maxHeaders {
 		d.require(false, "headers", "must have at most %d entries", maxHeaders)
@@ -259,7 +259,7 @@ func checkHeaderValue(value string) string {
 	return ""
 }
 
-// checkCACert returns the rule that certificates in PEM break, or "".
+// checkCACert returns the rule that a list of certificates in PEM breaks, or "".
 func checkCACert(text string) string {
 	if utf8.RuneCountInString(text) > maxCACert {
 		return fmt.Sprintf("must have at most %d characters", maxCACert)

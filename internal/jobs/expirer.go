@@ -19,16 +19,16 @@ const (
 )
 
 // Expirer cancels runs that have been pending for too long: after a day, nobody
-// expects the request any more. Every node has one, and the database lets one of them
-// cancel a run, if no worker has claimed it.
+// expects the request any more. Every node has an Expirer. The database lets only one
+// of them cancel a run, and only if no worker has claimed the run.
 type Expirer struct {
 	Store Store
 	Log   *slog.Logger
 	// Limit is how long a run may be pending.
 	Limit time.Duration
-	// Canceled is called with how many runs were cancelled.
+	// Canceled is called with the number of canceled runs.
 	Canceled func(runs int)
-	// Paused reports whether nothing may expire, because this node's clock is wrong. nil is never.
+	// Paused reports whether nothing may expire because this node's clock is wrong. Nil never pauses.
 	Paused func() bool
 
 	loop background.Loop
@@ -71,7 +71,7 @@ func (e *Expirer) expire(ctx context.Context, account string) error {
 	for {
 		count, err := transaction.Write(ctx, e.Store, "", func(ctx context.Context, tx Tx) (int, error) {
 			now := tx.Now()
-			if e.Paused != nil && e.Paused() { // asked after the time was read
+			if e.Paused != nil && e.Paused() { // called after the clock was read
 				return 0, nil
 			}
 			return tx.ExpireRuns(ctx, account, now.Add(-e.Limit), detail, expiryBatch)
@@ -88,7 +88,7 @@ func (e *Expirer) expire(ctx context.Context, account string) error {
 	}
 }
 
-// spelled writes a duration without parts that are zero at its end: 24h.
+// spelled writes a duration without trailing zero parts: 24h, not 24h0m0s.
 func spelled(d time.Duration) string {
 	text := d.String()
 	for _, zero := range []string{"m0s", "h0m"} {

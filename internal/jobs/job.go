@@ -23,10 +23,10 @@ const (
 	Allow = "ALLOW"
 )
 
-// Job is one outbound request and when to make it.
+// Job is one outbound request and its schedule.
 type Job struct {
 	Account       string        `json:"-"`
-	UID           string        `json:"-"` // differs between jobs that had the same key one after the other
+	UID           string        `json:"-"` // a job that is created again with the same key has another UID
 	Key           string        `json:"-"`
 	RequestID     string        `json:"-"` // of the stored configuration
 	Name          string        `json:"name"`
@@ -42,16 +42,16 @@ type Job struct {
 	DeletedAt     *time.Time    `json:"deleted_at"`
 	Version       int           `json:"version"`
 
-	// What is observed, and neither part of the history nor of the ETag.
-	LastRun   *LastRun   `json:"-"` // the newest; nil for none
-	SkippedAt *time.Time `json:"-"` // the last instant that its schedule skipped; nil for none
+	// Observed members are part of neither the history nor the ETag.
+	LastRun   *LastRun   `json:"-"` // the newest run; nil for none
+	SkippedAt *time.Time `json:"-"` // the last instant of the schedule that was skipped; nil for none
 }
 
 // Lane returns the queue of the job's runs.
 func (j Job) Lane() string { return Lane(j.Account, j.Configuration.Host()) }
 
-// shownTo returns the job as a caller may see it: with the secrets of its
-// configuration only for those who can replace it.
+// shownTo returns the job as a caller may see it: callers who may not replace the job
+// do not see the secrets of its configuration.
 func (j Job) shownTo(caller accounts.Caller) Job {
 	if !caller.Role.Covers(accounts.Member) || caller.Environments != nil {
 		j.Configuration = NewConfiguration(j.Configuration.plain.redacted())
@@ -59,8 +59,8 @@ func (j Job) shownTo(caller accounts.Caller) Job {
 	return j
 }
 
-// Recorded returns the job as the history has it. The id of the configuration tells
-// two apart whose secrets differ, and finds them again.
+// Recorded returns the job as the history stores it. Configurations that differ only in
+// secrets have different ids, and a revert finds the configuration by its id.
 func (j Job) Recorded() any {
 	return struct {
 		Job
@@ -83,9 +83,9 @@ func (j Job) Show() Shown {
 	return Shown{Job: j, Configuration: j.Configuration.Plain(), LastRun: j.LastRun.attributes(), SkippedAt: j.SkippedAt}
 }
 
-// Definition returns the job without what only time changes. Secrets are left out
-// too: everybody sees the same ETag, which must not confirm a guess; a change of
-// one changes the version.
+// Definition returns the job for the ETag: without secrets and without times of runs.
+// Every caller sees the same ETag, which must not confirm the guess of a secret. A new
+// secret still changes the ETag through the version.
 func (s Shown) Definition() any {
 	s.NextRunAt, s.LastRun, s.SkippedAt = nil, nil, nil
 	s.Configuration = s.Configuration.redacted()

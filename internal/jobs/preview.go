@@ -9,16 +9,16 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// Preview is when a job with a schedule would fire.
+// Preview is the next instants of a schedule.
 type Preview struct {
 	Schedule string      `json:"-"`
 	Kind     string      `json:"kind"` // cron, datetime or now
 	Next     []time.Time `json:"next"`
 }
 
-// Preview returns the next instants, up to count, that an enabled job with a
-// schedule would fire for. instant is the schedule read as a date and time, if it
-// is one. A schedule that a job may not have is an InvalidParameter fault.
+// Preview returns up to count instants at which an enabled job with a schedule would
+// fire next. instant is the schedule parsed as a date and time, if it is one. An
+// invalid schedule is an InvalidParameter fault.
 func (s *Service) Preview(ctx context.Context, schedule string, instant *time.Time, count int) (Preview, error) {
 	schedule = strings.TrimSpace(schedule)
 	times, broken := readSchedule(schedule, instant)
@@ -33,7 +33,7 @@ func (s *Service) Preview(ctx context.Context, schedule string, instant *time.Ti
 	})
 }
 
-// kind returns what a schedule is called.
+// kind returns the kind of a schedule as the API names it.
 func (t timetable) kind() string {
 	switch {
 	case t.cron != nil:
@@ -44,8 +44,7 @@ func (t timetable) kind() string {
 	return Now
 }
 
-// next returns up to count instants that a job fires for, from now on. A one-off
-// has one.
+// next returns up to count instants from now on. A one-off has one.
 func (t timetable) next(now time.Time, count int) []time.Time {
 	instants := []time.Time{t.first(now)}
 	for t.cron != nil && len(instants) < count {

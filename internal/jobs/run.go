@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Trigger says why a run was made.
+// Trigger says why a run was created.
 type Trigger string
 
 // Status is the state of a run. The last three are final.
@@ -59,14 +59,14 @@ type Result struct {
 // maxRecordedBody is how much of a response's body is kept.
 const maxRecordedBody = 64 << 10
 
-// RecordedBody returns what is kept of a response's body, and whether that is
-// less than all. Bytes that are not UTF-8 become replacement characters, which are
+// RecordedBody returns the part of a response's body that is stored, and whether the
+// body was cut. Bytes that are not UTF-8 become replacement characters, which are
 // longer; a character that was cut in two is left out.
 func RecordedBody(body []byte, truncated bool) (recorded string, cut bool) {
 	if truncated {
 		body = wholeCharacters(body)
 	}
-	if recorded = string(body); !utf8.ValidString(recorded) { // ToValidUTF8 needs 50 µs for 64 KiB to find that out
+	if recorded = string(body); !utf8.ValidString(recorded) { // checking first saves ToValidUTF8 50 µs for 64 KiB of valid text
 		recorded = strings.ToValidUTF8(recorded, string(utf8.RuneError))
 	}
 	if len(recorded) <= maxRecordedBody {
@@ -94,7 +94,7 @@ type Run struct {
 	Account      string     `json:"-"`
 	JobUID       string     `json:"-"`
 	JobKey       string     `json:"job"`
-	Lane         string     `json:"-"` // the account and the host: what is limited and served in turn
+	Lane         string     `json:"-"` // account and host: lanes are limited, and served in turn
 	JobVersion   *int       `json:"job_version"`
 	Trigger      Trigger    `json:"trigger"`
 	RerunOf      *string    `json:"rerun_of"`
@@ -112,7 +112,7 @@ type Run struct {
 // Lane joins an account and a host. Accounts are UUIDs, so lanes sort by account.
 func Lane(account, host string) string { return account + ":" + host }
 
-// RunAttributes are what the API shows of a run.
+// RunAttributes is a run as the API shows it.
 type RunAttributes struct {
 	Run
 
@@ -131,7 +131,7 @@ func (r Run) Attributes() RunAttributes {
 	return RunAttributes{r, pending, between(r.StartedAt, r.FinishedAt), between(&r.CreatedAt, r.FinishedAt)}
 }
 
-// LastRun is what a job shows of its newest run.
+// LastRun is the part of its newest run that a job shows.
 type LastRun struct {
 	ID         string     `json:"id"`
 	Status     Status     `json:"status"`
@@ -156,8 +156,8 @@ func (r *LastRun) attributes() *LastRunAttributes {
 	return &LastRunAttributes{*r, between(r.StartedAt, r.FinishedAt)}
 }
 
-// between returns a duration in whole milliseconds that fit 32 bits, and never a
-// negative one although the clocks of two nodes may disagree.
+// between returns a duration in whole milliseconds that fits 32 bits. It is never
+// negative, although the clocks of two nodes may differ.
 func between(from, to *time.Time) *int64 {
 	if from == nil || to == nil {
 		return nil
@@ -165,7 +165,7 @@ func between(from, to *time.Time) *int64 {
 	return new(min(max(to.Sub(*from).Milliseconds(), 0), math.MaxInt32))
 }
 
-// Usage is what an account has used in a month.
+// Usage is the usage of an account in a month.
 type Usage struct {
 	Period          string `json:"period"`
 	RunsUsed        int    `json:"runs_used"`
@@ -174,5 +174,5 @@ type Usage struct {
 	ActiveJobsLimit int    `json:"active_jobs_limit"`
 }
 
-// Period returns the calendar month that an instant is metered in.
+// Period returns the calendar month of an instant, in UTC.
 func Period(at time.Time) string { return at.UTC().Format("2006-01") }

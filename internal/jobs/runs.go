@@ -30,7 +30,7 @@ func (s *Service) Run(ctx context.Context, caller accounts.Caller, id string) (R
 	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Run, error) { return tx.Run(ctx, caller.Account, id) })
 }
 
-// RunNow queues a run of a job, enabled or not. MEMBER or higher.
+// RunNow queues a run of a job, enabled or not. It requires MEMBER or higher.
 func (s *Service) RunNow(ctx context.Context, caller accounts.Caller, key string) (Run, error) {
 	return s.queue(ctx, caller, func(ctx context.Context, tx Tx) (Run, error) {
 		job, err := tx.JobToRun(ctx, caller.Account, key)
@@ -38,8 +38,8 @@ func (s *Service) RunNow(ctx context.Context, caller accounts.Caller, key string
 	})
 }
 
-// Rerun queues a run of the job that another run came from, as the job is now.
-// MEMBER or higher.
+// Rerun queues another run of the job of a run, with the current configuration of the
+// job. It requires MEMBER or higher.
 func (s *Service) Rerun(ctx context.Context, caller accounts.Caller, id string) (Run, error) {
 	id, err := runID(id)
 	if err != nil {
@@ -97,8 +97,8 @@ func (f Firing) Run(now time.Time) Run {
 	return run
 }
 
-// Cancel cancels a run that has not ended: a pending one never starts, and the
-// request of a running one is aborted. MEMBER or higher.
+// Cancel cancels a run that has not ended: a pending run never starts, and the request
+// of a running one is aborted. It requires MEMBER or higher.
 func (s *Service) Cancel(ctx context.Context, caller accounts.Caller, id string) (Run, error) {
 	id, err := runID(id)
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *Service) Cancel(ctx context.Context, caller accounts.Caller, id string)
 
 var periodPattern = regexp.MustCompile(`^[0-9]{4}-(0[1-9]|1[0-2])$`)
 
-// Usage returns what the account has used in a month: "current" or YYYY-MM.
+// Usage returns the account's usage in a month: "current" or YYYY-MM.
 func (s *Service) Usage(ctx context.Context, caller accounts.Caller, period string) (Usage, error) {
 	if period != "current" && !periodPattern.MatchString(period) {
 		return Usage{}, fault.New(fault.InvalidParameter, "filter[period] must be current or a month as YYYY-MM.").
@@ -151,7 +151,7 @@ func (s *Service) Usage(ctx context.Context, caller accounts.Caller, period stri
 	})
 }
 
-// runID returns the canonical form of a run's id, or NotFound if it is no UUID.
+// runID returns the canonical form of a run's id, or NotFound if the text is not a UUID.
 func runID(text string) (string, error) {
 	id, err := uuid.Parse(text)
 	if err != nil || len(text) != len(id.String()) {

@@ -13,19 +13,19 @@ import (
 // Now is the schedule that fires as soon as possible, once.
 const Now = "now"
 
-// timetable is a parsed schedule: one instant, a recurrence, or now when it has
-// neither.
+// timetable is a parsed schedule: an instant, a cron expression, or "now" if both are
+// nil.
 type timetable struct {
 	instant *time.Time
 	cron    *cron.Schedule
 }
 
-// maxLateness is how long an instant may have passed: clocks differ and requests
+// maxLateness is how far in the past an instant may be: clocks differ and requests
 // take a moment.
 const maxLateness = time.Minute
 
 // readSchedule parses a schedule, or returns the rule that it breaks. instant is
-// the schedule read as a date and time, if it is one.
+// the schedule parsed as a date and time, if it is one.
 func readSchedule(text string, instant *time.Time) (times timetable, broken string) {
 	if text == "" {
 		return timetable{}, "is required: a date and time, five cron fields, or now"
@@ -50,7 +50,7 @@ func readTimetable(text string, instant *time.Time) (timetable, error) {
 	return timetable{cron: &schedule}, err
 }
 
-// datePattern matches what looks like a date; no cron expression does.
+// datePattern matches texts that look like a date. It matches no cron expression.
 var datePattern = regexp.MustCompile(`^\d{4}-?\d{2}-?\d{2}([Tt ]\S*)?$`)
 
 // dateProblem returns why a text that looks like a date is not a date and time.
@@ -64,7 +64,7 @@ func dateProblem(text string) string {
 	return "there is no such date or time; the offset is Z, or hours and minutes such as +01:00"
 }
 
-// passed returns the rule that a schedule breaks whose instant has passed, or "".
+// passed returns the broken rule if the schedule's instant is too far in the past, or "".
 func (t timetable) passed(now time.Time) string {
 	if t.instant == nil || !t.instant.Before(now.Add(-maxLateness)) {
 		return ""
@@ -73,11 +73,11 @@ func (t timetable) passed(now time.Time) string {
 		int(maxLateness.Seconds()), now.Format(time.RFC3339))
 }
 
-// first returns when a job that is enabled now fires first.
+// first returns the first fire time of a job that is enabled now.
 func (t timetable) first(now time.Time) time.Time {
 	switch {
 	case t.cron != nil:
-		next, _ := t.cron.Next(now) // Parse ensures that there is one
+		next, _ := t.cron.Next(now) // Parse ensures that there is a next one
 		return next
 	case t.instant != nil:
 		return *t.instant
@@ -85,18 +85,18 @@ func (t timetable) first(now time.Time) time.Time {
 	return now
 }
 
-// isOver reports whether a one-off has had its time.
+// isOver reports whether the instant of a one-off has passed.
 func (t timetable) isOver(now time.Time) bool {
 	return t.cron == nil && (t.instant == nil || !t.instant.After(now))
 }
 
-// Origin is what a run needs of its job.
+// Origin is the part of a job that its runs need.
 type Origin struct {
 	Account, UID, Key, Lane string
 	Deleted                 bool
 }
 
-// Due is an enabled job and the instant it fires for next.
+// Due is an enabled job and its next instant.
 type Due struct {
 	Origin
 
@@ -104,8 +104,8 @@ type Due struct {
 	ScheduledAt time.Time
 }
 
-// Firing is a due job with the instant that it fires for and the next one, nil
-// for a one-off, which disables itself.
+// Firing is a due job with the instant that it fires for and the next instant. Next
+// is nil for a one-off, which disables itself.
 type Firing struct {
 	Due
 
@@ -113,8 +113,8 @@ type Firing struct {
 	Next         *time.Time
 }
 
-// Fire returns for which instant a due job fires: of several that were missed,
-// the latest.
+// Fire returns the firing of a due job. If several instants were missed, it fires for
+// the latest only.
 func (d Due) Fire(now time.Time) Firing {
 	firing := Firing{Due: d, ScheduledFor: d.ScheduledAt}
 	fires, err := cron.Parse(d.Schedule)
@@ -130,15 +130,15 @@ func (d Due) Fire(now time.Time) Firing {
 	return firing
 }
 
-// Sooner is a job that must fire earlier than is stored.
+// Sooner is a job that must fire before its stored instant.
 type Sooner struct {
 	Due
 
 	Next time.Time
 }
 
-// Earlier returns the next instant of a recurring job if the stored one is later,
-// as after a clock went ahead and came back, or nil.
+// Earlier returns the next instant of a recurring job if it is before the stored one,
+// or nil. That happens after a clock was ahead and was set back.
 func (d Due) Earlier(now time.Time) *time.Time {
 	fires, err := cron.Parse(d.Schedule)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// Store provides the transactions of a Service. Write without an account takes no
-// lock.
+// Store runs the transactions in which jobs are read and written. Write without an
+// account takes no lock.
 type Store = transaction.Store[ReadTx, Tx]
 
 // Filter selects jobs. Zero members do not filter.
@@ -45,13 +45,13 @@ type ReadTx interface {
 	Run(ctx context.Context, account, id string) (Run, error)
 	// Runs returns the runs before the cursor, newest first.
 	Runs(ctx context.Context, account string, filter RunFilter, cursor page.Cursor) (page.Tail[Run], error)
-	// JobConfiguration returns a configuration that a job has, or had, by its id.
+	// JobConfiguration returns a current or former configuration of a job by its id.
 	JobConfiguration(ctx context.Context, account, id string) (Configuration, error)
 	// FinishedRuns counts the finished runs of a job that were queued from an instant on.
 	FinishedRuns(ctx context.Context, job Job, from time.Time) ([]RunCount, error)
 	// PendingRuns counts the pending runs of accounts, each up to a limit.
 	PendingRuns(ctx context.Context, accounts []string, limit int) (map[string]int, error)
-	// PendingAccounts returns accounts after one that have pending runs.
+	// PendingAccounts returns the next accounts after one that have pending runs.
 	PendingAccounts(ctx context.Context, after string, limit int) ([]string, error)
 	ActiveJobs(ctx context.Context, account string) (int, error)
 	Stored(ctx context.Context, account string) (Stored, error)
@@ -66,15 +66,15 @@ type Tx interface {
 	AfterCommit(fn func())
 	// JobToChange returns a job and keeps others from changing or firing it.
 	JobToChange(ctx context.Context, account, key string) (Job, error)
-	// JobToRun returns what a run needs of a job and keeps others from deleting it.
+	// JobToRun returns the origin of a job's runs and keeps others from deleting the job.
 	JobToRun(ctx context.Context, account, key string) (Origin, error)
-	// JobOfRun is JobToRun for the job of a run, which may have been deleted.
+	// JobOfRun is like JobToRun for the job of a run. The job may be deleted.
 	JobOfRun(ctx context.Context, account, run string) (Origin, error)
 	InsertJob(ctx context.Context, job Job) error
 	UpdateJob(ctx context.Context, job Job) error
 	// InsertJobRequest stores the configuration of a job.
 	InsertJobRequest(ctx context.Context, job Job) error
-	// DeleteJob marks a job deleted, cancels its pending runs and counts them.
+	// DeleteJob marks a job deleted, cancels its pending runs and returns their number.
 	DeleteJob(ctx context.Context, job Job, at time.Time) (canceled int, err error)
 	// AddActiveJobs adds to the number of enabled jobs.
 	AddActiveJobs(ctx context.Context, account string, more int) error
@@ -82,19 +82,19 @@ type Tx interface {
 	// CancelRun cancels a run, or returns false if it has ended.
 	CancelRun(ctx context.Context, account, id string, at time.Time) (bool, error)
 	// ExpireRuns cancels the oldest pending runs of an account that were queued before
-	// an instant, and counts them.
+	// an instant, and returns their number.
 	ExpireRuns(ctx context.Context, account string, before time.Time, detail string, limit int) (int, error)
 }
 
-// Service enforces the rules of jobs on top of a Store.
+// Service reads and writes jobs and runs, and checks every write.
 type Service struct {
 	Store    Store
 	Plans    plans.Table
 	Backlog  *Backlog
 	Due      func()           // called when a job may be due sooner than the scheduler expects
 	Queued   func()           // called when a run was queued
-	Aborted  func(run string) // called when a run was cancelled
-	Canceled func(runs int)   // called with how many runs were cancelled
+	Aborted  func(run string) // called when a run was canceled
+	Canceled func(runs int)   // called with the number of canceled runs
 }
 
 // Jobs lists the jobs of the caller's account, as the caller may see them.
@@ -114,8 +114,8 @@ func (s *Service) Job(ctx context.Context, caller accounts.Caller, key string) (
 	return job.shownTo(caller), err
 }
 
-// Create creates a job. MEMBER or higher; a key that is restricted to
-// environments may not.
+// Create creates a job. It requires MEMBER or higher, and refuses keys that are
+// restricted to environments.
 func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Job, error) {
 	naming.CheckID(&draft.Problems, draft.Key, naming.MaxKey, "job")
 	wanted, times := draft.validate(draft.Key.Or(""))
@@ -144,7 +144,7 @@ func (s *Service) create(ctx context.Context, tx Tx, caller accounts.Caller, job
 	return job, changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, job.Key, nil, &job)
 }
 
-// checkNew checks that the key of a new job is free, and sets when it fires.
+// checkNew checks a new job, which needs a free key, and sets when it fires.
 func (s *Service) checkNew(ctx context.Context, tx Tx, draft *Draft, job *Job, times timetable) error {
 	_, err := tx.Job(ctx, job.Account, job.Key)
 	if err == nil {
@@ -164,8 +164,8 @@ func (s *Service) checkNew(ctx context.Context, tx Tx, draft *Draft, job *Job, t
 	return s.countEnabled(ctx, tx, Job{}, *job)
 }
 
-// check adds to the problems of a draft what depends on the account's plan and
-// the time: the longest timeout, and an instant that has passed.
+// check adds the problems of a draft that depend on the account's plan and the time:
+// a timeout that is too long, and an instant in the past.
 func (s *Service) check(ctx context.Context, tx ReadTx, draft *Draft, job Job, times timetable) error {
 	account, err := tx.Account(ctx, job.Account)
 	if err != nil {
@@ -180,13 +180,13 @@ func (s *Service) check(ctx context.Context, tx ReadTx, draft *Draft, job Job, t
 	return draft.Problems.Err()
 }
 
-// refused returns all problems of a draft.
+// refused returns all problems of a draft at once: it adds those that check finds.
 func (s *Service) refused(ctx context.Context, draft *Draft, job Job, times timetable) (Job, error) {
 	return Job{}, s.Store.Read(ctx, func(ctx context.Context, tx ReadTx) error { return s.check(ctx, tx, draft, job, times) })
 }
 
-// Replace changes a job. MEMBER or higher; a key that is restricted to
-// environments may not.
+// Replace changes a job. It requires MEMBER or higher, and refuses keys that are
+// restricted to environments.
 func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[Job]) (Job, error) {
 	wanted, times := draft.validate(key)
 	wanted.Account = caller.Account
@@ -227,7 +227,7 @@ func (s *Service) settle(ctx context.Context, tx Tx, draft *Draft, before Job, a
 	return nil
 }
 
-// store writes a changed job and what follows from the change.
+// store writes a changed job, its new configuration and the number of enabled jobs.
 func (s *Service) store(ctx context.Context, tx Tx, before, after Job) error {
 	if err := s.countEnabled(ctx, tx, before, after); err != nil {
 		return err
@@ -241,7 +241,7 @@ func (s *Service) store(ctx context.Context, tx Tx, before, after Job) error {
 	return tx.UpdateJob(ctx, after)
 }
 
-// keepsTime reports whether a change leaves the next run as it is.
+// keepsTime reports whether a change does not affect the time of the next run.
 func keepsTime(before, after Job) bool {
 	return before.Enabled && after.Enabled && before.Schedule == after.Schedule
 }
@@ -256,7 +256,7 @@ func reschedule(before Job, after *Job, times timetable, now time.Time) {
 	}
 }
 
-// countEnabled counts a job that is enabled or disabled, within the limit of the plan.
+// countEnabled updates the number of enabled jobs, within the limit of the plan.
 func (s *Service) countEnabled(ctx context.Context, tx Tx, before, after Job) error {
 	switch {
 	case after.Enabled && !before.Enabled:
@@ -270,8 +270,8 @@ func (s *Service) countEnabled(ctx context.Context, tx Tx, before, after Job) er
 	return nil
 }
 
-// Delete removes a job and cancels its pending runs; those that are running
-// finish. MEMBER or higher; a key that is restricted to environments may not.
+// Delete removes a job and cancels its pending runs; started runs finish. It requires
+// MEMBER or higher, and refuses keys that are restricted to environments.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Job]) error {
 	return accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
 		return s.remove(ctx, tx, caller, key, match)
@@ -291,8 +291,8 @@ func (s *Service) remove(ctx context.Context, tx Tx, caller accounts.Caller, key
 	})
 }
 
-// Restore undoes a change of a job, given the job from before it as the history has
-// it: what it sent is kept elsewhere for a time.
+// Restore reverts a change of a job. The draft is the job before the change, from the
+// history. Its configuration is stored apart, and only for a time.
 func (s *Service) Restore(ctx context.Context, caller accounts.Caller, revert accounts.Revert, draft Draft) (changes.Change, error) {
 	key := revert.Change.Key
 	var wanted Job

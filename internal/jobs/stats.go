@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// RunCount is how many runs of a day have a status and a duration.
+// RunCount is the number of runs of a day with a status and a duration.
 type RunCount struct {
 	Day    time.Time // its midnight in UTC
 	Status Status
@@ -19,13 +19,13 @@ type RunCount struct {
 	Runs   int
 }
 
-// Stats are what became of a job's runs, one entry for each day.
+// Stats are the outcomes of a job's runs, one entry for each day.
 type Stats struct {
 	Days []DayStats `json:"days"`
 }
 
-// DayStats are what became of the runs that were queued on a day. Durations are
-// those of runs that succeeded or failed; nil when there is none.
+// DayStats are the outcomes of the runs that were queued on a day. The durations are
+// of runs that succeeded or failed, and nil if there are none.
 type DayStats struct {
 	Date      string `json:"date"` // YYYY-MM-DD in UTC
 	Succeeded int    `json:"succeeded"`
@@ -36,7 +36,7 @@ type DayStats struct {
 	Max       *int64 `json:"max_ms"`
 }
 
-// Stats returns what became of a job's runs in the last days, today included.
+// Stats returns the outcomes of a job's runs in the last days, today included.
 func (s *Service) Stats(ctx context.Context, caller accounts.Caller, key string, days int) (Stats, error) {
 	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Stats, error) {
 		job, err := tx.Job(ctx, caller.Account, key)
@@ -75,7 +75,7 @@ func summarizeDay(day time.Time, counts []RunCount) DayStats {
 			stats.Failed += count.Runs
 		case Canceled:
 			stats.Canceled += count.Runs
-			continue // its duration says when somebody lost patience
+			continue // the duration of a canceled run says nothing about the host
 		case Pending, Running:
 			continue
 		}
@@ -88,8 +88,8 @@ func summarizeDay(day time.Time, counts []RunCount) DayStats {
 	return stats
 }
 
-// percentile returns the smallest duration that a share of the runs do not
-// exceed, or nil without runs. The counts are sorted by duration.
+// percentile returns the smallest duration that a share of the runs does not exceed,
+// or nil if there are no runs. The counts are sorted by duration.
 func percentile(counts []RunCount, share float64) *int64 {
 	runs := 0
 	for _, count := range counts {

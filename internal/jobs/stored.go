@@ -6,18 +6,18 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// The limits of an account: a page of the list has a thousand jobs, and all of it
-// is in memory at once.
+// Limits of an account: a page of the list has a thousand jobs, which are all in
+// memory at once.
 const (
 	MaxJobs               = 10_000
 	MaxConfigurationBytes = 32 << 20 // of all configurations together, as JSON
 )
 
-// Stored is what the jobs of an account take.
+// Stored is the number of an account's jobs and the size of their configurations.
 type Stored struct{ Jobs, ConfigurationBytes int }
 
 // storeRequest stores the configuration of a job, and fails if the account then
-// has too much.
+// exceeds its limits.
 func storeRequest(ctx context.Context, tx Tx, job Job) error {
 	if err := tx.InsertJobRequest(ctx, job); err != nil {
 		return err

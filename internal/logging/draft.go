@@ -23,27 +23,27 @@ type OverrideDraft struct {
 	TTLSeconds optional.Value[float64]
 }
 
-// LevelsDraft is what loggers and groups are sent alike.
+// LevelsDraft is the part of a draft that loggers and groups share.
 type LevelsDraft struct {
 	Base         OverrideDraft
 	Environments map[string]OverrideDraft
-	// Restores says that the draft is an earlier state: an expiry that it leaves
-	// out was not there, and a level that has expired since stays away.
+	// Restores says that the draft is an earlier state: a missing expiry means
+	// that there was none, and levels that have expired since are left out.
 	Restores bool
-	// Problems holds what reading the input already found.
+	// Problems starts with the problems found while reading the input.
 	Problems fault.Problems
 }
 
-// Draft is what a caller wants a logger to be.
+// Draft is the logger that a caller asks for, not yet validated.
 type Draft struct {
 	Name optional.Value[string]
-	// Group and GroupID are two names of one thing.
+	// Group and GroupID are two names of the same member.
 	Group, GroupID optional.Value[string]
 	Managed        optional.Value[bool]
 	LevelsDraft
 }
 
-// GroupDraft is what a caller wants a group to be.
+// GroupDraft is the group that a caller asks for, not yet validated.
 type GroupDraft struct {
 	Key      optional.Value[string]
 	Name     optional.Value[string]
@@ -51,10 +51,10 @@ type GroupDraft struct {
 	LevelsDraft
 }
 
-// wantedLevels are the levels that a draft wants.
+// wantedLevels are the levels of a draft.
 type wantedLevels struct {
 	base         wantedLevel
-	environments map[string]wantedLevel // without those that are sent no level
+	environments map[string]wantedLevel // only environments that were sent a level
 	restores     bool
 }
 
@@ -96,8 +96,8 @@ func (d *LevelsDraft) wantedLevel(sent OverrideDraft, level, expiry, ttl string)
 	return made
 }
 
-// checkExpiry checks what is sent about an expiry. hasLevel says whether a level
-// was sent, right or wrong.
+// checkExpiry checks the expiry of a level. hasLevel says whether a level was sent,
+// valid or not.
 func (d *LevelsDraft) checkExpiry(sent OverrideDraft, hasLevel bool, expiry, ttl string) {
 	_, hasInstant := sent.ExpiresAt.Get()
 	if hasInstant && !hasLevel {
@@ -115,8 +115,8 @@ func (d *LevelsDraft) checkExpiry(sent OverrideDraft, hasLevel bool, expiry, ttl
 	}
 }
 
-// over returns what the wanted levels make of stored ones. An expiry that has
-// passed is refused, unless it is the stored one that is about to be removed.
+// over applies the wanted levels to stored ones. An expiry in the past is refused,
+// unless the stored level has it and is about to be removed.
 func (w wantedLevels) over(stored Levels, now time.Time, problems *fault.Problems) Levels {
 	if w.restores {
 		w = w.unexpired(now)
@@ -132,7 +132,7 @@ func (w wantedLevels) over(stored Levels, now time.Time, problems *fault.Problem
 	return made
 }
 
-// unexpired returns the wanted levels without those whose time has come.
+// unexpired returns the wanted levels without the expired ones.
 func (w wantedLevels) unexpired(now time.Time) wantedLevels {
 	if w.base.due(now) {
 		w.base = wantedLevel{}
@@ -148,17 +148,17 @@ func refusePast(problems *fault.Problems, path string, override, stored Override
 	}
 }
 
-// request is what a draft comes to; that of a group has a name and levels only.
+// request is a validated draft. The request for a group has a name and levels only.
 type request struct {
 	name    string
 	group   string
-	groupAt string // the name under which the group was sent
+	groupAt string // the member that had the group: group or group_id
 	release bool
 	levels  wantedLevels
 }
 
-// validate checks every rule that does not need the database, and notes what is
-// wrong in the draft's problems.
+// validate checks every rule that does not need the database, and adds to the
+// draft's problems.
 func (d *Draft) validate(key string) request {
 	checkKey(&d.Problems, key)
 	made := request{name: checkName(&d.Problems, d.Name, key), levels: d.wanted()}
@@ -169,7 +169,7 @@ func (d *Draft) validate(key string) request {
 	return made
 }
 
-// groupKey returns the group under either of its names, and under which.
+// groupKey returns the group and the name of the member that had it.
 func (d *Draft) groupKey() (key, at string) {
 	group, other := d.groupNamed("group", d.Group), d.groupNamed("group_id", d.GroupID)
 	switch {
@@ -181,7 +181,7 @@ func (d *Draft) groupKey() (key, at string) {
 	return group, "group"
 }
 
-// groupNamed checks a group that was sent under one of its names.
+// groupNamed checks the group that was sent in the member path.
 func (d *Draft) groupNamed(path string, sent optional.Value[string]) string {
 	key, named := sent.Get()
 	if named && key == "" {
@@ -190,14 +190,14 @@ func (d *Draft) groupNamed(path string, sent optional.Value[string]) string {
 	return key
 }
 
-// checkKey checks a key; loggers and groups share them.
+// checkKey checks the key of a logger or a group.
 func checkKey(problems *fault.Problems, key string) {
 	if rule := brokenKeyRule(key); rule != "" {
 		problems.Add(fault.New(fault.Validation, "id %s.", rule).At(fault.Pointer("/data/id")))
 	}
 }
 
-// checkName checks a name and returns it; without one the key is the name.
+// checkName checks a name and returns it, or the key if there is no name.
 func checkName(problems *fault.Problems, name optional.Value[string], key string) string {
 	naming.CheckName(problems, name, maxName)
 	return name.Or(key)

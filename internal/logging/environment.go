@@ -8,10 +8,10 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 )
 
-// InEnvironment returns the groups of an account, and those of its loggers that
-// decide levels in running services, each with its override for one environment
-// only. Services apply levels to managed loggers and what is below them, so others
-// count only if such a resolution reads them: see controlled.
+// InEnvironment returns the groups of an account, and the loggers that decide levels
+// in running services, each with its override for one environment only. Services
+// apply levels to managed loggers and their descendants. Other loggers are returned
+// only if the level of one of these depends on them: see controlled.
 func InEnvironment(ctx context.Context, tx ReadTx, account, environment string) ([]Logger, []Group, error) {
 	loggers, err := page.All(func(request page.Request) (page.List[Logger], error) {
 		return tx.Loggers(ctx, account, Filter{}, request)
@@ -35,8 +35,8 @@ func InEnvironment(ctx context.Context, tx ReadTx, account, environment string) 
 	return loggers, groups, nil
 }
 
-// controlled returns the managed loggers, and those with a level that are above or
-// below a managed one.
+// controlled returns the managed loggers, and the loggers with a level that are above
+// or below a managed one.
 func controlled(loggers []Logger) []Logger {
 	managed, above := map[string]bool{}, map[string]bool{}
 	for _, logger := range loggers {
@@ -57,7 +57,7 @@ func controlled(loggers []Logger) []Logger {
 	return found
 }
 
-// isBelow reports whether an ancestor of a logger is among some.
+// isBelow reports whether some has an ancestor of a logger.
 func isBelow(key string, some map[string]bool) bool {
 	for key, has := loglevel.Parent(key); has; key, has = loglevel.Parent(key) {
 		if some[key] {

@@ -14,24 +14,23 @@ import (
 )
 
 const (
-	// maxSleep is the longest that the Expirer sleeps, and so how late it may be.
+	// maxSleep is the longest sleep of the Expirer, and so its largest delay.
 	maxSleep = time.Second
 	// expiryBatch is how many loggers and groups are read at once.
 	expiryBatch = 200
-	// expiryPart is how many of an account are removed in one transaction, and
-	// expiryTimeout how long that may take, most of it waiting for the lock.
+	// expiryPart is how many loggers and groups of an account one transaction
+	// changes. expiryTimeout bounds the transaction and its wait for the lock.
 	expiryPart    = 50
 	expiryTimeout = 3 * time.Second
 	// expiryAccounts is how many accounts are served at the same time.
 	expiryAccounts = 4
 )
 
-// Expirer removes levels whose time has come. See the package's documentation
-// for its protocol.
+// Expirer removes expired levels. The package documentation describes its protocol.
 type Expirer struct {
 	store Store
 	log   *slog.Logger
-	// Paused reports whether nothing may expire, because this node's clock is wrong. nil is never.
+	// Paused reports whether nothing may expire because this node's clock is wrong. Nil never pauses.
 	Paused func() bool
 
 	wake background.Bell
@@ -43,7 +42,8 @@ func NewExpirer(store Store, log *slog.Logger) *Expirer {
 	return &Expirer{store: store, log: log, wake: background.NewBell()}
 }
 
-// Hear takes a change from the feed: a level that expires soon may be new.
+// Hear receives a change from the feed and wakes the Expirer, as the change may add
+// a level that expires soon.
 func (e *Expirer) Hear(change changes.Change) {
 	if change.Kind == Kind || change.Kind == KindGroup {
 		e.wake.Ring()
@@ -59,12 +59,12 @@ func (e *Expirer) Start(ctx context.Context) {
 	})
 }
 
-// Stop waits for the removal that is going on, and ends.
+// Stop waits for the current removal and ends the Expirer.
 func (e *Expirer) Stop() { e.loop.Stop() }
 
-// Expire removes the levels that are due and returns how long it is until the
-// next one, at most a second. An account that fails is left for the next time;
-// the error names all that did.
+// Expire removes the due levels and returns the time until the next expiry, at most
+// a second. An account that fails is left for the next call; the error joins the
+// errors of all accounts.
 func (e *Expirer) Expire(ctx context.Context) (time.Duration, error) {
 	var failed []string
 	var errs []error
@@ -84,13 +84,13 @@ func (e *Expirer) Expire(ctx context.Context) (time.Duration, error) {
 				failed, errs = append(failed, account), append(errs, err)
 			}
 		})
-		if removed == 0 && len(failed) == known { // others were first, or the clock was set back
+		if removed == 0 && len(failed) == known { // other nodes were first, or the clock was set back
 			return maxSleep, errors.Join(errs...)
 		}
 	}
 }
 
-// due returns what is due, by account, and how long it is until the next.
+// due returns the due loggers and groups by account, and the time until the next expiry.
 func (e *Expirer) due(ctx context.Context, but []string) (due map[string][]Expiring, wait time.Duration, err error) {
 	due, wait = map[string][]Expiring{}, maxSleep
 	err = e.store.Read(ctx, func(ctx context.Context, tx ReadTx) error {
@@ -138,9 +138,9 @@ func (e *Expirer) removePart(ctx context.Context, account string, expiring []Exp
 		if err != nil {
 			return 0, err
 		}
-		// Another node may have been first, or a level was changed: nothing is due then.
+		// If another node was first, or the level was changed, nothing is due.
 		expiry := changes.Actor{Type: changes.ActorSystem, ID: "level-expiry", Name: "Level expiry"}
-		if e.isPaused() { // the time of the transaction may be wrong since a moment ago
+		if e.isPaused() { // the clock may have become wrong before this transaction
 			return 0, nil
 		}
 		why, expire := cause{account, expiry, changes.Expired}, func(levels Levels) (Levels, bool) { return levels.expired(tx.Now()) }

@@ -19,8 +19,8 @@ func CountOverrides(ctx context.Context, tx ReadTx, account, environment string)
 	return len(loggers) + len(groups), err
 }
 
-// StripOverrides removes what loggers and groups hold for an environment that is
-// deleted, with one event. A logger that is left with nothing set is released.
+// StripOverrides removes the overrides for a deleted environment from all loggers and
+// groups, with one event. A logger that is left with nothing set is released.
 func StripOverrides(ctx context.Context, tx Tx, caller accounts.Caller, environment string) error {
 	loggers, err := tx.LoggersWithEnvironment(ctx, caller.Account, environment)
 	if err != nil {
@@ -49,7 +49,7 @@ func StripOverrides(ctx context.Context, tx Tx, caller accounts.Caller, environm
 	return changes.RecordSeveral(ctx, tx, why.account, why.actor, why.action, kind, changes.Several{Keys: keys, Cause: "environment:" + environment})
 }
 
-// cause is why something changes that nobody wrote.
+// cause says why loggers or groups change without a write to them.
 type cause struct {
 	account string
 	actor   changes.Actor
@@ -60,7 +60,7 @@ type cause struct {
 type leveled[T any] interface {
 	id() string
 	levels() Levels
-	// with returns it with other levels, in the state that follows from them.
+	// with returns a copy with other levels. A logger's Managed follows from them.
 	with(levels Levels, at time.Time) T
 }
 
@@ -78,8 +78,8 @@ func (g Group) with(levels Levels, at time.Time) Group {
 	return g
 }
 
-// changeLevels changes the levels of those that change reports a difference for,
-// and returns their keys.
+// changeLevels calls change for each of found, stores the ones that differ, and
+// returns their keys.
 func changeLevels[T leveled[T]](ctx context.Context, tx Tx, why cause, kind string, found []T,
 	change func(Levels) (Levels, bool), save func(context.Context, []T) error,
 ) ([]string, error) {
@@ -92,8 +92,8 @@ func changeLevels[T leveled[T]](ctx context.Context, tx Tx, why cause, kind stri
 	return saveEach(ctx, tx, why, kind, before, after, save)
 }
 
-// saveEach stores loggers or groups that changed because something else did, each
-// with a change in the history, and returns their keys.
+// saveEach stores changed loggers or groups, each with a change in the history, and
+// returns their keys.
 func saveEach[T leveled[T]](ctx context.Context, tx Tx, why cause, kind string, before, after []T, save func(context.Context, []T) error) ([]string, error) {
 	keys, edits := make([]string, len(after)), make([]changes.Edit[T], len(after))
 	for i := range after {

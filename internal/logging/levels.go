@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/optional"
 )
 
-// Override is a level and, if it goes back by itself, when.
+// Override is a level; a temporary level has an expiry.
 type Override struct {
 	Level     loglevel.Level `json:"level"`
 	ExpiresAt *time.Time     `json:"expires_at,omitempty"`
@@ -24,9 +24,9 @@ func sameTime(a, b *time.Time) bool {
 
 func (o Override) due(at time.Time) bool { return o.ExpiresAt != nil && !o.ExpiresAt.After(at) }
 
-// Levels is what loggers and groups have alike.
+// Levels is the part that loggers and groups share.
 type Levels struct {
-	// Level is the base level; none inherits.
+	// Level is the base level; loglevel.None inherits.
 	Level          loglevel.Level `json:"level"`
 	LevelExpiresAt *time.Time     `json:"level_expires_at"`
 	// Environments are the overrides. It is never nil.
@@ -39,7 +39,7 @@ func (l Levels) sameBase(other Levels) bool { return l.base().same(other.base())
 
 func (l Levels) empty() bool { return l.Level == loglevel.None && len(l.Environments) == 0 }
 
-// NextExpiry returns when the first of the levels is removed; nil for never.
+// NextExpiry returns the earliest expiry of the levels, or nil if none expires.
 func (l Levels) NextExpiry() *time.Time {
 	next := l.LevelExpiresAt
 	for _, override := range l.Environments {
@@ -50,7 +50,7 @@ func (l Levels) NextExpiry() *time.Time {
 	return next
 }
 
-// expired returns what is left at an instant, and whether that is less.
+// expired returns the levels without the ones that are due, and whether there were any.
 func (l Levels) expired(at time.Time) (Levels, bool) {
 	left := Levels{Level: l.Level, LevelExpiresAt: l.LevelExpiresAt, Environments: maps.Clone(l.Environments)}
 	if left.base().due(at) {
@@ -60,7 +60,7 @@ func (l Levels) expired(at time.Time) (Levels, bool) {
 	return left, left.Level != l.Level || len(left.Environments) != len(l.Environments)
 }
 
-// plain returns the overrides as resolution reads them.
+// plain returns the levels of the overrides without expiries.
 func (l Levels) plain() map[string]loglevel.Level {
 	levels := make(map[string]loglevel.Level, len(l.Environments))
 	for environment, override := range l.Environments {
@@ -69,19 +69,19 @@ func (l Levels) plain() map[string]loglevel.Level {
 	return levels
 }
 
-// wantedLevel is a level that a caller wants, before it is known what is stored.
+// wantedLevel is a level that a caller asks for, before the stored level is read.
 type wantedLevel struct {
 	level loglevel.Level
-	// expiry is absent when the caller said nothing, null when it is to go.
+	// expiry is absent if the caller did not send it, null to remove it.
 	expiry optional.Value[time.Time]
 	ttl    time.Duration // from the instant of the write; 0 for none
 }
 
 func (w wantedLevel) due(at time.Time) bool { return Override{ExpiresAt: w.expiry.Pointer()}.due(at) }
 
-// over returns what the wanted level makes of a stored one. Repeating the level
-// without an expiry keeps the stored expiry: clients that do not know of expiries
-// must not make a level permanent.
+// over applies the wanted level to a stored one. Sending the same level without an
+// expiry keeps the stored expiry: clients that do not know of expiries must not make
+// a temporary level permanent.
 func (w wantedLevel) over(stored Override, now time.Time) Override {
 	if w.ttl > 0 {
 		return Override{w.level, new(now.Add(w.ttl))}

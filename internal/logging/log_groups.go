@@ -11,8 +11,8 @@ import (
 	"github.com/signalbox/signalbox/internal/plans"
 )
 
-// CreateGroup creates a log group. MEMBER or higher; a key that is restricted to
-// environments may not.
+// CreateGroup creates a log group. It requires MEMBER or higher, and refuses keys that
+// are restricted to environments.
 func (s *Service) CreateGroup(ctx context.Context, caller accounts.Caller, draft GroupDraft) (GroupView, error) {
 	draft.checkKey()
 	key := draft.Key.Or("")
@@ -45,7 +45,7 @@ func (s *Service) createGroup(ctx context.Context, tx Tx, caller accounts.Caller
 	return groupView(ctx, tx, group)
 }
 
-// admitGroup refuses a key that is in use, and one more group than the plan allows.
+// admitGroup refuses a key that is in use, and a group above the limit of the plan.
 func (s *Service) admitGroup(ctx context.Context, tx Tx, account, key string) error {
 	kinds, err := tx.LoggerKinds(ctx, account, []string{key})
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Service) admitGroup(ctx context.Context, tx Tx, account, key string) er
 	return accounts.TakeSlot(ctx, s.Plans, account, plans.LoggingGroups, tx.Account, tx.CountLogGroups)
 }
 
-// refusedGroup is refused for groups; a new one has no key here.
+// refusedGroup is like refused, for groups. The key is "" for a new group.
 func (s *Service) refusedGroup(ctx context.Context, account, key string, wanted request, problems *fault.Problems) error {
 	err := s.Store.Read(ctx, func(ctx context.Context, tx ReadTx) error {
 		before, err := tx.LogGroup(ctx, account, key)
@@ -74,8 +74,8 @@ func (s *Service) refusedGroup(ctx context.Context, account, key string, wanted 
 	return cmp.Or(err, problems.Err())
 }
 
-// settleGroup lays a request over a stored group and notes what only the database
-// can tell to be wrong.
+// settleGroup applies a request to a stored group and adds the problems that need the
+// database.
 func (s *Service) settleGroup(ctx context.Context, tx ReadTx, before Group, wanted request, problems *fault.Problems) (after Group, err error) {
 	after = before
 	after.Name, after.UpdatedAt = wanted.name, tx.Now()
@@ -83,7 +83,7 @@ func (s *Service) settleGroup(ctx context.Context, tx ReadTx, before Group, want
 	return after, err
 }
 
-// replacedGroup returns what a validated draft makes of a group, if the caller may.
+// replacedGroup applies a request to a group, and checks the rights of the caller.
 func (s *Service) replacedGroup(ctx context.Context, tx Tx, caller accounts.Caller, before Group, wanted request) (Group, error) {
 	var problems fault.Problems
 	after, err := s.settleGroup(ctx, tx, before, wanted, &problems)
@@ -101,9 +101,9 @@ func (s *Service) replacedGroup(ctx context.Context, tx Tx, caller accounts.Call
 	return after, checkEnvironments(caller, before.Levels, after.Levels)
 }
 
-// ReplaceGroup changes a log group. What it stores for environments that are
-// not managed stays and cannot be changed. MEMBER or higher; a key that is
-// restricted to environments may change the overrides of those only.
+// ReplaceGroup changes a log group. Its overrides for unmanaged environments are
+// frozen: they stay and cannot be changed. ReplaceGroup requires MEMBER or higher; a
+// key that is restricted to environments may change the overrides of these only.
 func (s *Service) ReplaceGroup(ctx context.Context, caller accounts.Caller, key string, draft GroupDraft, match changes.Match[GroupView]) (GroupView, error) {
 	wanted := draft.validate(key)
 	if draft.Problems.Err() != nil {
@@ -125,9 +125,9 @@ func (s *Service) replaceGroup(ctx context.Context, tx Tx, caller accounts.Calle
 	return groupView(ctx, tx, group)
 }
 
-// DeleteGroup detaches a group's members, of which those that have nothing else
-// set are released, and removes the group. MEMBER or higher; a key that is
-// restricted to environments may not.
+// DeleteGroup detaches a group's members and removes the group. Members that have
+// nothing else set are released. DeleteGroup requires MEMBER or higher, and refuses
+// keys that are restricted to environments.
 func (s *Service) DeleteGroup(ctx context.Context, caller accounts.Caller, key string, match changes.Match[GroupView]) error {
 	return accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
 		return removeGroup(ctx, tx, caller, key, match)
@@ -150,7 +150,7 @@ func removeGroup(ctx context.Context, tx Tx, caller accounts.Caller, key string,
 		changes.Several{Keys: detached, Cause: KindGroup + ":" + key})
 }
 
-// RestoreGroup undoes a change of a log group, given the group from before it.
+// RestoreGroup reverts a change of a log group. The draft is the group before the change.
 func (s *Service) RestoreGroup(ctx context.Context, caller accounts.Caller, revert accounts.Revert, draft GroupDraft) (changes.Change, error) {
 	key := revert.Change.Key
 	wanted := draft.validate(key)

@@ -20,15 +20,15 @@ const (
 const (
 	// MaxLoggers is a hard cap per account.
 	MaxLoggers = 10_000
-	// MaxRemembered is how many deleted loggers an account remembers to have been
-	// promoted. It is enforced now and then; the longest deleted are forgotten.
+	// MaxRemembered is how many deleted loggers are remembered as promoted, per
+	// account. It is enforced now and then, and drops the oldest deletions first.
 	MaxRemembered = 10_000
 
 	maxName = 255
 )
 
-// brokenKeyRule returns the rule that a text breaks as the key of a logger or a
-// group, or "". The key of changes that touch several cannot be one.
+// brokenKeyRule returns the rule for keys of loggers and groups that a text breaks,
+// or "". No key may be changes.AllKeys, the key of changes that touch several.
 func brokenKeyRule(text string) string {
 	switch {
 	case !observations.IsLabel(text) || text == changes.AllKeys:
@@ -45,19 +45,19 @@ type Logger struct {
 	Key     string // normalized
 	Name    string
 	Levels
-	// Group is the key of its group; empty for none.
+	// Group is the key of the logger's group; empty for none.
 	Group string
-	// Managed says that people control it; others were only reported.
+	// Managed says that people control the logger; a discovered one was only reported.
 	Managed              bool
 	CreatedAt, UpdatedAt time.Time
 }
 
-// loggerDocument is a logger as the interface and the history show it.
+// loggerDocument is a logger as the API and the history show it.
 type loggerDocument struct {
 	Name string `json:"name"`
 	Levels
 	Group     *string   `json:"group"`
-	GroupID   *string   `json:"group_id"` // the same: clients read either
+	GroupID   *string   `json:"group_id"` // the same value: clients read either member
 	Managed   bool      `json:"managed"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
@@ -83,8 +83,7 @@ func (l Logger) released() Logger {
 	return l
 }
 
-// settled returns the logger in the state that follows from what it has: one with
-// nothing set is discovered.
+// settled returns the logger as managed, or as discovered if it has nothing set.
 func (l Logger) settled() Logger {
 	l.Managed = !l.nothingSet()
 	return l
@@ -94,7 +93,7 @@ func (l Logger) node() loglevel.Logger {
 	return loglevel.Logger{Key: l.Key, Level: l.Level, Environments: l.plain(), Group: l.Group, Managed: l.Managed}
 }
 
-// Resolved is an effective level and where it comes from: a logger or a group.
+// Resolved is an effective level and the logger or group that it comes from.
 type Resolved struct {
 	Level  loglevel.Level  `json:"level"`
 	Origin loglevel.Origin `json:"origin"`
@@ -108,16 +107,16 @@ func resolved(from loglevel.Resolution) Resolved {
 	return Resolved{Level: from.Level, Origin: from.Origin, Of: &from.Of}
 }
 
-// View is a logger with what follows from others and what is observed.
+// View is a logger with its effective levels and its observed levels and sources.
 type View struct {
 	Logger
-	// Resolved has the effective level of every environment of the account; in
-	// a list of those where it can differ, and nil past maxDerived.
+	// Resolved has the effective level of every environment of the account. A list
+	// has only the environments that viewer.list keeps, and nil past maxDerived.
 	Resolved map[string]Resolved
 	Observed
 }
 
-// MarshalJSON writes the definition and the rest beside each other.
+// MarshalJSON writes the definition and the derived members as one object.
 func (v View) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		loggerDocument
@@ -126,7 +125,7 @@ func (v View) MarshalJSON() ([]byte, error) {
 	}{v.document(), v.Resolved, v.Observed})
 }
 
-// Definition is the logger without what is only observed or derived.
+// Definition returns the logger without its observed and derived members.
 func (v View) Definition() any { return v.Logger }
 
 // Group is a bundle of loggers that share a level.
@@ -150,5 +149,5 @@ type GroupView struct {
 	Resolved map[string]Resolved `json:"resolved"`
 }
 
-// Definition is the group without what is derived.
+// Definition returns the group without its effective levels.
 func (v GroupView) Definition() any { return v.Group }

@@ -11,12 +11,12 @@ import (
 
 const (
 	maxSummary = 20    // sources that a logger shows; its list of sources has all
-	maxLevels  = 1_000 // pairs of an environment and a level that it shows
+	maxLevels  = 1_000 // pairs of an environment and a level that a logger shows
 )
 
-// Observed is what running services say about a logger.
+// Observed is the sources and levels that running services report of a logger.
 type Observed struct {
-	// Sources are the sources that were seen last, newest first.
+	// Sources are the most recently seen sources, newest first.
 	Sources []SourceSummary `json:"sources"`
 	// EffectiveLevels has the distinct levels that sources report for each
 	// environment, most verbose first.
@@ -80,7 +80,7 @@ func newestFirst(a, b SourceSummary) int {
 	return cmp.Or(b.LastSeen.Compare(a.LastSeen), cmp.Compare(a.Service, b.Service), cmp.Compare(a.Environment, b.Environment))
 }
 
-// weight returns about how many bytes this takes as JSON.
+// weight returns the approximate size as JSON.
 func (o Observed) weight() (bytes int) {
 	const besides, level = 130, 9 // the names of members, levels and an instant
 	for _, source := range o.Sources {

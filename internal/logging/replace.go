@@ -13,11 +13,11 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// Replace changes a logger, or creates it. What it sets promotes a discovered
-// logger, unless it says managed: false, which releases it. What is stored for
-// environments that are not managed stays and cannot be changed. MEMBER or
-// higher; a key that is restricted to environments may change the overrides of
-// those only.
+// Replace changes or creates a logger. A level, an override or a group promotes a
+// discovered logger; managed: false releases it instead. Overrides for unmanaged
+// environments are frozen: they stay and cannot be changed. Replace requires MEMBER
+// or higher; a key that is restricted to environments may change the overrides of
+// these only.
 func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[View]) (View, error) {
 	wanted := draft.validate(key)
 	if draft.Problems.Err() != nil {
@@ -29,7 +29,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	if err != nil {
 		return View{}, err
 	}
-	// What follows from others and what is observed need not be read under the lock.
+	// Effective and observed levels need not be read under the lock.
 	return transaction.Read(ctx, snapshots{s.Store}, func(ctx context.Context, tx ReadTx) (View, error) { return view(ctx, tx, made) })
 }
 
@@ -55,8 +55,8 @@ func (s *Service) replace(
 	return after, s.save(ctx, tx, caller, before, after, exists)
 }
 
-// refused returns everything that is wrong with a draft at once: it adds what
-// only the database can tell, in a read that locks nothing.
+// refused returns all problems of a draft at once: it adds those that need the
+// database, in a read that locks nothing.
 func (s *Service) refused(ctx context.Context, account, key string, wanted request, problems *fault.Problems) error {
 	err := s.Store.Read(ctx, func(ctx context.Context, tx ReadTx) error {
 		before, err := tx.Logger(ctx, account, key)
@@ -70,7 +70,7 @@ func (s *Service) refused(ctx context.Context, account, key string, wanted reque
 	return cmp.Or(err, problems.Err())
 }
 
-// stored returns the logger of a key, or an empty one when there is none.
+// stored returns the logger with a key, or an empty logger if it does not exist.
 func stored(ctx context.Context, tx Tx, account, key string, match changes.Match[View]) (Logger, bool, error) {
 	logger, err := tx.Logger(ctx, account, key)
 	if err == nil {
@@ -89,12 +89,12 @@ func stored(ctx context.Context, tx Tx, account, key string, match changes.Match
 	return Logger{Account: account, Key: key, Name: key, CreatedAt: tx.Now()}.released(), false, err
 }
 
-// taken refuses a key that is in use by the other kind.
+// taken returns the error for a key that the other kind uses.
 func taken(key, by string) *fault.Error {
 	return fault.New(fault.AlreadyExists, "There is %s %q already, and loggers and log groups share their ids.", by, key)
 }
 
-// replaced returns what a request makes of a stored logger, if the caller may.
+// replaced applies a request to a stored logger, and checks the rights of the caller.
 func (s *Service) replaced(ctx context.Context, tx Tx, caller accounts.Caller, before Logger, exists bool, wanted request) (Logger, error) {
 	var problems fault.Problems
 	after, err := s.settle(ctx, tx, before, wanted, &problems)
@@ -107,14 +107,14 @@ func (s *Service) replaced(ctx context.Context, tx Tx, caller accounts.Caller, b
 	return after, checkScope(caller, before, after, exists)
 }
 
-// settle lays a request over a stored logger and notes what only the database
-// can tell to be wrong.
+// settle applies a request to a stored logger and adds the problems that need the
+// database.
 func (s *Service) settle(ctx context.Context, tx ReadTx, before Logger, wanted request, problems *fault.Problems) (Logger, error) {
 	after := before
 	after.Name, after.UpdatedAt = wanted.name, tx.Now()
 	if wanted.release {
 		after = after.released()
-		if wanted.levels.restores { // what was reported before it was managed
+		if wanted.levels.restores { // the level that was reported before the logger was managed
 			after.Level = wanted.levels.base.level
 		}
 		return after, nil
@@ -127,7 +127,7 @@ func (s *Service) settle(ctx context.Context, tx ReadTx, before Logger, wanted r
 	return after.settled(), checkGroup(ctx, tx, before, after, wanted.groupAt, problems)
 }
 
-// mergeLevels lays wanted levels over stored ones, of which some may be frozen.
+// mergeLevels applies wanted levels to stored ones; frozen ones stay.
 func (s *Service) mergeLevels(ctx context.Context, tx ReadTx, account string, before Levels, wanted wantedLevels, problems *fault.Problems) (Levels, error) {
 	levels := wanted.over(before, tx.Now(), problems)
 	managed, err := tx.ManagedEnvironments(ctx, account)
@@ -138,7 +138,7 @@ func (s *Service) mergeLevels(ctx context.Context, tx ReadTx, account string, be
 	return levels, problems.Take(err)
 }
 
-// checkGroup notes that a group does not exist. at is where it was sent.
+// checkGroup adds a problem if the new group does not exist. at is the member that had it.
 func checkGroup(ctx context.Context, tx ReadTx, before, after Logger, at string, problems *fault.Problems) error {
 	if after.Group == "" || after.Group == before.Group {
 		return nil
@@ -151,9 +151,9 @@ func checkGroup(ctx context.Context, tx ReadTx, before, after Logger, at string,
 	return err
 }
 
-// checkScope refuses a key that is restricted to environments and would change
-// anything else. It may not promote, which takes a slot and clears the levels of
-// descendants; it may leave a logger empty, which releases it.
+// checkScope refuses a change outside the environments that the caller's key is
+// restricted to. Such a key may not promote a logger, which takes a slot and clears
+// the levels of descendants. It may leave a logger empty, which releases it.
 func checkScope(caller accounts.Caller, before, after Logger, exists bool) error {
 	if caller.Environments == nil {
 		return nil
@@ -169,7 +169,7 @@ func checkEnvironments(caller accounts.Caller, before, after Levels) error {
 	return caller.RequireEnvironments(overrides.Changed(before.Environments, after.Environments, Override.same)...)
 }
 
-// save stores a logger within the limits and records what that touched.
+// save stores a logger within the limits and records the changes.
 func (s *Service) save(ctx context.Context, tx Tx, caller accounts.Caller, before, after Logger, exists bool) error {
 	promotes := !before.Managed && after.Managed
 	if err := s.admit(ctx, tx, caller.Account, !exists, promotes); err != nil {
@@ -191,8 +191,8 @@ func (s *Service) save(ctx context.Context, tx Tx, caller accounts.Caller, befor
 	return cascade(ctx, tx, caller, after.Key)
 }
 
-// admit refuses one more logger than an account may have, and one more managed
-// logger than the plan allows.
+// admit refuses a logger above the limit of an account, and a managed logger above
+// the limit of the plan.
 func (s *Service) admit(ctx context.Context, tx Tx, account string, creates, promotes bool) error {
 	if creates {
 		count, err := tx.CountLoggers(ctx, account)
@@ -209,8 +209,8 @@ func (s *Service) admit(ctx context.Context, tx Tx, account string, creates, pro
 	return accounts.TakeSlot(ctx, s.Plans, account, plans.LoggingManagedLoggers, tx.Account, tx.CountManagedLoggers)
 }
 
-// cascade makes the unmanaged descendants of a logger follow it, once in the
-// life of its key.
+// cascade makes the unmanaged descendants of a logger follow it. It does so only once
+// for each key.
 func cascade(ctx context.Context, tx Tx, caller accounts.Caller, key string) error {
 	before, err := tx.LoggerCascaded(ctx, caller.Account, key)
 	if err != nil || before {
@@ -228,7 +228,7 @@ func cascade(ctx context.Context, tx Tx, caller accounts.Caller, key string) err
 }
 
 // Delete removes a logger with its sources; the next report discovers it again.
-// MEMBER or higher; a key that is restricted to environments may not.
+// It requires MEMBER or higher, and refuses keys that are restricted to environments.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[View]) error {
 	defer s.sources.Deleted(caller.Account)
 	return accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
@@ -241,7 +241,7 @@ func remove(ctx context.Context, tx Tx, caller accounts.Caller, key string, matc
 	return changes.Delete(ctx, tx, target, func(Logger) error { return tx.DeleteLogger(ctx, caller.Account, key, tx.Now()) })
 }
 
-// Restore undoes a change of a logger, given the logger from before it.
+// Restore reverts a change of a logger. The draft is the logger before the change.
 func (s *Service) Restore(ctx context.Context, caller accounts.Caller, revert accounts.Revert, draft Draft) (changes.Change, error) {
 	defer s.sources.Deleted(caller.Account)
 	key := revert.Change.Key

@@ -12,13 +12,13 @@ import (
 // Observation is one logger as a running service reports it.
 type Observation struct {
 	Name string // in any spelling
-	// Level is what the framework was told, ResolvedLevel what that came to;
-	// empty for not said.
+	// Level is the level configured in the framework, ResolvedLevel the effective
+	// one; empty if not reported.
 	Level, ResolvedLevel string
 	Service, Environment string
 }
 
-// source returns what the observation says, and what is wrong with it, or "".
+// source returns the reported source, and the problem of the observation or "".
 func (o Observation) source(caller accounts.Caller) (Source, string) {
 	source := Source{Account: caller.Account, Logger: loglevel.Normalize(o.Name), Service: o.Service, Environment: o.Environment}
 	known, resolves := o.Level == "", o.ResolvedLevel == ""
@@ -45,15 +45,15 @@ func (o Observation) source(caller accounts.Caller) (Source, string) {
 	return source, key.Check(caller)
 }
 
-// Report stores what services observe: new loggers are discovered, and every
-// observation refreshes its source. The first explicit level of a logger is
-// its level while it is discovered. Every role may call it.
+// Report stores the observations of services: new loggers are discovered, and every
+// observation refreshes its source. The first explicit level of a logger is its
+// level while it is discovered. Every role may report.
 func (s *Service) Report(ctx context.Context, caller accounts.Caller, reported []Observation) (observations.Outcome, error) {
 	report := observations.ReadReport(reported, func(each Observation) (Source, string) { return each.source(caller) })
 	return s.sources.Report(ctx, s.reports(), caller, report)
 }
 
-// reports says what reports mean to loggers.
+// reports returns how package observations handles reports of loggers.
 func (s *Service) reports() observations.Product[ReadTx, Tx, Source] {
 	return observations.Product[ReadTx, Tx, Source]{
 		Store: s.Reports, Reading: func(tx Tx) ReadTx { return tx }, Refreshes: s.Refreshes, Slots: s.Slots, Seen: observations.LoggerSourceSeen,
@@ -71,7 +71,7 @@ func (s *Service) reports() observations.Product[ReadTx, Tx, Source] {
 	}
 }
 
-// discovered returns new loggers as observations describe them.
+// discovered returns new loggers as reported.
 func discovered(observed []Source, now time.Time) []Logger {
 	loggers := make([]Logger, len(observed))
 	for i, source := range observed {
@@ -81,14 +81,14 @@ func discovered(observed []Source, now time.Time) []Logger {
 	return loggers
 }
 
-// Source is where a logger is seen.
+// Source records that a service reports a logger in an environment.
 type Source struct {
 	ID          string `json:"-"`
 	Account     string `json:"-"`
 	Logger      string `json:"logger"`
 	Service     string `json:"service"`
 	Environment string `json:"environment"`
-	// Level is what the framework was told, ResolvedLevel what it came to.
+	// Level is the level configured in the framework, ResolvedLevel the effective one.
 	Level         loglevel.Level `json:"level"`
 	ResolvedLevel loglevel.Level `json:"resolved_level"`
 	FirstObserved time.Time      `json:"first_observed"`
@@ -97,7 +97,7 @@ type Source struct {
 	UpdatedAt     time.Time      `json:"updated_at"`
 }
 
-// SourceKey returns what the source is one of.
+// SourceKey returns the logger, service and environment of the source.
 func (s Source) SourceKey() observations.SourceKey {
 	return observations.SourceKey{Name: s.Logger, Service: s.Service, Environment: s.Environment}
 }

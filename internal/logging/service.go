@@ -17,7 +17,7 @@ import (
 // Store runs the transactions in which loggers are read and written.
 type Store interface {
 	transaction.Store[ReadTx, Tx]
-	// Snapshot is Read of one state: no write is seen in part.
+	// Snapshot is like Read, but all its queries see the same state.
 	Snapshot(ctx context.Context, fn func(context.Context, ReadTx) error) error
 }
 
@@ -28,7 +28,7 @@ type Filter struct {
 	Group   string
 	// Service finds loggers that a service reports.
 	Service string
-	// SeenFrom and SeenTo find loggers that were last seen in between.
+	// SeenFrom and SeenTo find loggers that were last seen between the two.
 	SeenFrom, SeenTo time.Time
 }
 
@@ -38,10 +38,10 @@ type GroupFilter struct{ Search string }
 // SourceFilter narrows a list of sources. Zero members do not filter.
 type SourceFilter struct{ Logger, Service, Environment string }
 
-// Expiring is a logger or group with a level that expires.
+// Expiring is a logger or group with a temporary level.
 type Expiring struct {
 	Account, Kind, Key string
-	At                 time.Time // of the first of its levels
+	At                 time.Time // its earliest expiry
 }
 
 // ReadTx is what this package reads.
@@ -50,7 +50,7 @@ type ReadTx interface {
 
 	Logger(ctx context.Context, account, key string) (Logger, error)
 	Loggers(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Logger], error)
-	// LoggersByKey returns those of the named loggers that exist.
+	// LoggersByKey returns the existing loggers among keys.
 	LoggersByKey(ctx context.Context, account string, keys []string) ([]Logger, error)
 	// LoggerKeys returns the keys of all loggers.
 	LoggerKeys(ctx context.Context, account string) ([]string, error)
@@ -58,16 +58,16 @@ type ReadTx interface {
 	LoggersOfGroup(ctx context.Context, account, group string) ([]Logger, error)
 	// LoggersWithEnvironment returns the loggers that have an override for an environment.
 	LoggersWithEnvironment(ctx context.Context, account, environment string) ([]Logger, error)
-	// LoggerKinds returns which of the named keys are in use, and by what kind:
-	// loggers and groups share their keys.
+	// LoggerKinds returns the kind of each key that is in use: loggers and groups
+	// share their keys.
 	LoggerKinds(ctx context.Context, account string, keys []string) (map[string]string, error)
 	CountLoggers(ctx context.Context, account string) (int, error)
 	CountManagedLoggers(ctx context.Context, account string) (int, error)
-	// LargeOverrideBytes returns what the overrides of the loggers and groups with
-	// more than SmallBytes of them take together.
+	// LargeOverrideBytes returns the total size of the overrides of all loggers and
+	// groups that have more than SmallBytes of overrides.
 	LargeOverrideBytes(ctx context.Context, account string) (int, error)
-	// LoggerCascaded reports whether a logger was ever promoted, also before it
-	// was deleted.
+	// LoggerCascaded reports whether a logger was ever promoted, even if it was
+	// deleted since.
 	LoggerCascaded(ctx context.Context, account, key string) (bool, error)
 
 	LogGroup(ctx context.Context, account, key string) (Group, error)
@@ -77,19 +77,19 @@ type ReadTx interface {
 	CountLogGroups(ctx context.Context, account string) (int, error)
 
 	LoggerSources(ctx context.Context, account string, filter SourceFilter, request page.Request) (page.List[Source], error)
-	// NewestSources returns, of each of the named loggers, the sources that were
-	// seen last, at most so many.
+	// NewestSources returns the most recently seen sources of each logger, at most
+	// limit per logger.
 	NewestSources(ctx context.Context, account string, loggers []string, limit int) ([]Source, error)
-	// LevelsSeen returns, of each of the named loggers, the distinct levels per
-	// environment, at most so many.
+	// LevelsSeen returns the distinct levels per environment of each logger, at most
+	// limit per logger.
 	LevelsSeen(ctx context.Context, account string, loggers []string, limit int) ([]LevelSeen, error)
-	// KnownLoggerSources returns those of the reported sources that are stored, with
-	// their stored levels.
+	// KnownLoggerSources returns the stored sources that have the keys of reported
+	// ones.
 	KnownLoggerSources(ctx context.Context, account string, reported []Source) (map[observations.SourceKey]Source, error)
 	CountLoggerSources(ctx context.Context, account string) (int, error)
 
-	// ExpiringLevels returns what expires next, of all accounts but some, soonest
-	// first.
+	// ExpiringLevels returns the loggers and groups that expire next, soonest first.
+	// It skips the accounts in but.
 	ExpiringLevels(ctx context.Context, but []string, limit int) ([]Expiring, error)
 }
 
@@ -98,31 +98,31 @@ type Tx interface {
 	ReadTx
 	accounts.HistoryTx
 	changes.Recorder
-	// SaveLoggers writes loggers, new or not, over deleted rows of their keys
-	// if there are any.
+	// SaveLoggers inserts or replaces loggers, deleted rows with the same keys
+	// included.
 	SaveLoggers(ctx context.Context, loggers []Logger) error
-	// CreateLoggers writes loggers that do not exist, over deleted rows of their
-	// keys if there are any.
+	// CreateLoggers inserts new loggers, and replaces deleted rows with the same
+	// keys.
 	CreateLoggers(ctx context.Context, loggers []Logger) error
 	DeleteLogger(ctx context.Context, account, key string, at time.Time) error
-	// MarkLoggerCascaded remembers that a logger was promoted, also when it is deleted.
+	// MarkLoggerCascaded stores that a logger was promoted, which outlives its deletion.
 	MarkLoggerCascaded(ctx context.Context, account, key string) error
 	// ClearDescendants removes the levels of the unmanaged descendants of a
-	// logger and returns the keys of those that had one.
+	// logger and returns the keys of the changed ones.
 	ClearDescendants(ctx context.Context, account, key string, at time.Time) ([]string, error)
 
 	SaveLogGroups(ctx context.Context, groups []Group) error
 	DeleteLogGroup(ctx context.Context, account, key string, at time.Time) error
 
-	// SaveLoggerSources writes sources, new or not; those that exist keep when
-	// they were first observed.
+	// SaveLoggerSources inserts or updates sources. Existing ones keep their
+	// FirstObserved.
 	SaveLoggerSources(ctx context.Context, sources []Source) error
 }
 
-// Service is the loggers' rules on top of a Store.
+// Service reads and writes loggers and groups, and checks every write.
 type Service struct {
 	Store Store
-	// Reports runs the transactions of reports, which wait for all others.
+	// Reports runs the transactions of reports, which let all others go first.
 	Reports Store
 	Plans   plans.Table
 	// Writable refuses to write a level for an environment that is unmanaged
@@ -136,8 +136,8 @@ type Service struct {
 	sources observations.Sources[ReadTx, Tx, Source]
 }
 
-// onStored turns a precondition on a view into one on what is stored: view shows
-// the definition alone, which is what callers have read.
+// onStored turns a precondition on a view into a precondition on the stored logger or
+// group. The precondition only compares the definition.
 func onStored[T, V any](match changes.Match[V], view func(T) V) changes.Match[T] {
 	if match == nil {
 		return nil
@@ -149,7 +149,7 @@ func viewLogger(logger Logger) View { return View{Logger: logger} }
 
 func viewGroup(group Group) GroupView { return GroupView{Group: group} }
 
-// snapshots reads everything of one state.
+// snapshots is a Store whose Read sees one state.
 type snapshots struct{ Store }
 
 // Read is the Store's Snapshot.
@@ -157,8 +157,7 @@ func (s snapshots) Read(ctx context.Context, fn func(context.Context, ReadTx) er
 	return s.Snapshot(ctx, fn)
 }
 
-// Loggers lists the loggers of the caller's account. See View for what a
-// list leaves out.
+// Loggers lists the loggers of the caller's account. View says what a list leaves out.
 func (s *Service) Loggers(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[View], error) {
 	return transaction.Read(ctx, snapshots{s.Store}, func(ctx context.Context, tx ReadTx) (page.List[View], error) {
 		list, err := tx.Loggers(ctx, caller.Account, filter, request)
@@ -181,8 +180,7 @@ func (s *Service) Logger(ctx context.Context, caller accounts.Caller, key string
 	})
 }
 
-// Sources lists where loggers are seen; of one logger, which must exist, when
-// the filter names it.
+// Sources lists the sources of loggers. If the filter names a logger, it must exist.
 func (s *Service) Sources(ctx context.Context, caller accounts.Caller, filter SourceFilter, request page.Request) (page.List[Source], error) {
 	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[Source], error) {
 		if filter.Logger != "" {

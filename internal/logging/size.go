@@ -8,24 +8,24 @@ import (
 )
 
 const (
-	// MaxOverrideBytes is what the overrides of an account's loggers and groups
-	// may take together: a list shows a thousand of them at once.
+	// MaxOverrideBytes limits the total size of the overrides of an account: a list
+	// shows a thousand loggers or groups at once.
 	MaxOverrideBytes = 32 << 20
-	// SmallBytes is up to where overrides are not counted, so that most writes do not ask.
+	// SmallBytes is the size up to which overrides do not count, so that most writes skip the query.
 	SmallBytes = 8 << 10
 )
 
-// bytes returns what the overrides take as they are stored.
+// bytes returns the stored size of the overrides.
 func (l Levels) bytes() int {
 	text, err := json.Marshal(l.Environments)
 	if err != nil {
-		panic(err) // names, levels and times cannot fail
+		panic(err) // names, levels and times always encode
 	}
 	return len(text)
 }
 
-// checkTotalSize refuses overrides that grow past what an account may have.
-// before are those that are still stored.
+// checkTotalSize refuses overrides that grow past the limit of the account.
+// before are the stored ones.
 func checkTotalSize(ctx context.Context, tx ReadTx, account string, before, after Levels) error {
 	size, was := after.bytes(), before.bytes()
 	if size <= max(SmallBytes, was) {

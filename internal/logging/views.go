@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	// maxDerived bounds what a list shows beside the definitions, in about so many
-	// bytes of JSON. Past it loggers and groups have their definition alone.
+	// maxDerived is the approximate limit in bytes of JSON for the derived members
+	// of a list. Loggers and groups past the limit have only their definition.
 	maxDerived = 16 << 20
-	// maxProbes is how many ancestors are looked up by key; reading the keys of all
-	// loggers is cheaper than more.
+	// maxProbes is how many ancestors are looked up by key. For more, reading the
+	// keys of all loggers is cheaper.
 	maxProbes = 2_000
 )
 
@@ -27,7 +27,7 @@ func groupView(ctx context.Context, tx ReadTx, group Group) (GroupView, error) {
 	return only(viewer{tx: tx, account: group.Account}.groups(ctx, []Group{group}))
 }
 
-// only returns the view of a list of one.
+// only returns the only element of views.
 func only[T any](views []T, err error) (view T, _ error) {
 	if err == nil {
 		view = views[0]
@@ -39,8 +39,8 @@ func only[T any](views []T, err error) (view T, _ error) {
 type viewer struct {
 	tx      ReadTx
 	account string
-	// list leaves out environments that are not managed and have no override that
-	// matters: services create environments, so there may be any number.
+	// list leaves out unmanaged environments without an override that matters:
+	// services create environments, so there may be any number of them.
 	list bool
 }
 
@@ -93,7 +93,7 @@ func (v viewer) groups(ctx context.Context, groups []Group) ([]GroupView, error)
 	return made, nil
 }
 
-// shown has the environments of an account, and those that every view shows.
+// shown has the environments of an account, and the ones that every view shows.
 type shown struct {
 	all    map[string]bool
 	always []string
@@ -127,7 +127,7 @@ func (s shown) resolve(overridden iter.Seq[string], level func(environment strin
 	return levels
 }
 
-// weight returns about how many bytes levels take as JSON.
+// weight returns the approximate size of levels as JSON.
 func weight(levels map[string]Resolved) (bytes int) {
 	const besides = 60 // the names of members, a level and an origin
 	for environment, level := range levels {
@@ -139,7 +139,7 @@ func weight(levels map[string]Resolved) (bytes int) {
 	return bytes
 }
 
-// tree reads what the levels of loggers depend on.
+// tree reads the ancestors and groups that the levels of loggers depend on.
 func (v viewer) tree(ctx context.Context, loggers []Logger) (*loglevel.Tree, error) {
 	ancestors, err := v.ancestors(ctx, loggers)
 	if err != nil {
@@ -164,8 +164,8 @@ func (v viewer) tree(ctx context.Context, loggers []Logger) (*loglevel.Tree, err
 	return loglevel.NewTree(nodes, groupNodes), nil
 }
 
-// ancestors reads the ancestors of loggers that are not among them. A key may
-// have hundreds of segments, and nearly all of its ancestors may not exist.
+// ancestors reads the ancestors of loggers, without those already in loggers. A key
+// may have hundreds of segments, and most of its ancestors may not exist.
 func (v viewer) ancestors(ctx context.Context, loggers []Logger) ([]Logger, error) {
 	known := make(map[string]bool, len(loggers))
 	for _, logger := range loggers {

@@ -13,14 +13,14 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// resource is how one of the resources of this package is changed.
+// resource has the functions that read and change one kind of resource.
 type resource[T any] struct {
 	kind   string
 	load   func(tx ReadTx, ctx context.Context, account, id string) (T, error)
 	save   func(tx Tx, ctx context.Context, changed T) error
 	remove func(tx Tx, ctx context.Context, account, id string) error
-	create func(ctx context.Context, tx Tx, caller accounts.Caller, draft *Draft) (T, error) // nil if only reports do
-	over   func(draft *Draft, before T, now time.Time) T                                     // lays a draft over a stored one
+	create func(ctx context.Context, tx Tx, caller accounts.Caller, draft *Draft) (T, error) // nil if only reports create it
+	over   func(draft *Draft, before T, now time.Time) T                                     // applies a draft to a stored one
 }
 
 func services() resource[ReportingService] {
@@ -81,7 +81,7 @@ func (r resource[T]) write(ctx context.Context, s *Service, caller accounts.Call
 	})
 }
 
-// replace returns the write that replaces a resource.
+// replace returns a write that replaces a resource.
 func (r resource[T]) replace(id string, match changes.Match[T]) func(context.Context, Tx, accounts.Caller, *Draft) (T, error) {
 	return func(ctx context.Context, tx Tx, caller accounts.Caller, draft *Draft) (T, error) {
 		return changes.Replace(ctx, tx, r.target(ctx, tx, caller, id, match),
@@ -90,7 +90,7 @@ func (r resource[T]) replace(id string, match changes.Match[T]) func(context.Con
 	}
 }
 
-// delete returns the write that deletes a resource.
+// delete returns a write that deletes a resource.
 func (r resource[T]) delete(id string, match changes.Match[T]) func(context.Context, Tx, accounts.Caller) error {
 	return func(ctx context.Context, tx Tx, caller accounts.Caller) error {
 		return changes.Delete(ctx, tx, r.target(ctx, tx, caller, id, match), func(T) error { return r.remove(tx, ctx, caller.Account, id) })
@@ -120,7 +120,7 @@ func (s *Service) Service(ctx context.Context, caller accounts.Caller, key strin
 	return services().get(ctx, s, caller, key)
 }
 
-// CreateService creates a service before it reports itself. MEMBER or higher.
+// CreateService creates a service before it reports itself. It requires MEMBER or higher.
 func (s *Service) CreateService(ctx context.Context, caller accounts.Caller, draft Draft) (ReportingService, error) {
 	if rule := brokenPathRule(draft.Key.Or(""), maxName); rule != "" {
 		draft.Problems.Add(fault.New(fault.Validation, "id %s: it is the service's key.", rule).At(fault.Pointer("/data/id")))
@@ -156,18 +156,18 @@ func requireFewServices(ctx context.Context, tx Tx, account string) error {
 	return err
 }
 
-// ReplaceService renames a service; without a name it is called by its key.
+// ReplaceService renames a service; without a name, the key is its name. It requires
 // MEMBER or higher.
 func (s *Service) ReplaceService(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[ReportingService]) (ReportingService, error) {
 	return services().write(ctx, s, caller, draft, services().replace(key, match))
 }
 
-// DeleteService removes a service until it reports itself again. MEMBER or higher.
+// DeleteService removes a service until it reports itself again. It requires MEMBER or higher.
 func (s *Service) DeleteService(ctx context.Context, caller accounts.Caller, key string, match changes.Match[ReportingService]) error {
 	return accounts.Do(ctx, s.Store, caller, services().delete(key, match))
 }
 
-// RestoreService undoes a change of a service, given the service from before it.
+// RestoreService reverts a change of a service. The draft is the service before the change.
 func (s *Service) RestoreService(ctx context.Context, caller accounts.Caller, revert accounts.Revert, draft Draft) (changes.Change, error) {
 	return services().restore(ctx, s, caller, revert, draft)
 }
@@ -184,8 +184,8 @@ func (s *Service) ContextType(ctx context.Context, caller accounts.Caller, key s
 	return contextTypes().get(ctx, s, caller, key)
 }
 
-// CreateContextType creates a context type before a context of it is reported.
-// MEMBER or higher.
+// CreateContextType creates a context type before a context of this type is reported.
+// It requires MEMBER or higher.
 func (s *Service) CreateContextType(ctx context.Context, caller accounts.Caller, draft Draft) (ContextType, error) {
 	if rule := brokenTypeRule(draft.Key.Or("")); rule != "" {
 		draft.Problems.Add(fault.New(fault.Validation, "id %s: it is the context type's key.", rule).At(fault.Pointer("/data/id")))
@@ -209,8 +209,8 @@ func createContextType(ctx context.Context, tx Tx, caller accounts.Caller, draft
 	return created, changes.Record(ctx, tx, caller.Account, caller.Actor(), KindContextType, key, nil, &created)
 }
 
-// newContextType refuses a key that is in use, and more types than an account may
-// have.
+// newContextType refuses a key that is in use, and a type above the limit of an
+// account.
 func newContextType(ctx context.Context, tx Tx, account, key string) error {
 	existing, err := tx.ContextTypesByKey(ctx, account, []string{key})
 	if err != nil {
@@ -226,18 +226,18 @@ func newContextType(ctx context.Context, tx Tx, account, key string) error {
 	return err
 }
 
-// ReplaceContextType renames a context type and replaces its known attributes.
-// MEMBER or higher.
+// ReplaceContextType renames a context type and replaces its known attributes. It
+// requires MEMBER or higher.
 func (s *Service) ReplaceContextType(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[ContextType]) (ContextType, error) {
 	return contextTypes().write(ctx, s, caller, draft, contextTypes().replace(key, match))
 }
 
-// DeleteContextType removes a context type and all its contexts. MEMBER or higher.
+// DeleteContextType removes a context type and all its contexts. It requires MEMBER or higher.
 func (s *Service) DeleteContextType(ctx context.Context, caller accounts.Caller, key string, match changes.Match[ContextType]) error {
 	return accounts.Do(ctx, s.Store, caller, contextTypes().delete(key, match))
 }
 
-// RestoreContextType undoes a change of a context type, given the one from before it.
+// RestoreContextType reverts a change of a context type. The draft is the type before the change.
 func (s *Service) RestoreContextType(ctx context.Context, caller accounts.Caller, revert accounts.Revert, draft Draft) (changes.Change, error) {
 	return contextTypes().restore(ctx, s, caller, revert, draft)
 }
@@ -254,18 +254,18 @@ func (s *Service) Context(ctx context.Context, caller accounts.Caller, id string
 	return contexts().get(ctx, s, caller, id)
 }
 
-// RenameContext changes what a context is called; services report the rest.
+// RenameContext changes the name of a context; services report the rest. It requires
 // MEMBER or higher.
 func (s *Service) RenameContext(ctx context.Context, caller accounts.Caller, id string, draft Draft, match changes.Match[Context]) (Context, error) {
 	return contexts().write(ctx, s, caller, draft, contexts().replace(id, match))
 }
 
-// DeleteContext removes a context until it is reported again. MEMBER or higher.
+// DeleteContext removes a context until it is reported again. It requires MEMBER or higher.
 func (s *Service) DeleteContext(ctx context.Context, caller accounts.Caller, id string, match changes.Match[Context]) error {
 	return accounts.Do(ctx, s.Store, caller, contexts().delete(id, match))
 }
 
-// RestoreContext undoes a change of a context, given the context from before it.
+// RestoreContext reverts a change of a context. The draft is the context before the change.
 func (s *Service) RestoreContext(ctx context.Context, caller accounts.Caller, revert accounts.Revert, draft Draft) (changes.Change, error) {
 	return contexts().restore(ctx, s, caller, revert, draft)
 }

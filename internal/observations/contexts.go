@@ -16,10 +16,10 @@ import (
 type ReportedContext struct {
 	Type       string
 	Key        string
-	Attributes json.RawMessage // a JSON object, or nil when not reported
+	Attributes json.RawMessage // a JSON object, or nil if not reported
 }
 
-// Types of reported contexts that are resources of their own.
+// Contexts of these types are reported environments and services.
 const (
 	typeEnvironment = "environment"
 	typeService     = "service"
@@ -28,7 +28,7 @@ const (
 // maxEnvironmentKey is how long the key of an environment may be.
 const maxEnvironmentKey = 100
 
-// check returns what is wrong with an item, or "".
+// check returns the problem of an item, or "".
 func (c ReportedContext) check(caller accounts.Caller) string {
 	if rule := brokenTypeRule(c.Type); rule != "" {
 		return "type " + rule
@@ -49,9 +49,9 @@ func (c ReportedContext) check(caller accounts.Caller) string {
 	return ""
 }
 
-// Report stores what a running service reports about itself. A report that fails
-// may have been written in part; repeating it writes the rest. Every role may
-// call it.
+// Report stores the environments, services and contexts that a service reports. A
+// report that fails may have been written in part; repeating it writes the rest.
+// Every role may report.
 func (s *Service) Report(ctx context.Context, caller accounts.Caller, items []ReportedContext) (Outcome, error) {
 	kept, rejected := distinctContexts(caller, items)
 	outcome := Outcome{Registered: len(kept), Rejected: rejected}
@@ -74,7 +74,7 @@ func (s *Service) reportSlice(ctx context.Context, caller accounts.Caller, items
 	found, err := transaction.Read(ctx, s.Reports, func(ctx context.Context, tx ReadTx) (*contextNews, error) { return r.compare(ctx, tx) })
 	if err == nil && found.any() {
 		err = s.queue.Write(ctx, s.Reports, caller.Account, queuedWrite[Tx]{items: len(items), check: confirm[Tx](caller), write: func(ctx context.Context, tx Tx, _ *sharedCount) (err error) {
-			if found, err = r.compare(ctx, tx); err != nil { // others may have been first
+			if found, err = r.compare(ctx, tx); err != nil { // another report may have been first
 				return err
 			}
 			return found.write(ctx, tx, caller)
@@ -86,7 +86,7 @@ func (s *Service) reportSlice(ctx context.Context, caller accounts.Caller, items
 	return found.dropped, nil
 }
 
-// contextReport is the items of a slice, by what they are.
+// contextReport is the items of a slice, by kind.
 type contextReport struct {
 	account      string
 	environments []string
@@ -96,8 +96,8 @@ type contextReport struct {
 	discoverable func(known map[string]bool, keys []string) (created []string, dropped int)
 }
 
-// distinctContexts merges items that are about the same, in the order in which
-// they first come.
+// distinctContexts merges items about the same context, in the order of their first
+// appearance.
 func distinctContexts(caller accounts.Caller, items []ReportedContext) (kept []ReportedContext, rejected []Rejected) {
 	places := map[string]int{}
 	for index, item := range items {
@@ -111,7 +111,7 @@ func distinctContexts(caller accounts.Caller, items []ReportedContext) (kept []R
 		case !repeated:
 			places[id] = len(kept)
 			kept = append(kept, item)
-		case item.Attributes != nil: // else it says nothing about them
+		case item.Attributes != nil: // otherwise the earlier attributes stay
 			kept[place] = item
 		}
 	}

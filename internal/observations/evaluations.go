@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/internal/background"
 )
 
-// The metric that evaluations count into, with the unit that clients report it in.
+// The name and unit of the metric for evaluations, as clients report it.
 const (
 	evaluationsName = "flags.evaluations"
 	evaluationsUnit = "evaluations"
@@ -24,7 +24,7 @@ const (
 	// maxEvaluationSets is how many different evaluations of an account are counted between two writes. It is enough for
 	// all flags with two values each.
 	maxEvaluationSets = 20_000
-	// maxValueText is how many bytes of a served value, as JSON, tell it apart from others.
+	// maxValueText is how many bytes of a served value, as JSON, are counted by. Longer values are cut.
 	maxValueText = 100
 )
 
@@ -34,9 +34,8 @@ type Evaluated struct {
 	Value json.RawMessage
 }
 
-// Evaluations counts what the server evaluates for callers, and stores the
-// counts as if a client had reported them. Counting writes nothing: see the
-// package's documentation.
+// Evaluations counts the server's evaluations in memory, and stores the counts like
+// the report of a client. See the package documentation.
 type Evaluations struct {
 	// Metrics stores the counts.
 	Metrics *Service
@@ -50,14 +49,14 @@ type Evaluations struct {
 	loop     background.Loop
 }
 
-// evaluationCounts are those of an account. Accounts share nothing: none can
-// take the place of another.
+// evaluationCounts are the counts of one account. Each account has its own limit, so
+// that none can use up the capacity of another.
 type evaluationCounts struct {
 	mu     sync.Mutex
 	counts map[evaluationSet]*int
 }
 
-// evaluationSet is what evaluations are counted by.
+// evaluationSet is the key that evaluations are counted by.
 type evaluationSet struct{ environment, flag, value string }
 
 // Note counts evaluations of an account in an environment.
@@ -72,11 +71,11 @@ func (e *Evaluations) Note(account, environment string, evaluated ...Evaluated) 
 			*count++
 			continue
 		}
-		e.add(of, evaluationSet{strings.Clone(environment), strings.Clone(each.Flag), string(value)}, 1) // requests end
+		e.add(of, evaluationSet{strings.Clone(environment), strings.Clone(each.Flag), string(value)}, 1) // clones, because the texts may keep a request in memory
 	}
 }
 
-// beginning returns a value, or of a long one the beginning as a string.
+// beginning returns a value, or the beginning of a long value as a JSON string.
 func beginning(value json.RawMessage) json.RawMessage {
 	if len(value) <= maxValueText {
 		return value
@@ -86,7 +85,7 @@ func beginning(value json.RawMessage) json.RawMessage {
 	return short
 }
 
-// add counts a set of an account, whose lock is held.
+// add counts a set of an account. The caller holds its lock.
 func (e *Evaluations) add(of *evaluationCounts, set evaluationSet, more int) {
 	if of.counts == nil {
 		of.counts = map[evaluationSet]*int{}
@@ -118,24 +117,24 @@ func (e *Evaluations) of(account string) *evaluationCounts {
 	return e.accounts[account]
 }
 
-// Start begins to write.
+// Start begins to write the counts regularly.
 func (e *Evaluations) Start(ctx context.Context) {
 	e.loop.Start(ctx, func(ctx context.Context) { background.Every(ctx, e.Interval, e.Flush) })
 }
 
-// Stop writes what is left and ends.
+// Stop ends the loop and writes the remaining counts.
 func (e *Evaluations) Stop(ctx context.Context) {
 	e.loop.Stop()
 	e.Flush(ctx)
 }
 
-// Flush writes what was counted. What cannot be written stays, and counts for
-// the time at which it is.
+// Flush writes the counts. Counts that cannot be written stay, and later count for the
+// minute in which they are written.
 func (e *Evaluations) Flush(ctx context.Context) {
-	flush(ctx, e.take(), e.write, &e.outage, e.Log, "how often flags were evaluated")
+	flush(ctx, e.take(), e.write, &e.outage, e.Log, "counts of flag evaluations")
 }
 
-// take returns what was counted, by account, and begins anew.
+// take returns the counts by account, and resets them.
 func (e *Evaluations) take() map[string]map[evaluationSet]*int {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
@@ -150,7 +149,7 @@ func (e *Evaluations) take() map[string]map[evaluationSet]*int {
 	return counted
 }
 
-// write writes the counts of an account, and puts back what it cannot.
+// write writes the counts of an account, and puts back the ones that it cannot write.
 func (e *Evaluations) write(ctx context.Context, account string, counts map[evaluationSet]*int) error {
 	sets := slices.Collect(maps.Keys(counts))
 	for len(sets) > 0 {

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// metricsAhead is how far a client's clock may be ahead of ours.
+	// metricsAhead is how far the clock of a client may be ahead.
 	metricsAhead = time.Hour
 	maxUnit      = 50
-	// maxMetric keeps sums far from what a float64 can hold.
+	// maxMetric keeps sums far below the largest float64.
 	maxMetric     = 1e100
-	maxDimensions = 1 << 10 // bytes; they are part of a key of the store
+	maxDimensions = 1 << 10 // bytes; dimensions are part of a key in the database
 )
 
 // Metric is one measurement that a client reports.
@@ -26,15 +26,15 @@ type Metric struct {
 	Name  string
 	Unit  string
 	Value float64
-	// Dimensions is a JSON object with its members sorted, so that equal ones
+	// Dimensions is a JSON object with sorted members, so that equal dimensions
 	// have equal texts.
 	Dimensions json.RawMessage
 	RecordedAt time.Time // zero means now
 }
 
-// Resolution is how long the times are for which measurements are added up.
-// Every measurement is added to its minute and to its hour, so that the sums of
-// the hours are there when the minutes are removed.
+// Resolution says whether measurements are summed by the minute or by the hour. Every
+// measurement is added to its minute and to its hour, so that the sums of the hours
+// exist when the minutes are removed.
 type Resolution uint8
 
 // The resolutions.
@@ -46,7 +46,7 @@ const (
 // Resolutions returns all resolutions.
 func Resolutions() []Resolution { return []Resolution{ByMinute, ByHour} }
 
-// Length returns how long the times are.
+// Length returns the length of the interval that a sum covers.
 func (r Resolution) Length() time.Duration { return [...]time.Duration{time.Minute, time.Hour}[r] }
 
 // Kept returns how long sums are kept.
@@ -54,17 +54,17 @@ func (r Resolution) Kept() time.Duration {
 	return [...]time.Duration{7 * 24 * time.Hour, 90 * 24 * time.Hour}[r]
 }
 
-// maxSets is how many sums an account may have for one time: distinct names,
+// maxSets is how many sums an account may have for one minute or hour: distinct names,
 // units and dimensions. It bounds the rows of an account.
 func (r Resolution) maxSets() int { return [...]int{2000, 5000}[r] }
 
-// metricSet is what the measurements of one time are added up by.
+// metricSet identifies a sum: measurements with the same set are added up.
 type metricSet struct {
 	at                     int64
 	name, unit, dimensions string
 }
 
-// MetricSum is what was reported of one metric in one minute or hour.
+// MetricSum is the sum of the measurements of a metric in one minute or hour.
 type MetricSum struct {
 	At         time.Time
 	Name       string
@@ -76,14 +76,14 @@ type MetricSum struct {
 	Maximum    float64
 }
 
-// MetricFilter says which sums are wanted; the zero values mean all.
+// MetricFilter selects sums. Zero members do not filter.
 type MetricFilter struct {
 	Name     string
-	From, To time.Time // from the first instant until before the second
+	From, To time.Time // From is included, To is not
 }
 
-// ReportMetrics adds measurements up. Unusable ones are skipped: a client must
-// not fail because of what it measures. Every role may call it.
+// ReportMetrics adds measurements to their sums. It skips unusable ones: a client must
+// not fail because of a bad measurement. Every role may report.
 func (s *Service) ReportMetrics(ctx context.Context, caller accounts.Caller, metrics []Metric) error {
 	for slice := range slices.Chunk(metrics, sliceSize) {
 		var stored storedMetrics
@@ -99,8 +99,8 @@ func (s *Service) ReportMetrics(ctx context.Context, caller accounts.Caller, met
 	return nil
 }
 
-// addMetrics stores a slice of measurements in a transaction of its own. Unlike
-// ReportMetrics it knows when it returns whether they were stored.
+// addMetrics stores a slice of measurements in its own transaction. Unlike with
+// ReportMetrics, an error means that nothing was stored.
 func (s *Service) addMetrics(ctx context.Context, account string, metrics []Metric) error {
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
@@ -113,10 +113,10 @@ func (s *Service) addMetrics(ctx context.Context, account string, metrics []Metr
 	return err
 }
 
-// storedMetrics is what became of measurements.
+// storedMetrics is the outcome of storeMetrics.
 type storedMetrics struct {
 	usable  []Metric
-	dropped int // sums that did not fit
+	dropped int // sums past the cap
 }
 
 func (s *Service) tell(account string, stored storedMetrics) {
@@ -132,7 +132,7 @@ func (s *Service) drop(sums int) {
 	}
 }
 
-// storeMetrics adds measurements to the minutes and hours they belong to.
+// storeMetrics adds measurements to the sums of their minutes and hours.
 func storeMetrics(ctx context.Context, tx Tx, account string, metrics []Metric) (storedMetrics, error) {
 	stored := storedMetrics{usable: usable(metrics, tx.Now())}
 	for _, by := range Resolutions() {
@@ -149,8 +149,8 @@ func storeMetrics(ctx context.Context, tx Tx, account string, metrics []Metric) 
 	return stored, nil
 }
 
-// fitting returns the sums without those that are new and past the cap of their
-// time.
+// fitting returns the sums without new ones that are past the cap of their minute or
+// hour.
 func fitting(ctx context.Context, tx ReadTx, account string, by Resolution, sums []MetricSum) ([]MetricSum, error) {
 	wanted := map[time.Time]int{}
 	for _, sum := range sums {
@@ -158,7 +158,7 @@ func fitting(ctx context.Context, tx ReadTx, account string, by Resolution, sums
 	}
 	for at, more := range wanted {
 		stored, err := tx.CountMetrics(ctx, account, by, at)
-		if err == nil && stored+more > by.maxSets() { // it is not, nearly always
+		if err == nil && stored+more > by.maxSets() { // rarely
 			sums, err = fittingAt(ctx, tx, account, by, at, sums)
 		}
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 )
 
-// contextNews is what a report of contexts says that is not stored.
+// contextNews is the part of a report of contexts that must be written.
 type contextNews struct {
 	environments []string
 	services     []ReportingService
@@ -24,7 +24,7 @@ func (n *contextNews) any() bool {
 	return len(n.environments)+len(n.services)+len(n.types)+len(n.contexts) > 0
 }
 
-// compare compares the report with what is stored.
+// compare compares the report with the stored rows.
 func (r *contextReport) compare(ctx context.Context, tx ReadTx) (*contextNews, error) {
 	found := &contextNews{}
 	for _, compare := range []func(context.Context, ReadTx, *contextNews) error{r.compareEnvironments, r.compareServices, r.compareContexts} {
@@ -57,8 +57,8 @@ func (r *contextReport) compareServices(ctx context.Context, tx ReadTx, found *c
 	return err
 }
 
-// compareContexts finds the contexts that are new or have other attributes, and
-// what that means for their types. A type past the cap takes its contexts along.
+// compareContexts finds contexts that are new or have other attributes, and types that
+// are new or have more attributes. Contexts of a type past the cap are dropped.
 func (r *contextReport) compareContexts(ctx context.Context, tx ReadTx, found *contextNews) error {
 	types := typesOf(r.contexts)
 	stored, err := tx.ContextTypesByKey(ctx, r.account, types)
@@ -80,8 +80,8 @@ func (r *contextReport) compareContexts(ctx context.Context, tx ReadTx, found *c
 	return r.learnTypes(known, kept, tx.Now(), found)
 }
 
-// keepContexts finds the contexts to write, and returns all that are or will be
-// stored. New ones count against the cap, known ones do not.
+// keepContexts finds the contexts to write, and returns all contexts that are or will
+// be stored. Only new ones count toward the cap.
 func (r *contextReport) keepContexts(ctx context.Context, tx ReadTx, refused map[string]bool, found *contextNews) ([]Context, error) {
 	contexts := slices.DeleteFunc(slices.Clone(r.contexts), func(each Context) bool { return refused[each.Type] })
 	stored, err := tx.KnownContexts(ctx, r.account, contexts)
@@ -107,8 +107,8 @@ func (r *contextReport) keepContexts(ctx context.Context, tx ReadTx, refused map
 	return kept, err
 }
 
-// learnTypes creates the types of contexts that are new, and adds attribute
-// names to the others.
+// learnTypes creates new types of contexts, and adds attribute names to the other
+// types.
 func (r *contextReport) learnTypes(known map[string]*ContextType, contexts []Context, now time.Time, found *contextNews) error {
 	names := map[string]map[string]bool{}
 	for _, each := range contexts {
@@ -135,8 +135,8 @@ func (r *contextReport) learnTypes(known map[string]*ContextType, contexts []Con
 	return nil
 }
 
-// write stores what is new and records it, except contexts, which are
-// observations and no history.
+// write stores the news and records changes of all but contexts, which have no
+// history.
 func (n *contextNews) write(ctx context.Context, tx Tx, caller accounts.Caller) error {
 	if err := tx.CreateEnvironments(ctx, caller, n.environments); err != nil {
 		return err
@@ -164,8 +164,8 @@ func (n *contextNews) write(ctx context.Context, tx Tx, caller accounts.Caller) 
 	return tx.UpsertContexts(ctx, n.contexts)
 }
 
-// upTo splits what is new into what an account may have more and the rest. What
-// it has is asked for only when there is something new.
+// upTo splits new rows into the ones that fit below the maximum of an account and the
+// rest. It counts the stored rows only if there are new ones.
 func upTo[T any](ctx context.Context, maximum int, fresh []T, count func(context.Context, string) (int, error), account string) (created, dropped []T, err error) {
 	if len(fresh) == 0 {
 		return nil, nil, nil
@@ -193,8 +193,8 @@ func typesOf(contexts []Context) []string {
 	return distinct(contexts, func(each Context) string { return each.Type })
 }
 
-// learn adds attribute names to the known ones, each with an empty object for
-// what people may say about it. A type that has enough learns no more.
+// learn adds attribute names to the known ones, each with an empty object that people
+// may fill in. It adds none past maxKnownNames.
 func learn(known json.RawMessage, names []string) (json.RawMessage, bool, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(known, &members); err != nil {

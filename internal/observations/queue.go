@@ -14,52 +14,52 @@ import (
 
 const (
 	// sliceSize is how many items of a report one transaction writes. Nothing
-	// interrupts a transaction, and on SQLite everybody waits for it. Both sizes are
-	// multiples of what the store writes in one statement.
+	// interrupts a transaction, and on SQLite all other writers wait for it. Both
+	// sizes are multiples of the rows that the store writes in one statement.
 	sliceSize = 256
-	// aloneSize is the same for the only report at the moment: whoever comes waits
-	// for one such slice, and a large report pays for few commits.
+	// aloneSize is the slice size while no other report is under way. The next report
+	// waits for one such slice at most, and a large report needs few commits.
 	aloneSize = 6 * sliceSize
 	// maxWaiting bounds how many items of an account wait in memory.
 	maxWaiting = 100_000
 )
 
-// queue writes the reports of an account that wait for each other in one
-// transaction: a fleet that starts would otherwise pay for a lock, a count and a
-// commit per service. The zero value is ready for use.
+// queue writes the waiting reports of an account together in one transaction: when a
+// fleet starts, this saves a lock, a count and a commit per service. The zero value is
+// ready for use.
 type queue[W any] struct {
 	bounds  sync.Once
 	reports coalesce.Group[string, *pendingReport[W], struct{}]
 }
 
-// queuedWrite is a report, or a slice of one, and how it is written.
+// queuedWrite is a report, or a slice of a report, with the functions that write it.
 type queuedWrite[W any] struct {
 	items int
-	// check decides in the transaction whether the report may still be written,
-	// before anything of it is. A refusal, 401 or 403, is the answer to this caller
-	// alone; the other reports of the batch are written.
+	// check decides in the transaction, before the report is written, whether it may
+	// be written. A refusal, 401 or 403, is returned to this caller only; the other
+	// reports of the batch are written.
 	check func(ctx context.Context, tx W) error
-	// write may run again, as any transaction may, and after the caller has left.
-	// When it fails, the whole batch does.
+	// write may run more than once, as any transaction, and after the caller has
+	// left. If it fails, the whole batch fails.
 	write func(ctx context.Context, tx W, shared *sharedCount) error
 }
 
 // pendingReport is a report whose caller waits.
 type pendingReport[W any] struct {
 	queuedWrite[W]
-	refusal error // for its caller alone
+	refusal error // of check
 }
 
-// sharedCount is how many more sources an account may have. The reports of a
-// batch count it once.
+// sharedCount is how many more sources an account may have. It is counted once for
+// all reports of a batch.
 type sharedCount struct {
 	known    bool
 	capacity int
 }
 
-// Write writes a report, alone or together with others. It returns when the report
-// is written or has failed, or when the caller leaves; a report that is being
-// written by then is written all the same.
+// Write writes a report, alone or together with others. It returns when the report is
+// written or has failed, or when ctx ends; a report that is being written at that
+// moment is still written.
 func (q *queue[W]) Write(ctx context.Context, store transaction.Writer[W], account string, write queuedWrite[W]) error {
 	q.bounds.Do(func() {
 		q.reports.Weight, q.reports.MaxBatch, q.reports.MaxWaiting = func(report *pendingReport[W]) int { return report.items }, sliceSize, maxWaiting
@@ -79,7 +79,7 @@ func (q *queue[W]) Write(ctx context.Context, store transaction.Writer[W], accou
 	return own.refusal
 }
 
-// writeAll writes the reports that are not refused, and notes why the others are.
+// writeAll writes the reports of a batch, except refused ones, whose refusal it sets.
 func writeAll[W any](ctx context.Context, tx W, batch []*pendingReport[W]) error {
 	var shared sharedCount
 	for _, each := range batch {
@@ -99,7 +99,7 @@ func writeAll[W any](ctx context.Context, tx W, batch []*pendingReport[W]) error
 	return nil
 }
 
-// confirm returns the check of a caller's report: the rights are those that the caller has when it is written.
+// confirm returns a check that the caller still has the right to report when the report is written.
 func confirm[W accounts.AuthorityTx](caller accounts.Caller) func(context.Context, W) error {
 	return func(ctx context.Context, tx W) error {
 		_, err := caller.Confirm(ctx, tx)
@@ -107,7 +107,7 @@ func confirm[W accounts.AuthorityTx](caller accounts.Caller) func(context.Contex
 	}
 }
 
-// isRefused tells a caller who may not report from a check that failed.
+// isRefused reports whether an error of check is a refusal, and not a failure of the check itself.
 func isRefused(err error) bool {
 	return fault.Is(err, fault.Unauthorized) || fault.Is(err, fault.Forbidden)
 }

@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	// refreshTimeout is how long the transaction of a slice may take, most of it
-	// waiting.
+	// refreshTimeout is how long the transaction of a slice may take, with its wait
+	// for the lock.
 	refreshTimeout = 3 * time.Second
-	// maxBuffered and maxBufferedOfAccount bound the memory: an account may have
-	// all its sources, flags and keys in the buffer. When the buffer is full, an
-	// account still has sureOfAccount, so that others cannot take it all.
+	// maxBuffered and maxBufferedOfAccount bound the memory. The bound of an account
+	// is enough for all its sources, flags and keys. If the buffer is full, every
+	// account may still have sureOfAccount, so that others cannot use up its share.
 	maxBufferedOfAccount = 250_000
 	maxBuffered          = 1_000_000
 	sureOfAccount        = 1000
@@ -28,7 +28,7 @@ const (
 // Refreshed names an instant that reports and requests move forward.
 type Refreshed uint8
 
-// The instants. What their keys are is said of each.
+// The instants, with the meaning of their keys.
 const (
 	FlagSourceSeen   Refreshed = iota // a source's id
 	LoggerSourceSeen                  // a source's id
@@ -46,13 +46,13 @@ type Refresh struct {
 
 // RefreshTx writes refreshes.
 type RefreshTx interface {
-	// Refresh sets instants of an account, unless they are later already. What
-	// does not exist is left out.
+	// Refresh moves instants of an account forward, never back. It skips rows that
+	// do not exist.
 	Refresh(ctx context.Context, account string, refreshes []Refresh) error
 }
 
-// Refreshes buffers refreshes and writes them at its pace. See the package's
-// documentation for its protocol.
+// Refreshes buffers refreshes and writes them regularly. The package documentation
+// describes its protocol.
 type Refreshes struct {
 	Store transaction.Writer[RefreshTx]
 	// Interval is how long refreshes are buffered.
@@ -66,13 +66,13 @@ type Refreshes struct {
 	loop    background.Loop
 }
 
-// instant is what is refreshed.
+// instant identifies a refreshed instant.
 type instant struct {
 	what Refreshed
 	key  string
 }
 
-// Note remembers that instants of an account are at least as late as at.
+// Note buffers that instants of an account move forward to at.
 func (r *Refreshes) Note(account string, what Refreshed, at time.Time, keys ...string) {
 	if len(keys) == 0 {
 		return
@@ -101,28 +101,28 @@ func (r *Refreshes) note(pending map[instant]time.Time, of instant, at time.Time
 	}
 }
 
-// Start begins to write.
+// Start begins to write the refreshes regularly.
 func (r *Refreshes) Start(ctx context.Context) {
 	r.loop.Start(ctx, func(ctx context.Context) { background.Every(ctx, r.Interval, r.Flush) })
 }
 
-// Stop writes what is left and ends.
+// Stop ends the loop and writes the remaining refreshes.
 func (r *Refreshes) Stop(ctx context.Context) {
 	r.loop.Stop()
 	r.Flush(ctx)
 }
 
-// Flush writes what is buffered. What cannot be written, or not before ctx
-// ends, stays in the buffer.
+// Flush writes the buffered refreshes. Those that cannot be written before ctx ends
+// stay in the buffer.
 func (r *Refreshes) Flush(ctx context.Context) {
 	r.mu.Lock()
 	pending := r.pending
 	r.pending, r.size = nil, 0
 	r.mu.Unlock()
-	flush(ctx, pending, r.write, &r.outage, r.Log, "when flags, loggers and keys were last seen")
+	flush(ctx, pending, r.write, &r.outage, r.Log, "last-seen times of flags, loggers and keys")
 }
 
-// write writes what is buffered of an account, and puts back what it cannot.
+// write writes the refreshes of an account, and puts back the ones that it cannot write.
 func (r *Refreshes) write(ctx context.Context, account string, instants map[instant]time.Time) error {
 	ordered := slices.SortedFunc(maps.Keys(instants), func(a, b instant) int {
 		return cmp.Or(cmp.Compare(a.what, b.what), cmp.Compare(a.key, b.key))

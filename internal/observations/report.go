@@ -10,10 +10,10 @@ import (
 	"github.com/signalbox/signalbox/internal/naming"
 )
 
-// Unknown is the service or environment of an item that names none.
+// Unknown is the service or environment of an item without one.
 const Unknown = "unknown"
 
-// Hard caps per account on what reports can create.
+// Hard caps per account on the rows that reports create.
 const (
 	MaxSources      = 100_000 // of flags, and as many of loggers
 	maxServices     = 10_000
@@ -24,14 +24,14 @@ const (
 // maxName bounds names, and the keys that programs choose.
 const maxName = 255
 
-// Outcome says what became of a report.
+// Outcome is the outcome of a report.
 type Outcome struct {
 	// Registered counts the distinct items that were kept.
 	Registered int
 	Rejected   []Rejected
 }
 
-// Rejected is an item that was skipped, by its place in the report, and why.
+// Rejected is the index of a skipped item in the report, and the reason.
 type Rejected struct {
 	Index  int
 	Detail string
@@ -44,14 +44,14 @@ func IsLabel(text string) bool { return naming.IsLabel(text, maxName) }
 // use it.
 type SourceKey struct{ Name, Service, Environment string }
 
-// ID derives the source's id in an account, the same wherever it is reported.
+// ID derives the source's id from the account and the key: every node derives the same.
 func (k SourceKey) ID(account string) string {
-	identity := strings.Join([]string{account, k.Name, k.Service, k.Environment}, "\x00") // no name has it
+	identity := strings.Join([]string{account, k.Name, k.Service, k.Environment}, "\x00") // no name has NUL
 	const custom = 8                                                                      // the UUID version of ids made by other rules
 	return uuid.NewHash(sha256.New(), uuid.Nil, []byte(identity), custom).String()
 }
 
-// Check returns what is wrong with the service or the environment, or "".
+// Check returns the problem of the service or the environment, or "".
 func (k SourceKey) Check(caller accounts.Caller) string {
 	switch {
 	case !IsLabel(k.Service):
@@ -64,30 +64,29 @@ func (k SourceKey) Check(caller accounts.Caller) string {
 	return ""
 }
 
-// Source is where a resource is used, as its product stores it.
+// Source records that a service uses a resource in an environment. Products implement it.
 type Source[S any] interface {
 	SourceKey() SourceKey
 	// SourceID returns the id under which the source is stored.
 	SourceID() string
-	// Agrees reports whether both sources, which have the same key, say the same.
+	// Agrees reports whether two sources with the same key have the same content.
 	Agrees(with S) bool
-	// Describes reports whether the source says what its resource is like. Of the
-	// sources that report a new resource, the first that does describes it.
+	// Describes reports whether the source describes its resource. The first source
+	// in a report that does defines a new resource.
 	Describes() bool
 }
 
-// Report is the items of a bulk report that could be read.
+// Report is the valid items of a bulk report.
 type Report[S Source[S]] struct {
 	items    []S   // in the order of the report
 	indexes  []int // of the items in the report
-	latest   []S   // the last item of each source, in the order of the first
+	latest   []S   // the last item of each source, in the order of their first items
 	rejected []Rejected
 
-	describing map[string]S // by name; nil before a resource is new
+	describing map[string]S // by name; nil until descriptions is called
 }
 
-// ReadReport reads the items of a report. read returns what is wrong with an
-// item, or "".
+// ReadReport reads the items of a report. read returns the problem of an item, or "".
 func ReadReport[T any, S Source[S]](items []T, read func(T) (S, string)) *Report[S] {
 	r := &Report[S]{items: make([]S, 0, len(items)), indexes: make([]int, 0, len(items)), latest: make([]S, 0, len(items))}
 	places := make(map[SourceKey]int, len(items))
@@ -111,7 +110,7 @@ func ReadReport[T any, S Source[S]](items []T, read func(T) (S, string)) *Report
 
 // descriptions returns the items that describe the named resources.
 func (r *Report[S]) descriptions(names []string) []S {
-	if r.describing == nil { // once, however many slices the report has
+	if r.describing == nil { // once for all slices of the report
 		r.describing = make(map[string]S, len(r.items))
 		for _, item := range r.items {
 			name := item.SourceKey().Name
@@ -127,7 +126,7 @@ func (r *Report[S]) descriptions(names []string) []S {
 	return found
 }
 
-// reject rejects every item about some sources.
+// reject rejects every item of the given sources.
 func (r *Report[S]) reject(sources map[SourceKey]bool, detail string) (rejected []Rejected) {
 	if len(sources) == 0 {
 		return nil

@@ -33,19 +33,19 @@ type ReportingService struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// ContextType is a kind of thing that rules may look at, such as "user".
+// ContextType is a type of contexts that rules may use, such as "user".
 type ContextType struct {
 	Account string `json:"-"`
 	Key     string `json:"-"`
 	Name    string `json:"name"`
-	// Attributes has a member for every attribute that contexts of this type
-	// were reported with.
+	// Attributes has a member for every reported attribute of contexts of this
+	// type.
 	Attributes json.RawMessage `json:"attributes"`
 	CreatedAt  time.Time       `json:"created_at"`
 	UpdatedAt  time.Time       `json:"updated_at"`
 }
 
-// Context is one thing of a type, such as the user "alice".
+// Context is one context of a type, such as the user "alice".
 type Context struct {
 	Account    string          `json:"-"`
 	Type       string          `json:"context_type"`
@@ -56,7 +56,7 @@ type Context struct {
 	UpdatedAt  time.Time       `json:"updated_at"`
 }
 
-// Definition is what people decide about the context: services report the rest.
+// Definition returns the members that people change: services report the rest.
 func (c Context) Definition() any {
 	return struct {
 		Name      string
@@ -76,7 +76,7 @@ type Filter struct {
 	ContextType string // contexts only
 }
 
-// Draft is what a caller wants a service, context or context type to be.
+// Draft is the service, context or context type that a caller asks for.
 type Draft struct {
 	Key        optional.Value[string]
 	Name       optional.Value[string]
@@ -92,8 +92,8 @@ func (d *Draft) validate() error {
 	return d.Problems.Err()
 }
 
-// brokenPathRule returns what is wrong with a key that a program chose and that
-// stands in paths by itself, or "".
+// brokenPathRule returns the rule that a key breaks, or "". Programs choose such keys,
+// and URLs have them as a segment of their path.
 func brokenPathRule(key string, maximum int) string {
 	if !naming.InPath(key) {
 		return naming.PathRule
@@ -101,7 +101,7 @@ func brokenPathRule(key string, maximum int) string {
 	return brokenRule(key, maximum)
 }
 
-// brokenTypeRule returns what is wrong with the key of a context type, or "".
+// brokenTypeRule returns the rule that the key of a context type breaks, or "".
 func brokenTypeRule(key string) string {
 	if strings.Contains(key, ":") {
 		return "must not contain a colon"
@@ -109,7 +109,7 @@ func brokenTypeRule(key string) string {
 	return brokenPathRule(key, maxTypeKey)
 }
 
-// brokenRule returns what is wrong with a key that a program chose, or "".
+// brokenRule returns the rule that a key chosen by a program breaks, or "".
 func brokenRule(key string, maximum int) string {
 	if !naming.Fits(key, 1, maximum) {
 		return "must have 1 to " + strconv.Itoa(maximum) + " characters"

@@ -20,22 +20,22 @@ const KindSeries = "metric_series"
 const (
 	// maxPoints is how many points an answer may have.
 	maxPoints = 10_000
-	// maxSumsRead bounds the work of one question.
+	// maxSumsRead bounds the work of one query.
 	maxSumsRead = 1_000_000
 	maxBy       = 8
 	day         = 24 * time.Hour
 )
 
-// SeriesQuery says which sums of a metric are wanted.
+// SeriesQuery selects sums of a metric.
 type SeriesQuery struct {
 	Name string
-	// From and To are widened to whole steps. Without To it is now, without From
-	// a day earlier.
+	// From and To are widened to whole steps. To defaults to now, From to a day
+	// before To.
 	From, To time.Time
 	Step     time.Duration
-	// By names the dimensions that are told apart.
+	// By names the dimensions that the sums are grouped by.
 	By []string
-	// Where has the values that dimensions must have, as text.
+	// Where maps dimensions to the values that they must have, as text.
 	Where map[string]string
 }
 
@@ -50,7 +50,7 @@ type Series struct {
 	Points []Point   `json:"points"`
 }
 
-// Point is the sum of what was measured in one step.
+// Point is the sum of the measurements in one step.
 type Point struct {
 	At         time.Time       `json:"at"`
 	Dimensions json.RawMessage `json:"dimensions"`
@@ -58,7 +58,7 @@ type Point struct {
 	Count      int             `json:"count"`
 }
 
-// Metrics returns the sums of a metric. Every role may call it.
+// Metrics returns the sums of a metric. Every role may read them.
 func (s *Service) Metrics(ctx context.Context, caller accounts.Caller, query SeriesQuery) (found Series, err error) {
 	err = s.Series.Take(ctx, maxSumsRead, func() error {
 		found, err = s.series(ctx, caller, query)
@@ -81,8 +81,7 @@ func (s *Service) series(ctx context.Context, caller accounts.Caller, query Seri
 	})
 }
 
-// settle checks the query, fills in what was left out, and widens the time to
-// whole steps.
+// settle checks the query, fills in defaults, and widens the time to whole steps.
 func (q *SeriesQuery) settle(now time.Time) error {
 	var problems fault.Problems
 	q.checkNames(&problems)
@@ -131,7 +130,7 @@ func refuse(problems *fault.Problems, parameter, format string, args ...any) {
 	problems.Add(fault.New(fault.InvalidParameter, parameter+" "+format+".", args...).At(fault.Parameter(parameter)))
 }
 
-// resolution returns which sums the steps are made of.
+// resolution returns the resolution of the sums that are read for the steps.
 func (q *SeriesQuery) resolution() Resolution {
 	if q.Step < ByHour.Length() {
 		return ByMinute
@@ -148,10 +147,10 @@ type seriesReader struct {
 	units  map[string]bool
 }
 
-// group is what a set of dimensions means to a query.
+// group is the group of a set of dimensions in a query.
 type group struct {
 	wanted     bool
-	dimensions string // those that are told apart, as JSON
+	dimensions string // the dimensions of SeriesQuery.By, as JSON
 }
 
 type pointKey struct {
@@ -199,7 +198,7 @@ func (r *seriesReader) group(dimensions string) (group, error) {
 	return made, err
 }
 
-// wants reports whether dimensions have the values that are asked for.
+// wants reports whether dimensions have the values of Where.
 func (q *SeriesQuery) wants(dimensions map[string]json.RawMessage) bool {
 	for name, value := range q.Where {
 		stored, has := dimensions[name]
@@ -219,7 +218,7 @@ func textOf(value json.RawMessage) string {
 	return text
 }
 
-// series returns the points in the order of time.
+// series returns the points, sorted by time.
 func (r *seriesReader) series() Series {
 	points := make([]Point, 0, len(r.points))
 	for _, point := range r.points {

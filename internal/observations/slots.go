@@ -5,16 +5,16 @@ import (
 	"runtime"
 )
 
-// Slots bounds how many reports a node reads or compares at once. A fleet that
-// starts would otherwise keep every processor busy, and each small request that
-// comes between would wait for all of its reports. Nil bounds nothing.
+// Slots bounds how many reports a node reads or compares at once. Without it, a fleet
+// that starts would keep every processor busy, and small requests would wait for all
+// reports of the fleet. Nil bounds nothing.
 type Slots chan struct{}
 
-// NewSlots leaves half of the processors to other requests.
+// NewSlots creates slots for half of the processors; other requests have the rest.
 func NewSlots() Slots { return make(Slots, max(1, runtime.GOMAXPROCS(0)/2)) }
 
-// Take runs a function when a slot is free. What has few items, as most services
-// have, needs none: waiting for the database is no work for a processor.
+// Take runs a function when a slot is free. Reports with few items, which are most,
+// need no slot: they mostly wait for the database, which keeps no processor busy.
 func (s Slots) Take(ctx context.Context, items int, run func() error) error {
 	const few = 1000
 	if s == nil || items <= few {

@@ -12,50 +12,49 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// ReportTx is what every report writes and reads in one transaction.
+// ReportTx is the part of a transaction that every report needs.
 type ReportTx interface {
 	changes.Recorder
 	accounts.AuthorityTx
 }
 
-// Product says what reports of sources mean to flags or to loggers. R and W are
-// the transactions in which the product reads and writes.
+// Product has the functions that read and write the sources of flags or of loggers.
+// R and W are the transactions in which the product reads and writes.
 type Product[R interface{ Now() time.Time }, W ReportTx, S Source[S]] struct {
 	Store transaction.Store[R, W]
-	// Reading returns the reading part of a transaction that writes.
+	// Reading returns the reading part of a writing transaction.
 	Reading   func(tx W) R
 	Refreshes *Refreshes
 	Slots     Slots
-	Seen      Refreshed // when a source is seen
+	Seen      Refreshed // the instant to refresh when a source is seen
 
 	Kind         string // of the resources that have sources
 	MaxResources int
-	// Taken is why an item is rejected whose name another kind of resource has.
+	// Taken is the rejection of an item whose name belongs to another kind of resource.
 	Taken string
 
-	// Known returns those of the reported sources that are stored.
+	// Known returns the stored sources that have the keys of reported ones.
 	Known func(tx R, ctx context.Context, account string, reported []S) (map[SourceKey]S, error)
-	// Kinds returns which names are in use, and by what kind of resource.
+	// Kinds returns the kind of resource of each name that is in use.
 	Kinds          func(tx R, ctx context.Context, account string, names []string) (map[string]string, error)
 	CountResources func(tx R, ctx context.Context, account string) (int, error)
 	CountSources   func(tx R, ctx context.Context, account string) (int, error)
-	// Create creates resources, each as a source of it describes it. They do not exist.
+	// Create creates new resources, one for each source, which describes it.
 	Create func(tx W, ctx context.Context, described []S) error
-	// Save writes sources that are new or say something else than before.
+	// Save writes new or changed sources.
 	Save func(tx W, ctx context.Context, sources []S) error
 }
 
-// Sources takes a product's reports of where its resources are used. The zero
-// value is ready for use.
+// Sources takes reports of a product's sources. The zero value is ready for use.
 type Sources[R interface{ Now() time.Time }, W ReportTx, S Source[S]] struct {
 	queue    queue[W]
 	full     fullAccounts
 	underway atomic.Int64 // reports
 }
 
-// Report stores a report: resources and sources that are new, up to the caps,
-// and sources that say something else. The others are refreshed. A report that
-// fails may have been written in part; repeating it writes the rest.
+// Report stores the new resources and sources of a report, up to the caps, and the
+// changed sources. It refreshes all other sources. A report that fails may have been
+// written in part; repeating it writes the rest.
 func (s *Sources[R, W, S]) Report(ctx context.Context, product Product[R, W, S], caller accounts.Caller, report *Report[S]) (Outcome, error) {
 	if len(report.latest) == 0 {
 		return Outcome{Rejected: report.rejected}, nil
@@ -99,14 +98,14 @@ func (s *Sources[R, W, S]) sliceSize() int {
 	return aloneSize
 }
 
-// Deleted makes the next report look for capacity again.
+// Deleted makes the next report check the capacity of an account again.
 func (s *Sources[R, W, S]) Deleted(account string) { s.full.forget(account) }
 
-// comparison is a report beside what is stored.
+// comparison is the result of comparing a report with the stored sources.
 type comparison[S any] struct {
 	at   time.Time
-	seen []string // ids of sources that say what they said
-	news []S
+	seen []string // ids of unchanged sources
+	news []S      // new or changed sources
 }
 
 func (p Product[R, W, S]) compare(ctx context.Context, tx R, account string, report *Report[S], lacking shortage) (comparison[S], error) {
@@ -132,9 +131,9 @@ func (p Product[R, W, S]) compare(ctx context.Context, tx R, account string, rep
 	return found, err
 }
 
-// fitting drops sources that the account is known to have no capacity for:
-// those of existing resources when it is full of sources, those of new ones when
-// it is full of resources.
+// fitting drops sources that the account is known to have no capacity for: sources of
+// existing resources if it has too many sources, and sources of new resources if it
+// has too many resources.
 func (p Product[R, W, S]) fitting(ctx context.Context, tx R, account string, unknown []S, lacking shortage) ([]S, error) {
 	if len(unknown) == 0 || lacking == (shortage{}) {
 		return unknown, nil
@@ -146,15 +145,15 @@ func (p Product[R, W, S]) fitting(ctx context.Context, tx R, account string, unk
 	}), err
 }
 
-// addition is what became of the news of a report.
+// addition is the outcome of add.
 type addition struct {
 	kept     int
 	rejected []Rejected
 	lacking  shortage
 }
 
-// add writes a slice of the news, and creates those of its resources that do
-// not exist, both up to their caps.
+// add writes a slice of the news, and creates missing resources, both up to their
+// caps.
 func (p Product[R, W, S]) add(ctx context.Context, tx W, caller accounts.Caller, report *Report[S], news []S, shared *sharedCount) (added addition, err error) {
 	names := namesOf(news)
 	kinds, err := p.Kinds(p.Reading(tx), ctx, caller.Account, names)
@@ -206,8 +205,8 @@ func (p Product[R, W, S]) create(ctx context.Context, tx W, caller accounts.Call
 	return names, changes.RecordSeveral(ctx, tx, caller.Account, caller.Actor(), changes.Discovered, p.Kind, changes.Several{Keys: names})
 }
 
-// upToCap drops the new sources that the account has no capacity for. Which are
-// new only matters when it is near its cap, so only then is it looked up.
+// upToCap drops the new sources that the account has no capacity for. It looks up
+// which sources are new only if the account is near its cap.
 func (p Product[R, W, S]) upToCap(ctx context.Context, tx W, account string, sources []S, shared *sharedCount) ([]S, error) {
 	if err := p.count(ctx, tx, account, shared); err != nil {
 		return nil, err
@@ -216,7 +215,7 @@ func (p Product[R, W, S]) upToCap(ctx context.Context, tx W, account string, sou
 		shared.capacity -= len(sources)
 		return sources, nil
 	}
-	shared.known = false // sources that were taken for new may have been known
+	shared.known = false // the capacity is exact only after a new count: known sources were subtracted too
 	if err := p.count(ctx, tx, account, shared); err != nil {
 		return nil, err
 	}
@@ -233,7 +232,7 @@ func (p Product[R, W, S]) upToCap(ctx context.Context, tx W, account string, sou
 	}), nil
 }
 
-// count counts an account's sources once in a transaction.
+// count counts an account's sources unless shared has the count.
 func (p Product[R, W, S]) count(ctx context.Context, tx W, account string, shared *sharedCount) error {
 	if shared.known {
 		return nil
@@ -248,7 +247,7 @@ func namesOf[S Source[S]](sources []S) []string {
 	return distinct(sources, func(source S) string { return source.SourceKey().Name })
 }
 
-// distinct returns the names of items, each once, in the order in which they first come.
+// distinct returns the names of items, each once, in the order of their first appearance.
 func distinct[T any](items []T, name func(T) string) (names []string) {
 	listed := make(map[string]bool, len(items))
 	for _, item := range items {
@@ -260,27 +259,27 @@ func distinct[T any](items []T, name func(T) string) (names []string) {
 	return names
 }
 
-// fullFor is how long an account that lacked capacity is taken for full.
+// fullFor is how long an account that lacked capacity counts as full.
 const fullFor = 10 * time.Second
 
-// shortage says what an account has no capacity for.
+// shortage says whether an account lacks capacity for resources or for sources.
 type shortage struct{ resources, sources bool }
 
-// fullAccounts remembers which accounts lacked capacity, and until when they are
-// taken for full.
+// fullAccounts remembers the accounts that lacked capacity, and until when they count
+// as full.
 type fullAccounts struct {
 	mu                 sync.Mutex
 	resources, sources map[string]time.Time
 }
 
-// of returns what an account is known to lack.
+// of returns the known shortage of an account.
 func (f *fullAccounts) of(account string, now time.Time) shortage {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return shortage{now.Before(f.resources[account]), now.Before(f.sources[account])}
 }
 
-// note remembers what an account lacks.
+// note remembers the shortage of an account.
 func (f *fullAccounts) note(account string, lacking shortage, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

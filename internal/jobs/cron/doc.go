@@ -12,12 +12,12 @@
 //	a, a-b, *        a value, a range, every value
 //	a-b/n, */n, a/n  every nth of a range, of all values, and from a on
 //
-// Names are allowed in any case wherever a number is, except as a step. A range runs upwards: SAT-SUN is refused,
-// because SUN is 0; write 6-7.
+// A name in any case may replace a number, except a step. A range runs upward: SAT-SUN is refused, because SUN is 0;
+// write 6-7.
 //
-// If either day field starts with *, a day must match both; otherwise one of them is enough. Only the start decides, as
-// it always has in cron: in "0 0 */2 * MON" both must match although */2 restricts, and in "0 0 1,* * MON" one is enough.
+// If either day field starts with *, a day must match both fields; otherwise one of them is enough. As in cron, only the
+// first character decides: in "0 0 */2 * MON" both must match although */2 restricts; in "0 0 1,* * MON" one is enough.
 //
-// What cron ignores (text after a number, more fields) is an error here, and so are @daily, ?, L, W, #, time zones, and
-// an expression that never fires, such as one for the 30th of February.
+// Text after a number and extra fields, which cron ignores, are errors here. So are @daily, ?, L, W, #, time zones, and
+// expressions that never fire, such as one for February 30.
 package cron

@@ -53,7 +53,7 @@ func Parse(text string) (Schedule, error) {
 	return schedule, nil
 }
 
-// nicknameError says which five fields to write in the place of a nickname such as @daily.
+// nicknameError returns an error with the five fields that replace a nickname such as @daily.
 func nicknameError(text string) error {
 	instead := map[string]string{"@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *", "@monthly": "0 0 1 * *", "@weekly": "0 0 * * 0",
 		"@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@hourly": "0 * * * *"}
@@ -63,7 +63,7 @@ func nicknameError(text string) error {
 	return fmt.Errorf("%s is not read; write five fields, such as 0 0 * * * for every day at midnight", quoted(text))
 }
 
-// sundayOnce replaces 7, the second number of Sunday, by 0.
+// sundayOnce replaces 7 by 0. Both stand for Sunday.
 func sundayOnce(weekdays bitset) bitset {
 	if weekdays.has(7) {
 		weekdays |= 1
@@ -71,7 +71,7 @@ func sundayOnce(weekdays bitset) bitset {
 	return weekdays &^ (1 << 7)
 }
 
-// read returns the values that a field's text names.
+// read parses the text of a field.
 func (f field) read(text string) (bitset, error) {
 	var set bitset
 	for item := range strings.SplitSeq(text, ",") {
@@ -107,7 +107,7 @@ func (f field) readItem(item string) (bitset, error) {
 	return set, nil
 }
 
-// bounds parses the part before a step. A single value with a step reaches up to the highest.
+// bounds parses the part before a step. A single value with a step starts a range up to the highest value.
 func (f field) bounds(text string, stepped bool) (first, last int, err error) {
 	if text == "*" {
 		return f.low, f.high, nil
@@ -158,7 +158,7 @@ func (f field) valueKinds() string {
 	return fmt.Sprintf("a number or one of %s to %s", f.names[0], f.names[len(f.names)-1])
 }
 
-// readStep parses what follows a slash. A step larger than the field leaves the first value only, as in cron.
+// readStep parses the text after a slash. A step larger than the field leaves the first value only, as in cron.
 func readStep(text string) (int, error) {
 	if text == "" {
 		return 0, errors.New("the step after / is missing")
@@ -182,7 +182,7 @@ func isNumber(text string) bool {
 
 func quoted(text string) string { return strconv.Quote(shortened(text)) }
 
-// shortened limits what an error quotes.
+// shortened returns at most 60 bytes of a text, for errors that quote it.
 func shortened(text string) string {
 	const most = 60
 	if len(text) > most {

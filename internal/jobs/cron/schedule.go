@@ -5,19 +5,18 @@ import (
 	"time"
 )
 
-// Schedule is a parsed expression. Two that name the same instants in the same way are equal. The zero Schedule never
-// fires.
+// Schedule is a parsed expression. Schedules with the same fields are equal. The zero Schedule never fires.
 type Schedule struct {
 	minutes, hours, days, months, weekdays bitset
 	// bothDays says that the day of the month and the day of the week must both match, instead of one of them.
 	bothDays bool
 }
 
-// cycle is the number of months after which the calendar repeats, weekdays included: what does not fire within them
-// never fires.
+// cycle is the number of months after which the calendar repeats, weekdays included: a schedule that does not fire
+// within a cycle never fires.
 const cycle = 400 * 12
 
-// lastYear is the last one that an RFC 3339 timestamp can name.
+// lastYear is the last year that an RFC 3339 timestamp can express.
 const lastYear = 9999
 
 // Next returns the first fire time after an instant, in UTC. There is none for the zero Schedule and after the year 9999.
@@ -41,7 +40,7 @@ func (s Schedule) Next(after time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// Latest returns the last fire time that is not after an instant, in UTC: what a job that was asleep has missed.
+// Latest returns the last fire time at or before an instant, in UTC. After an outage this is the latest missed one.
 func (s Schedule) Latest(until time.Time) (time.Time, bool) {
 	until = until.UTC()
 	year, month, day := until.Date()
@@ -106,7 +105,7 @@ func (s Schedule) daysOf(year int, month time.Month) bitset {
 	return days & (1<<(length+1) - 2)
 }
 
-// asDays repeats days of the week over a month that starts with the given one: bit 1 is its first day.
+// asDays repeats days of the week over a month whose first day is the weekday first: bit 1 is day 1 of the month.
 func (b bitset) asDays(first time.Weekday) bitset {
 	week := (b>>first | b<<(7-first)) & (1<<7 - 1)
 	return (week | week<<7 | week<<14 | week<<21 | week<<28) << 1
