@@ -125,8 +125,7 @@ func randomWrites(account string, random *rand.Rand) []func(context.Context, *st
 	wide := strings.Repeat("w", random.IntN(2)*9_000)
 	flag, logger, group := bareFlag(account, key()), bareLogger(account, key()), newGroup(account, "g"+key())
 	flag.Default = json.RawMessage(`"` + wide + `"`)
-	logger.Managed = random.IntN(2) == 0
-	logger.Environments = map[string]logging.Override{"e" + wide: {}}
+	logger.Managed, logger.Environments = random.IntN(2) == 0, map[string]logging.Override{"e" + wide: {}}
 	config := bareConfig(account, key(), "")
 	config.Items = map[string]configs.Item{"i" + wide: {Value: json.RawMessage(`1`), Type: "NUMBER"}}
 	one, two, gone := newContext(account, "t"+key(), key()), newContext(account, "t"+key(), key()), key()
