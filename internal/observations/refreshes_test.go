@@ -167,7 +167,7 @@ func TestRefreshes_OutageIsRetriedAndLoggedOnce(t *testing.T) {
 		pass(5)
 		b.expect(t, map[string]int{"b/2/f": 1, "a/2/f": 9, "a/2/g": 9})
 		pass(5)
-		for text, want := range map[string]int{"failed; it is kept in memory": 1, "works again": 1} {
+		for text, want := range map[string]int{"failed; they are kept in memory": 1, "works again": 1} {
 			if got := strings.Count(b.log.String(), text); got != want {
 				t.Errorf("%q was logged %d times:\n%s", text, got, b.log.String())
 			}

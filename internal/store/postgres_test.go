@@ -194,7 +194,7 @@ func TestPostgres_CanceledCallerEndsRetries(t *testing.T) {
 func TestPostgres_ForgetIdleTogether(t *testing.T) {
 	t.Parallel()
 	const idle, busy = 10, 10 // all that decisions have
-	db := storetest.New(t, "postgres").Open(t)
+	db := storetest.New(t, "postgres").Open(t, func(o *store.Options) { o.Connections = 33 })
 	for range 20 {
 		var begun, ended sync.WaitGroup
 		begun.Add(idle + busy)

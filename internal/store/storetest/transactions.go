@@ -24,6 +24,11 @@ func pools(t *testing.T, db *store.DB) {
 			t.Errorf("the pool %q of %s has %d connections", name, db.Name(), stats().OpenConnections)
 		}
 	}
+	if db.Name() == "postgres" {
+		if allowed, err := db.MaxConnections(t.Context()); err != nil || allowed < 1 {
+			t.Errorf("PostgreSQL allows %d connections: %v", allowed, err)
+		}
+	}
 }
 
 func transactions(t *testing.T, db *store.DB) {
