@@ -60,7 +60,7 @@ test("one is frozen with its consequences", async () => {
   await panel.getByText("It stores 1 log level.").waitFor();
   await expectAccessible(page);
   await panel.getByRole("button", { name: "Freeze…" }).click();
-  await page.getByText("It has 1 log level. They stay").waitFor();
+  await page.getByText("It has 1 log level. These values stay").waitFor();
   await page.getByRole("button", { name: "Apply" }).click();
   await page.getByText("test is frozen.").waitFor();
   expect((await w.server.api("GET", "/api/v1/environments/test")).data.attributes.managed).toBe(false);
