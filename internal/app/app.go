@@ -301,7 +301,6 @@ func (a *App) Stop(ctx context.Context) error {
 		chore.Stop()
 	}
 	a.listener.Stop()
-	live := a.feed.Live()
 	a.feed.Stop()
 	a.api.Stop()
 	ending, cancel := context.WithTimeout(ctx, endTimeout)
@@ -309,7 +308,7 @@ func (a *App) Stop(ctx context.Context) error {
 	a.evaluations.Stop(ending) // before refreshes, to which it adds
 	a.refreshes.Stop(ending)
 	a.connected.Stop(ending)
-	a.stopKeeping(ctx, live)
+	a.stopKeeping(ctx)
 	return errors.Join(err, a.close(ctx))
 }
 

@@ -137,18 +137,15 @@ func (a *App) recallLastKnown(ctx context.Context) {
 	a.api.Load(ctx, kept.Snapshots, kept.Confirmed, heads)
 }
 
-// stopKeeping writes the file for the last time, with everything that was acknowledged.
-// Without the database there is nothing new to write.
-func (a *App) stopKeeping(ctx context.Context, live bool) {
+// stopKeeping writes the file for the last time, with everything that was acknowledged. It
+// tries even if the feed has stopped: a database that was slow for a second may answer.
+func (a *App) stopKeeping(ctx context.Context) {
 	a.recalling.Stop()
 	if a.lastKnown == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
-	if !live {
-		cancel()
-	}
 	if heads, err := a.db.Heads(ctx); err == nil {
 		a.api.CatchUp(ctx, heads)
 	}
