@@ -23,7 +23,7 @@ func TestDocuments_Manifests(t *testing.T) {
 	node := apptest.Shared(t, "sqlite")
 	term := newTerminal(t, "SIGNALBOX_URL="+node.URL, "SIGNALBOX_API_KEY="+node.Account(t, "manual", "pro"), "HOOK_TOKEN=secret")
 	file := term.file(blocks[0][1])
-	if got := term.run("diff", "-f", file); got.code != 1 {
+	if got := term.run("diff", "-f", file); got.code != 10 {
 		t.Errorf("before: %+v", got)
 	}
 	term.must("apply", "-f", file, "--yes")

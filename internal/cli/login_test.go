@@ -97,7 +97,7 @@ func TestLogin_WrongCode(t *testing.T) {
 	term := newTerminal(t)
 	code := strings.ToLower(rand.Text()) // another one each time, because failures are counted
 	term.input = code[:4] + "-" + code[4:8] + "-" + code[8:12] + "\n"
-	if got := term.run("login", apptest.Shared(t, "sqlite").URL); got.code != 1 || !strings.Contains(got.stderr, "This code does not work") {
+	if got := term.run("login", apptest.Shared(t, "sqlite").URL); got.code != 6 || !strings.Contains(got.stderr, "This code does not work") {
 		t.Errorf("got %+v", got)
 	}
 	if _, err := os.Stat(term.profileFile()); !os.IsNotExist(err) {
