@@ -71,7 +71,11 @@ func (f *planFlags) plan(ctx context.Context, c *call, readOnly bool) (*manifest
 	for _, line := range terminal.Sentences(err) {
 		c.Say("%s\n", c.Paint(terminal.Bad, "! "+line))
 	}
-	c.Say("There is no plan.\n")
+	if len(c.args) == 1 {
+		c.Say("Nothing was changed.\n")
+	} else {
+		c.Say("There is no plan.\n")
+	}
 	return nil, err
 }
 
@@ -168,7 +172,11 @@ func (c *call) applyPlan(ctx context.Context, plan *manifest.Plan) error {
 	}
 	written, err := plan.Apply(ctx)
 	if err != nil {
-		c.Note("%d of %d written; apply again to go on", written, len(plan.Steps)-plan.Count(manifest.Keep))
+		next := "apply again to go on"
+		if len(c.args) == 1 {
+			next = "make a new plan to go on"
+		}
+		c.Note("%d of %d written; %s", written, len(plan.Steps)-plan.Count(manifest.Keep), next)
 		return err
 	}
 	c.Say("Applied.\n")

@@ -227,16 +227,9 @@ func align(name string, after, before any) any {
 	}
 	switch old := before.(type) {
 	case map[string]any:
-		members, is := after.(map[string]any)
-		if !is {
-			return after
+		if members, is := after.(map[string]any); is {
+			alignMembers(members, old)
 		}
-		for key, value := range old {
-			if member, exists := members[key]; exists || value == nil {
-				members[key] = align(key, member, value)
-			}
-		}
-		maps.DeleteFunc(members, func(key string, value any) bool { _, had := old[key]; return value == nil && !had })
 	case []any:
 		items, is := after.([]any)
 		for i := 0; is && i < min(len(items), len(old)); i++ {
@@ -249,6 +242,15 @@ func align(name string, after, before any) any {
 		}
 	}
 	return after
+}
+
+func alignMembers(after, before map[string]any) {
+	for name, value := range before {
+		if member, exists := after[name]; exists || value == nil {
+			after[name] = align(name, member, value)
+		}
+	}
+	maps.DeleteFunc(after, func(name string, value any) bool { _, had := before[name]; return value == nil && !had })
 }
 
 // sameInstant reports whether two texts are the same instant.

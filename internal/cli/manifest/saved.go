@@ -89,8 +89,11 @@ func (s Saved) Renew(ctx context.Context, client *signalbox.Client, options Opti
 	if plan == nil {
 		return nil, err
 	}
+	if moved := s.compare(plan); moved != nil {
+		return nil, moved
+	}
 	plan.exact = true
-	return plan, errors.Join(s.compare(plan), err)
+	return plan, err
 }
 
 // compare returns what others changed after the plan was made.

@@ -89,17 +89,19 @@ func TestSaved_RefusedWhenWorldMoved(t *testing.T) {
 		others func(*server)
 		want   string
 	}{
-		"a change":              {func(s *server) { s.put("flag", "changed", `{"default":3,"managed":true}`) }, "flag changed was changed since the plan was made"},
-		"a change of the same":  {func(s *server) { s.put("flag", "same", `{"default":3,"managed":true}`) }, "flag same was changed since the plan was made"},
-		"a creation":            {func(s *server) { s.put("flag", "made", `{"default":1,"managed":true}`) }, "flag made was created since the plan was made"},
-		"a deletion":            {func(s *server) { delete(s.stored, "flag:changed") }, "flag changed was deleted since the plan was made"},
-		"a deletion of pruned":  {func(s *server) { delete(s.stored, "flag:pruned") }, "flag pruned was deleted since the plan was made"},
-		"a change of pruned":    {func(s *server) { s.put("flag", "pruned", `{"default":3}`) }, "flag pruned was changed since the plan was made"},
-		"a change of a former":  {func(s *server) { s.put("flag", "former", `{"default":3}`) }, "flag former was changed since the plan was made"},
-		"a secret":              {func(s *server) { s.stored["job:nightly"]["version"] = []byte("2") }, "job nightly was changed since the plan was made"},
-		"more to prune":         {func(s *server) { s.apply(manifest.Options{Owner: "me"}, read(s.t, "{kind: flag, id: more}")...) }, "flag more came to the owner me since the plan was made"},
-		"another account":       {func(s *server) { s.account = "other" }, "the plan was made for the account acme, and this key is of the account other"},
-		"a resource taken over": {func(s *server) { s.apply(manifest.Options{Owner: "you", TakeOver: true}, read(s.t, "{kind: flag, id: same, default: 1}")...) }, `the flag same belongs to the owner "you"`},
+		"a change":             {func(s *server) { s.put("flag", "changed", `{"default":3,"managed":true}`) }, "flag changed was changed since the plan was made"},
+		"a change of the same": {func(s *server) { s.put("flag", "same", `{"default":3,"managed":true}`) }, "flag same was changed since the plan was made"},
+		"a creation":           {func(s *server) { s.put("flag", "made", `{"default":1,"managed":true}`) }, "flag made was created since the plan was made"},
+		"a deletion":           {func(s *server) { delete(s.stored, "flag:changed") }, "flag changed was deleted since the plan was made"},
+		"a deletion of pruned": {func(s *server) { delete(s.stored, "flag:pruned") }, "flag pruned was deleted since the plan was made"},
+		"a change of pruned":   {func(s *server) { s.put("flag", "pruned", `{"default":3}`) }, "flag pruned was changed since the plan was made"},
+		"a change of a former": {func(s *server) { s.put("flag", "former", `{"default":3}`) }, "flag former was changed since the plan was made"},
+		"a secret":             {func(s *server) { s.stored["job:nightly"]["version"] = []byte("2") }, "job nightly was changed since the plan was made"},
+		"more to prune":        {func(s *server) { s.apply(manifest.Options{Owner: "me"}, read(s.t, "{kind: flag, id: more}")...) }, "flag more came to the owner me since the plan was made"},
+		"another account":      {func(s *server) { s.account = "other" }, "the plan was made for the account acme, and this key is of the account other"},
+		"a resource taken over": {func(s *server) {
+			s.apply(manifest.Options{Owner: "you", TakeOver: true}, read(s.t, "{kind: flag, id: same, default: 1}")...)
+		}, `the flag same belongs to the owner "you"`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

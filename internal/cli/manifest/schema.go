@@ -52,7 +52,7 @@ func kindSchemas() (map[string]node, error) {
 	}
 	kinds := map[string]node{}
 	for _, kind := range signalbox.DocumentKinds() {
-		request := at(description, description, "paths", "/api/v1/"+kind+"s/{id}", "put", "requestBody", "content", "application/vnd.api+json",
+		request := at(description, "paths", "/api/v1/"+kind+"s/{id}", "put", "requestBody", "content", "application/vnd.api+json",
 			"schema", "properties", "data", "properties", "attributes")
 		if request == nil {
 			return nil, fmt.Errorf("the interface description has no attributes of a %s", kind)
@@ -63,16 +63,19 @@ func kindSchemas() (map[string]node, error) {
 }
 
 // at returns what is below some names of a description, with references followed; nil for nothing.
-func at(description, value node, names ...string) node {
+func at(description node, names ...string) node {
+	value := description
 	for _, name := range names {
-		below, _ := value[name].(node)
-		if reference, is := below["$ref"].(string); is {
-			below = at(description, description, strings.Split(strings.TrimPrefix(reference, "#/"), "/")...)
+		value, _ = value[name].(node)
+		if reference, is := value["$ref"].(string); is {
+			value = at(description, segments(reference)...)
 		}
-		value = below
 	}
 	return value
 }
+
+// segments returns the names that a reference leads through.
+func segments(reference string) []string { return strings.Split(strings.TrimPrefix(reference, "#/"), "/") }
 
 // closed returns a schema that stands alone: with what it refers to, and without members that it does not name.
 func closed(description node, schema any) any {
@@ -82,8 +85,8 @@ func closed(description node, schema any) any {
 			schema[i] = closed(description, each)
 		}
 	case node:
-		if _, is := schema["$ref"].(string); is {
-			return closed(description, at(description, node{"it": schema}, "it"))
+		if reference, is := schema["$ref"].(string); is {
+			return closed(description, at(description, segments(reference)...))
 		}
 		result := node{}
 		for name, each := range schema {

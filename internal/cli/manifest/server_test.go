@@ -207,7 +207,9 @@ func (s *server) get(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *server) tag(stored members) string { return fmt.Sprintf(`"%x"`, sha256.Sum256(s.encode(stored))) }
+func (s *server) tag(stored members) string {
+	return fmt.Sprintf(`"%x"`, sha256.Sum256(s.encode(stored)))
+}
 
 // list sends pages of two.
 func (s *server) list(w http.ResponseWriter, r *http.Request) {

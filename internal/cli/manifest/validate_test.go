@@ -69,7 +69,7 @@ func TestValidate_Refuses(t *testing.T) {
 	t.Parallel()
 	schema := publishedSchema(t)
 	tests := map[string]struct{ text, want string }{
-		"a misspelled member":       {`{"kind":"flag","id":"a","type":"BOOLEAN","default":true,"enviroments":{}}`, `the input:1: flag a: there is no member "enviroments". Did you mean environments?`},
+		"a misspelled member":       {`{"kind":"flag","id":"a","type":"BOOLEAN","default":true,"environmnts":{}}`, `the input:1: flag a: there is no member "environmnts". Did you mean environments?`},
 		"one of an environment":     {`{"kind":"flag","id":"a","type":"BOOLEAN","default":true,"environments":{"qa":{"enabld":true}}}`, `environments.qa: there is no member "enabld".`},
 		"a default of another type": {`{"kind":"flag","id":"a","type":"BOOLEAN","default":3}`, "flag a: default: must be boolean, not number"},
 		"no default":                {`{"kind":"flag","id":"a","type":"BOOLEAN"}`, "flag a: default must be there"},
