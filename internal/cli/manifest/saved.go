@@ -37,7 +37,8 @@ type SavedStep struct {
 	Version    string     `json:"version,omitempty"`
 	Runtime    []string   `json:"runtime,omitempty"`
 	MovedFrom  string     `json:"moved_from,omitempty"`
-	Attributes attributes `json:"attributes,omitempty"`
+	// Attributes are what the file says; nil for what is deleted.
+	Attributes attributes `json:"attributes"`
 }
 
 // name returns the word for an action.
@@ -81,7 +82,7 @@ func (s Saved) Renew(ctx context.Context, client *signalbox.Client, options Opti
 	options.Owner, options.Prune, options.TakeOver = s.Owner, s.Prune, s.TakeOver
 	var resources []Resource
 	for _, step := range s.Steps {
-		if step.Action != Delete.name() {
+		if step.Attributes != nil {
 			resources = append(resources, Resource{step.Kind, step.ID, step.Attributes, step.Runtime, step.MovedFrom, step.Source})
 		}
 	}
