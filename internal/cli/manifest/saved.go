@@ -34,9 +34,9 @@ type SavedStep struct {
 	ID     string `json:"id"`
 	Source string `json:"source"`
 	// Version identifies what the server had; "" is nothing.
-	Version    string     `json:"version,omitempty"`
-	Runtime    []string   `json:"runtime,omitempty"`
-	MovedFrom  string     `json:"moved_from,omitempty"`
+	Version   string   `json:"version,omitempty"`
+	Runtime   []string `json:"runtime,omitempty"`
+	MovedFrom string   `json:"moved_from,omitempty"`
 	// Attributes are what the file says; nil for what is deleted.
 	Attributes attributes `json:"attributes"`
 }

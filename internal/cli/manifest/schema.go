@@ -75,7 +75,9 @@ func at(description node, names ...string) node {
 }
 
 // segments returns the names that a reference leads through.
-func segments(reference string) []string { return strings.Split(strings.TrimPrefix(reference, "#/"), "/") }
+func segments(reference string) []string {
+	return strings.Split(strings.TrimPrefix(reference, "#/"), "/")
+}
 
 // closed returns a schema that stands alone: with what it refers to, and without members that it does not name.
 func closed(description node, schema any) any {
