@@ -221,7 +221,7 @@ func resolvedColumns() []terminal.Column[resolvedItem] {
 func (s *shell) diffConfig() *cobra.Command {
 	return s.command(action{
 		use: "diff ID ENVIRONMENT ENVIRONMENT", short: "Compare the values of a config in two environments",
-		long:      "Compare the values of a config in two environments. The exit code is 0 when they are the same and 1 when they differ.",
+		long:      "Compare the values of a config in two environments. The exit code is 0 when they are the same and 10 when they differ.",
 		example:   "signalbox configs diff checkout staging staging",
 		completes: []completion{configKind().ids, environmentKind().ids},
 		run: func(ctx context.Context, c *call) error {
@@ -234,7 +234,7 @@ func (s *shell) diffConfig() *cobra.Command {
 				sides[i] = resolved.Values
 			}
 			if c.printSides(sides) {
-				return terminal.Silent(terminal.ExitFailed)
+				return terminal.Silent(terminal.ExitDiffers)
 			}
 			return nil
 		},

@@ -54,8 +54,11 @@ func TestExamples_Work(t *testing.T) {
 				return
 			}
 			world := newWorld(t, strings.HasPrefix(path, "signalbox admin"))
-			if path == "signalbox logout" {
+			switch path {
+			case "signalbox logout":
 				world.must("login")
+			case "signalbox forget":
+				world.example("signalbox apply -f signalbox/ --owner team-shop")
 			}
 			for _, line := range lines {
 				world.example(strings.TrimSpace(line))
@@ -131,7 +134,8 @@ func newWorld(t *testing.T, onStore bool) *world {
 	}
 	w.fill(client)
 	w.addRuns(client)
-	w.variables = append(w.variables, "-f signalbox/", "-f "+w.file(w.must("export")))
+	w.variables = append(w.variables, "-f signalbox/", "-f "+w.file(w.must("export")), "release.plan", filepath.Join(t.TempDir(), "release.plan"),
+		" > signalbox.schema.json", "")
 	return w
 }
 

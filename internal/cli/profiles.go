@@ -56,7 +56,7 @@ func (p profile) client() (*signalbox.Client, error) {
 // explain returns err, or an error with the way out when the session of a profile has ended.
 func (p profile) explain(err error) error {
 	if p.Session != "" && signalbox.IsUnauthorized(err) {
-		return fmt.Errorf("your session on %s has ended; sign in again with signalbox login %s", p.URL, p.URL)
+		return terminal.Unauthorized(fmt.Errorf("your session on %s has ended; sign in again with signalbox login %s", p.URL, p.URL))
 	}
 	return err
 }

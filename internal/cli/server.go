@@ -18,7 +18,7 @@ func (s *shell) commands() []*cobra.Command {
 		s.login(), s.logout(), s.profiles(),
 		s.flags(), s.loggers(), s.groups(), s.configs(), s.environments(), s.jobs(), s.runs(), s.usage(),
 		s.changes(), s.events(), s.keys(), s.connections(), s.open(), s.mcp(), s.health(),
-		s.apply(), s.diff(), s.export(), s.imports(),
+		s.apply(), s.diff(), s.validate(), s.schema(), s.disown(), s.export(), s.imports(),
 	}
 }
 

@@ -39,10 +39,13 @@ func (t *Terminal) Note(format string, args ...any) {
 	Fprintf(t.Err, "signalbox: "+format+"\n", args...)
 }
 
-// width returns the columns of the terminal that results go to; 0 if Out is not a terminal.
+// Cuts reports whether long lines of results are cut: on a terminal, where a person reads them.
+func (t *Terminal) Cuts() bool { return t.width() > 0 }
+
+// width returns the columns of the terminal that results go to; 0 when it is none, or NO_COLOR asks for plain text.
 func (t *Terminal) width() int {
 	descriptor, is := terminalOf(t.Out)
-	if !is {
+	if !is || t.Variable("NO_COLOR") != "" {
 		return 0
 	}
 	width, _, _ := term.GetSize(descriptor)
