@@ -21,7 +21,7 @@ func configKind() kind[signalbox.Config] {
 		name: "config", noun: "config",
 		of: func(c signalbox.Config) signalbox.Resource { return c.Resource },
 		columns: []terminal.Column[signalbox.Config]{
-			{Title: "ID", Text: func(c signalbox.Config) string { return c.ID }},
+			{Title: "ID", Text: func(c signalbox.Config) string { return c.ID }, Whole: true},
 			{Title: "PARENT", Text: func(c signalbox.Config) string { return value(c.Parent) }},
 			{Title: "ITEMS", Text: func(c signalbox.Config) string { return fmt.Sprint(len(c.Items)) }},
 			{Title: "OVERRIDES", Text: overrideCounts},
@@ -52,7 +52,9 @@ func (s *shell) listConfigs() *cobra.Command {
 		flags: func(cmd *cobra.Command) {
 			filter.addSearch(cmd)
 			cmd.Flags().StringVar(&parent, "parent", "", "list what inherits from the config with this `ID`")
+			_ = cmd.RegisterFlagCompletionFunc("parent", s.completeFlag(configKind().ids))
 		},
+		filters: func(ctx context.Context, c *call) error { return configKind().exists(ctx, c, parent) },
 	}, func(ctx context.Context, c *call) iter.Seq2[signalbox.Config, error] {
 		return c.client.Configs.All(ctx, signalbox.ConfigParams{Search: filter.search, Parent: parent})
 	})
@@ -121,7 +123,7 @@ func (s *shell) setConfig() *cobra.Command {
 		long: "Set values of a config, everywhere or in one environment. A value that is JSON is read as JSON, all else is text; a text\n" +
 			`that looks like JSON is written with quotes: port='"8080"'.`,
 		example: "signalbox configs set checkout timeout_ms=800 -e production\nsignalbox configs set checkout retries=3",
-		writes:  true, format: terminal.FormatYAML, environment: optionally, completes: []completion{configKind().ids, words()},
+		writes:  true, format: terminal.FormatYAML, environment: optionally, completes: []completion{configKind().ids, configKeys("=")},
 		run: func(ctx context.Context, c *call) error {
 			written, err := editConfig(ctx, c, func(draft *signalbox.ConfigDraft) error {
 				for _, pair := range c.args[1:] {
@@ -144,6 +146,20 @@ func (s *shell) setConfig() *cobra.Command {
 	})
 }
 
+// configKeys completes the keys of the config in the first argument, each with something after it.
+func configKeys(after string) completion {
+	return func(ctx context.Context, client *signalbox.Client, given ...string) (keys []string) {
+		if len(given) == 0 {
+			return nil
+		}
+		config, _ := client.Configs.Get(ctx, given[0]) // without one there is nothing to complete
+		for _, key := range slices.Sorted(maps.Keys(config.Items)) {
+			keys = append(keys, key+after)
+		}
+		return keys
+	}
+}
+
 // inEnvironment says where, if a command names an environment.
 func inEnvironment(c *call) string {
 	if c.environment == "" {
@@ -156,7 +172,7 @@ func (s *shell) unsetConfig() *cobra.Command {
 	return s.command(action{
 		use: "unset ID KEY...", short: "Remove items of a config, or their values in one environment",
 		example: "signalbox configs unset checkout timeout_ms -e production",
-		writes:  true, format: terminal.FormatYAML, environment: optionally, completes: []completion{configKind().ids, words()},
+		writes:  true, format: terminal.FormatYAML, environment: optionally, completes: []completion{configKind().ids, configKeys("")},
 		run: func(ctx context.Context, c *call) error {
 			written, err := editConfig(ctx, c, func(draft *signalbox.ConfigDraft) error {
 				for _, key := range c.args[1:] {

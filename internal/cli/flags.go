@@ -21,7 +21,7 @@ func flagKind() kind[signalbox.Flag] {
 		name: "flag", noun: "flag",
 		of: func(f signalbox.Flag) signalbox.Resource { return f.Resource },
 		columns: []terminal.Column[signalbox.Flag]{
-			{Title: "ID", Text: func(f signalbox.Flag) string { return f.ID }},
+			{Title: "ID", Text: func(f signalbox.Flag) string { return f.ID }, Whole: true},
 			{Title: "TYPE", Text: func(f signalbox.Flag) string { return string(f.Type) }},
 			{Title: "DEFAULT", Text: func(f signalbox.Flag) string { return string(f.Default) }},
 			{Title: "ENVIRONMENTS", Text: flagEnvironments},
@@ -35,19 +35,21 @@ func flagKind() kind[signalbox.Flag] {
 
 // flagEnvironments returns what a flag does in its environments: "production: on, 2 rules".
 func flagEnvironments(f signalbox.Flag) string {
-	return eachEnvironment(f.Environments, func(e flageval.Environment) string {
-		text := "off"
-		if e.Enabled {
-			text = "on"
-		}
-		if count := len(e.Rules); count > 0 {
-			text += fmt.Sprintf(", %d %s", count, plural(count, "rule"))
-		}
-		if value := string(e.Default); value != "" && value != "null" {
-			text += ", " + value
-		}
-		return text
-	})
+	return eachEnvironment(f.Environments, flagEnvironment)
+}
+
+func flagEnvironment(e flageval.Environment) string {
+	text := "off"
+	if e.Enabled {
+		text = "on"
+	}
+	if count := len(e.Rules); count > 0 {
+		text += fmt.Sprintf(", %d %s", count, plural(count, "rule"))
+	}
+	if value := string(e.Default); value != "" && value != "null" {
+		text += ", " + value
+	}
+	return text
 }
 
 func plural(count int, noun string) string {
@@ -60,9 +62,7 @@ func plural(count int, noun string) string {
 func (s *shell) flags() *cobra.Command {
 	k := flagKind()
 	return terminal.Group("flags", "Feature flags", s.listFlags(), k.show(s, "signalbox flags get checkout-v2"), s.createFlag(),
-		s.switchFlag("on", true), s.switchFlag("off", false), s.setFlag(),
-		terminal.Group("rule", "The rules of a flag in an environment", s.addRule(), s.removeRule()),
-		s.whyFlag(),
+		s.editFlagText(), s.switchFlag("on", true), s.switchFlag("off", false), s.setFlag(), s.rules(), s.whyFlag(),
 		k.delete(s, "signalbox flags delete checkout-v2 --yes", flagConsequences))
 }
 
@@ -176,6 +176,25 @@ func flagValue(kindOfValue flageval.Type, text string) (json.RawMessage, error) 
 	return json.RawMessage(text), nil
 }
 
+// flagValues completes the values that the flag in the first argument may serve.
+func flagValues(ctx context.Context, client *signalbox.Client, given ...string) (values []string) {
+	if len(given) == 0 {
+		return nil
+	}
+	flag, err := client.Flags.Get(ctx, given[0])
+	if err != nil {
+		return nil
+	}
+	for _, choice := range flag.Values {
+		text := string(choice.Value)
+		if flag.Type == flageval.String {
+			_ = json.Unmarshal(choice.Value, &text) // it stays JSON
+		}
+		values = append(values, text)
+	}
+	return values
+}
+
 // editFlag changes a flag. One that was only discovered becomes managed.
 func editFlag(ctx context.Context, c *call, change func(signalbox.Flag, *signalbox.FlagDraft) error) (signalbox.Flag, error) {
 	return edited(ctx, c, flagKind(), c.args[0], signalbox.Flag.Draft, func(f signalbox.Flag, draft *signalbox.FlagDraft) error {
@@ -206,14 +225,43 @@ func editEnvironment(ctx context.Context, c *call, change func(signalbox.Flag, *
 	})
 }
 
+func (s *shell) editFlagText() *cobra.Command {
+	var name, description string
+	return s.command(action{
+		use: "edit ID", short: "Change the name or the description of a flag",
+		example: "signalbox flags edit checkout-v2 --name 'Checkout, version 2' --description 'The new checkout'",
+		writes:  true, format: terminal.FormatYAML, completes: []completion{flagKind().ids},
+		flags: func(cmd *cobra.Command) {
+			cmd.Flags().StringVar(&name, "name", "", "the `NAME` for people")
+			cmd.Flags().StringVar(&description, "description", "", "what it decides, as `TEXT`; empty for none")
+			cmd.MarkFlagsOneRequired("name", "description")
+		},
+		run: func(ctx context.Context, c *call) error {
+			written, err := editFlag(ctx, c, func(_ signalbox.Flag, draft *signalbox.FlagDraft) error {
+				if c.changed("name") {
+					draft.Name = name
+				}
+				if c.changed("description") {
+					draft.Description = &description
+				}
+				if value(draft.Description) == "" {
+					draft.Description = nil
+				}
+				return nil
+			})
+			return flagKind().wrote(c, written, err, "The flag %s is changed.", c.args[0])
+		},
+	})
+}
+
 func (s *shell) switchFlag(use string, on bool) *cobra.Command {
-	short := "Let a flag follow its rules in an environment"
+	short := "Let flags follow their rules in an environment"
 	if !on {
-		short = "Let a flag serve its default in an environment, whatever its rules say"
+		short = "Let flags serve their default in an environment, whatever their rules say"
 	}
 	return s.command(action{
-		use: use + " ID", short: short, example: "signalbox flags " + use + " checkout-v2 -e production",
-		writes: true, format: terminal.FormatYAML, environment: required, completes: []completion{flagKind().ids},
+		use: use + " ID...", short: short, example: "signalbox flags " + use + " checkout-v2 -e production",
+		writes: true, each: true, format: terminal.FormatYAML, environment: required, completes: []completion{flagKind().ids},
 		run: func(ctx context.Context, c *call) error {
 			written, err := editEnvironment(ctx, c, func(_ signalbox.Flag, environment *flageval.Environment) error {
 				environment.Enabled = on
@@ -228,7 +276,7 @@ func (s *shell) setFlag() *cobra.Command {
 	return s.command(action{
 		use: "set ID VALUE", short: "Change what a flag serves by default, everywhere or in one environment",
 		example: "signalbox flags set checkout-v2 true -e staging\nsignalbox flags set checkout-v2 false",
-		writes:  true, format: terminal.FormatYAML, environment: optionally, completes: []completion{flagKind().ids},
+		writes:  true, format: terminal.FormatYAML, environment: optionally, completes: []completion{flagKind().ids, flagValues},
 		run: func(ctx context.Context, c *call) (err error) {
 			var written signalbox.Flag
 			where := "everywhere that nothing else is set"

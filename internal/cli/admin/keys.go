@@ -52,7 +52,7 @@ func (c *commands) createKey() *cobra.Command {
 	cmd.Flags().StringSliceVar(&flags.environments, "environment", nil, "restrict writes to this environment; may be repeated")
 	cmd.Flags().StringVar(&flags.access, "access", "full", "full, or evaluate for a key that a web page may hold")
 	cmd.Flags().StringSliceVar(&flags.origins, "origin", nil, "with --access evaluate, let only pages of this origin evaluate; may be repeated")
-	cmd.Flags().DurationVar(&flags.expiresIn, "expires-in", 0, "make the key expire, such as 720h")
+	terminal.AddDuration(cmd, &flags.expiresIn, "expires-in", 0, "make the key expire after this `DURATION`, such as 30d")
 	return cmd
 }
 
