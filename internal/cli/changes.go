@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/internal/cli/condition"
 	"github.com/signalbox/signalbox/internal/cli/terminal"
 )
 
@@ -100,29 +102,35 @@ func (s *shell) showChange() *cobra.Command {
 	})
 }
 
-// flatten returns the values of a document by their paths: {"a": {"b": [1]}} has 1 at a.b[0].
+// flatten returns the values of a document by their paths, as people read them: {"a": {"b": [{"c": 1}]}} has 1 at a.b[0].c, and
+// the logic of a rule is one condition. When the resource was written is left out.
 func flatten(document json.RawMessage) map[string]json.RawMessage {
 	found := map[string]json.RawMessage{}
-	var add func(path string, value json.RawMessage)
-	add = func(path string, value json.RawMessage) {
-		var members map[string]json.RawMessage
-		var elements []json.RawMessage
-		switch {
-		case string(value) == "null" || len(value) == 0:
-		case json.Unmarshal(value, &members) == nil && len(members) > 0:
-			for name, member := range members {
-				add(strings.TrimPrefix(path+"."+name, "."), member)
-			}
-		case json.Unmarshal(value, &elements) == nil && len(elements) > 0:
-			for i, element := range elements {
-				add(fmt.Sprintf("%s[%d]", path, i), element)
-			}
-		default:
-			found[path] = value
-		}
-	}
-	add("", document)
+	addFlat(found, "", document)
+	delete(found, "created_at")
+	delete(found, "updated_at")
 	return found
+}
+
+func addFlat(to map[string]json.RawMessage, path string, value json.RawMessage) {
+	var members map[string]json.RawMessage
+	var elements []json.RawMessage
+	switch {
+	case string(value) == "null" || len(value) == 0:
+	case strings.HasSuffix(path, "].logic"):
+		logic, _ := condition.Decode(value)
+		to[path] = json.RawMessage(condition.Text(logic))
+	case json.Unmarshal(value, &members) == nil && len(members) > 0:
+		for name, member := range members {
+			addFlat(to, strings.TrimPrefix(path+"."+name, "."), member)
+		}
+	case bytes.HasPrefix(value, []byte("[{")) && json.Unmarshal(value, &elements) == nil:
+		for i, element := range elements {
+			addFlat(to, fmt.Sprintf("%s[%d]", path, i), element)
+		}
+	default:
+		to[path] = value
+	}
 }
 
 func (s *shell) revertChange() *cobra.Command {

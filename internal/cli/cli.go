@@ -16,7 +16,7 @@ func Run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, s
 	t := &terminal.Terminal{Environ: environ, In: stdin, Out: stdout, Err: stderr, Done: ctx.Done()}
 	root := New(t)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := terminal.FlagRules(root.ExecuteContext(ctx))
 	if err != nil {
 		t.Fail(terminal.Unprefixed(err))
 	}

@@ -13,6 +13,7 @@ import (
 
 	signalbox "github.com/signalbox/signalbox/client"
 	"github.com/signalbox/signalbox/internal/cli/terminal"
+	"github.com/signalbox/signalbox/internal/naming"
 )
 
 func configKind() kind[signalbox.Config] {
@@ -125,11 +126,17 @@ func (s *shell) setConfig() *cobra.Command {
 		example: "signalbox configs set checkout timeout_ms=800 -e production\nsignalbox configs set checkout retries=3",
 		writes:  true, format: terminal.FormatYAML, environment: optionally, completes: []completion{configKind().ids, configKeys("=")},
 		run: func(ctx context.Context, c *call) error {
+			var notes []string
 			written, err := editConfig(ctx, c, func(draft *signalbox.ConfigDraft) error {
+				notes = nil
+				known := slices.Sorted(maps.Keys(draft.Items))
 				for _, pair := range c.args[1:] {
 					key, set, err := keyAndValue(pair)
 					if err != nil {
 						return err
+					}
+					if _, exists := draft.Items[key]; !exists && c.environment == "" {
+						notes = append(notes, newNear(key, known))
 					}
 					if c.environment != "" {
 						draft.Environments[c.environment][key] = set
@@ -141,9 +148,27 @@ func (s *shell) setConfig() *cobra.Command {
 				}
 				return nil
 			})
+			c.noteAll(err, notes)
 			return configKind().wrote(c, written, err, "The config %s has %s%s.", c.args[0], strings.Join(c.args[1:], " "), inEnvironment(c))
 		},
 	})
+}
+
+// newNear returns a question about a new name that looks like one that there is; "" if none does.
+func newNear(name string, known []string) string {
+	if nearest := naming.Nearest(name, known); nearest != "" {
+		return fmt.Sprintf("%s is new; did you mean %s?", name, nearest)
+	}
+	return ""
+}
+
+// noteAll prints notes about a write, unless it failed.
+func (c *call) noteAll(err error, notes []string) {
+	for _, note := range notes {
+		if err == nil && note != "" {
+			c.Note("%s", c.Paint(terminal.Warn, note))
+		}
+	}
 }
 
 // configKeys completes the keys of the config in the first argument, each with something after it.

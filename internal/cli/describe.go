@@ -76,9 +76,9 @@ func (c *call) describeHistory(ctx context.Context, resource string) error {
 	}
 	c.title("recent changes")
 	for _, change := range changes {
-		c.Say("  %s  %s  %s by %s\n", moment(&change.CreatedAt), change.ID, change.Action, change.Actor.Name)
+		c.Say("  %s  %4s  %s by %s\n", moment(&change.CreatedAt), change.ID, change.Action, change.Actor.Name)
 	}
-	c.Say("  signalbox changes show NUMBER shows one as a diff.\n")
+	c.Say("  signalbox changes show %s shows the last one.\n", changes[0].ID)
 	return nil
 }
 
@@ -99,8 +99,12 @@ func describeFlag(ctx context.Context, c *call, f signalbox.Flag) error {
 	if text := value(f.Description); text != "" {
 		c.Say("%s  %s\n", c.Paint(terminal.Bold, "description   "), text)
 	}
+	var values []string
 	for _, choice := range f.Values {
-		c.Say("%s  %s\n", c.Paint(terminal.Bold, "may serve     "), choice.Value)
+		values = append(values, string(choice.Value))
+	}
+	if values != nil {
+		c.Say("%s  %s\n", c.Paint(terminal.Bold, "may serve     "), strings.Join(values, ", "))
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Environments)) {
 		environment := f.Environments[name]

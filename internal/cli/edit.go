@@ -58,8 +58,9 @@ func (c *call) edit(ctx context.Context, kind, id string) error {
 	if done {
 		return errors.Join(err, os.RemoveAll(folder))
 	}
-	c.Note("what you wrote is in %s; signalbox apply -f %s writes it", file, file)
-	return err
+	c.Fail(terminal.Unprefixed(err))
+	c.Note("your changes are kept in %s; mend them and write them with signalbox apply -f %s", file, file)
+	return terminal.Silent(terminal.ExitCode(err))
 }
 
 // applyEdited opens the editor and applies the file, and reports whether the file is of no use any more.

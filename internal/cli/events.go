@@ -83,6 +83,6 @@ func (c *call) printEvent(event signalbox.Event) error {
 	case event.Name == signalbox.EventConnected:
 		line = event.Server
 	}
-	c.Say("%s\n", strings.TrimRight(fmt.Sprintf("%8d  %-16s %s", event.Seq, event.Name, line), " "))
+	c.Say("%s\n", strings.TrimRight(fmt.Sprintf("%8d  %-19s %s", event.Seq, event.Name, line), " "))
 	return nil
 }

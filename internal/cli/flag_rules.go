@@ -75,7 +75,7 @@ func (f *ruleFlags) logic(c *call) (json.RawMessage, error) {
 }
 
 // change writes what the flags have of a rule into it.
-func (f *ruleFlags) change(c *call, of flageval.Type, rule *flageval.Rule) (err error) {
+func (f *ruleFlags) change(c *call, of signalbox.Flag, rule *flageval.Rule) (err error) {
 	logic, err := f.logic(c)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (f *ruleFlags) change(c *call, of flageval.Type, rule *flageval.Rule) (err 
 		rule.Description = f.description
 	}
 	if c.changed("serve") {
-		rule.Value, err = flagValue(of, f.serve)
+		rule.Value, err = servedValue(of, f.serve)
 	}
 	return err
 }
@@ -121,7 +121,7 @@ Everything else is JSON Logic. With --percent only that percentage of those gets
 			var number int
 			written, err := editEnvironment(ctx, c, func(f signalbox.Flag, environment *flageval.Environment) error {
 				var rule flageval.Rule
-				if err := flags.change(c, f.Type, &rule); err != nil {
+				if err := flags.change(c, f, &rule); err != nil {
 					return err
 				}
 				if number = at; at == 0 {
@@ -178,7 +178,7 @@ func (c *call) printRules(rules []flageval.Rule) {
 }
 
 // editRule changes the rules of the command's flag and environment at the number in the second argument.
-func editRule(ctx context.Context, c *call, change func(of flageval.Type, rules []flageval.Rule, at int) ([]flageval.Rule, error)) (signalbox.Flag, error) {
+func editRule(ctx context.Context, c *call, change func(of signalbox.Flag, rules []flageval.Rule, at int) ([]flageval.Rule, error)) (signalbox.Flag, error) {
 	number, err := strconv.Atoi(c.args[1])
 	if err != nil {
 		return signalbox.Flag{}, terminal.Usagef("%q is not the number of a rule; signalbox flags rule list shows them", c.args[1])
@@ -187,7 +187,7 @@ func editRule(ctx context.Context, c *call, change func(of flageval.Type, rules 
 		if number < 1 || number > len(environment.Rules) {
 			return terminal.Usagef("the flag has %d %s in %s, and no rule %d", len(environment.Rules), plural(len(environment.Rules), "rule"), c.environment, number)
 		}
-		environment.Rules, err = change(f.Type, environment.Rules, number-1)
+		environment.Rules, err = change(f, environment.Rules, number-1)
 		return err
 	})
 }
@@ -220,7 +220,7 @@ func (s *shell) replaceRule() *cobra.Command {
 			cmd.MarkFlagsOneRequired("when", "serve", "percent", "description")
 		},
 		run: func(ctx context.Context, c *call) error {
-			written, err := editRule(ctx, c, func(of flageval.Type, rules []flageval.Rule, at int) ([]flageval.Rule, error) {
+			written, err := editRule(ctx, c, func(of signalbox.Flag, rules []flageval.Rule, at int) ([]flageval.Rule, error) {
 				return rules, flags.change(c, of, &rules[at])
 			})
 			return flagKind().wrote(c, written, err, "Rule %s of the flag %s in %s is changed.", c.args[1], c.args[0], c.environment)
@@ -234,7 +234,7 @@ func (s *shell) moveRule() *cobra.Command {
 		example: "signalbox flags rule move checkout-v2 1 1 -e production",
 		writes:  true, format: terminal.FormatYAML, environment: required, completes: []completion{flagKind().ids, ruleNumbers},
 		run: func(ctx context.Context, c *call) error {
-			written, err := editRule(ctx, c, func(_ flageval.Type, rules []flageval.Rule, at int) ([]flageval.Rule, error) {
+			written, err := editRule(ctx, c, func(_ signalbox.Flag, rules []flageval.Rule, at int) ([]flageval.Rule, error) {
 				to, err := strconv.Atoi(c.args[2])
 				if err != nil || to < 1 || to > len(rules) {
 					return nil, terminal.Usagef("a rule can be moved to 1 to %d, not to %q", len(rules), c.args[2])
@@ -269,7 +269,7 @@ func (s *shell) setPercentage() *cobra.Command {
 			if err != nil {
 				return terminal.Usage(err)
 			}
-			written, err := editRule(ctx, c, func(_ flageval.Type, rules []flageval.Rule, at int) ([]flageval.Rule, error) {
+			written, err := editRule(ctx, c, func(_ signalbox.Flag, rules []flageval.Rule, at int) ([]flageval.Rule, error) {
 				logic, err := condition.Decode(rules[at].Logic)
 				if err != nil {
 					return nil, err
@@ -292,7 +292,7 @@ func (s *shell) removeRule() *cobra.Command {
 		example: "signalbox flags rule rm checkout-v2 1 -e production",
 		writes:  true, format: terminal.FormatYAML, environment: required, completes: []completion{flagKind().ids, ruleNumbers},
 		run: func(ctx context.Context, c *call) error {
-			written, err := editRule(ctx, c, func(_ flageval.Type, rules []flageval.Rule, at int) ([]flageval.Rule, error) {
+			written, err := editRule(ctx, c, func(_ signalbox.Flag, rules []flageval.Rule, at int) ([]flageval.Rule, error) {
 				return slices.Delete(rules, at, at+1), nil
 			})
 			return flagKind().wrote(c, written, err, "Rule %s of the flag %s in %s is removed.", c.args[1], c.args[0], c.environment)

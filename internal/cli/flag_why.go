@@ -131,6 +131,9 @@ func (c *call) explainNode(node *jsonlogic.Explanation, logic condition.Logic, d
 			if err != nil {
 				result = fmt.Sprint(node.Result)
 			}
+			if node.Operator == "var" && result == "null" {
+				result = "not given"
+			}
 		}
 		shown := node.Operator
 		if at, found := lookUp(logic, node.Pointer); found {
@@ -138,7 +141,15 @@ func (c *call) explainNode(node *jsonlogic.Explanation, logic condition.Logic, d
 		}
 		c.Say("%s%s → %s\n", terminal.Shown(strings.Repeat("  ", depth)), shown, result)
 	}
+	if node.Operator != "" && !node.Evaluated {
+		return
+	}
 	for _, below := range node.Arguments {
+		if node.Operator == "fractional" && below.Operator == "cat" { // the seed says nothing to people
+			below = &jsonlogic.Explanation{Arguments: below.Arguments}
+			c.explainNode(below, logic, depth)
+			continue
+		}
 		c.explainNode(below, logic, depth+1)
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -176,6 +178,36 @@ func flagValue(kindOfValue flageval.Type, text string) (json.RawMessage, error) 
 	return json.RawMessage(text), nil
 }
 
+// servedValue returns a value that a flag is to serve, which must be one of its values when it has some.
+func servedValue(f signalbox.Flag, text string) (json.RawMessage, error) {
+	given, err := flagValue(f.Type, text)
+	if err != nil || len(f.Values) == 0 {
+		return given, err
+	}
+	var texts []string
+	for _, choice := range f.Values {
+		if sameJSON(choice.Value, given) {
+			return given, nil
+		}
+		texts = append(texts, valueWord(f.Type, choice.Value))
+	}
+	return nil, terminal.Usagef("%q is not a value of %s; they are %s", text, f.ID, strings.Join(texts, ", "))
+}
+
+func sameJSON(a, b json.RawMessage) bool {
+	var left, right any
+	return json.Unmarshal(a, &left) == nil && json.Unmarshal(b, &right) == nil && reflect.DeepEqual(left, right)
+}
+
+// valueWord returns a value as people type it: a text without quotes.
+func valueWord(of flageval.Type, value json.RawMessage) string {
+	text := string(value)
+	if of == flageval.String {
+		_ = json.Unmarshal(value, &text) // it stays JSON
+	}
+	return text
+}
+
 // flagValues completes the values that the flag in the first argument may serve.
 func flagValues(ctx context.Context, client *signalbox.Client, given ...string) (values []string) {
 	if len(given) == 0 {
@@ -186,11 +218,7 @@ func flagValues(ctx context.Context, client *signalbox.Client, given ...string) 
 		return nil
 	}
 	for _, choice := range flag.Values {
-		text := string(choice.Value)
-		if flag.Type == flageval.String {
-			_ = json.Unmarshal(choice.Value, &text) // it stays JSON
-		}
-		values = append(values, text)
+		values = append(values, valueWord(flag.Type, choice.Value))
 	}
 	return values
 }
@@ -282,13 +310,13 @@ func (s *shell) setFlag() *cobra.Command {
 			where := "everywhere that nothing else is set"
 			if c.environment == "" {
 				written, err = editFlag(ctx, c, func(f signalbox.Flag, draft *signalbox.FlagDraft) (err error) {
-					draft.Default, err = flagValue(f.Type, c.args[1])
+					draft.Default, err = servedValue(f, c.args[1])
 					return err
 				})
 			} else {
 				where = "in " + c.environment
 				written, err = editEnvironment(ctx, c, func(f signalbox.Flag, environment *flageval.Environment) (err error) {
-					environment.Default, err = flagValue(f.Type, c.args[1])
+					environment.Default, err = servedValue(f, c.args[1])
 					return err
 				})
 			}

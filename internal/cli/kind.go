@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -132,8 +133,8 @@ func (k kind[T]) list(s *shell, a action, all func(context.Context, *call) iter.
 	}
 	a.run = func(ctx context.Context, c *call) error {
 		list, err := collect(all(ctx, c))
-		if err == nil && len(list) == 0 && a.filters != nil {
-			err = a.filters(ctx, c)
+		if len(list) == 0 && a.filters != nil { // also what the server refused is said better here
+			err = cmp.Or(a.filters(ctx, c), err)
 		}
 		switch {
 		case err != nil:
@@ -142,6 +143,7 @@ func (k kind[T]) list(s *shell, a action, all func(context.Context, *call) iter.
 			return k.follow(ctx, c, func() ([]T, error) { return collect(all(ctx, c)) }, list)
 		case len(list) == 0 && c.format.IsText():
 			c.Note("there are no %s", k.plural())
+			return nil
 		}
 		return terminal.PrintAll(c.Terminal, c.format, k.items(), list)
 	}

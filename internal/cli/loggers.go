@@ -225,10 +225,21 @@ func (s *shell) setLogger() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			note := c.newLogger(ctx, c.args[0])
 			written, err := editLogger(ctx, c, c.args[0], func(draft *signalbox.LoggerDraft) { c.setLevel(&draft.Base, draft.Environments, setting) })
+			c.noteAll(err, []string{note})
 			return loggerKind().wrote(c, written, err, "The logger %s is at %s.", written.ID, flags.text(c, c.args[1]))
 		},
 	})
+}
+
+// newLogger returns a question about a logger that does not exist yet and looks like one that does; "" for others. Levels may
+// be set before a service reports a logger.
+func (c *call) newLogger(ctx context.Context, name string) string {
+	if _, err := c.client.Loggers.Get(ctx, name); !signalbox.IsNotFound(err) {
+		return ""
+	}
+	return newNear(loglevel.Normalize(name), loggerKind().ids(ctx, c.client))
 }
 
 // editLogger changes a logger, or creates it. An unmanaged logger's level is what a service reported: nobody set it.

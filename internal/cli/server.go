@@ -50,7 +50,7 @@ type action struct {
 	completes []completion
 	// each runs the action once for every argument, each of which is the id of a resource.
 	each bool
-	// filters checks the names that a list is filtered by, when the list is empty.
+	// filters checks the names that a list is filtered by, when the list is empty or refused.
 	filters func(context.Context, *call) error
 	run     func(context.Context, *call) error
 }

@@ -68,7 +68,7 @@ func (c *call) limits(ctx context.Context, usage signalbox.Usage, account signal
 		product, _, _ := strings.Cut(key, ".")
 		all = append(all, limit{key, what[key], used[key], limitText(account.Limits[key]), account.Plans[product]})
 	}
-	return append(all, limit{"history.bytes", "bytes of history", fmt.Sprint(usage.HistoryBytes), limitText(usage.HistoryBytesLimit), ""})
+	return append(all, limit{"history.bytes", "history", bytesText(usage.HistoryBytes), bytesText(usage.HistoryBytesLimit), ""})
 }
 
 // counts returns how many there are of what the plans limit. What cannot be counted is left out.
@@ -93,9 +93,22 @@ func (c *call) counts(ctx context.Context) map[string]string {
 	return counts
 }
 
-func limitText[T int | int64](limit T) string {
+func limitText(limit int) string {
 	if limit == signalbox.Unlimited {
 		return "unlimited"
 	}
 	return fmt.Sprint(limit)
+}
+
+// bytesText returns a number of bytes as people read it.
+func bytesText(bytes int64) string {
+	const step = 1024
+	if bytes == signalbox.Unlimited {
+		return "unlimited"
+	}
+	number, units := float64(bytes), []string{"bytes", "KiB", "MiB", "GiB"}
+	for number >= step && len(units) > 1 {
+		number, units = number/step, units[1:]
+	}
+	return fmt.Sprintf("%.4g %s", number, units[0])
 }

@@ -212,6 +212,9 @@ func (t *Terminal) printTemplate(filled filler, document json.RawMessage) error 
 	if err := filled.Execute(&text, value); err != nil {
 		return Usage(err)
 	}
+	if _, is := filled.(*jsonpath.Template); is && !bytes.HasSuffix(text.Bytes(), []byte("\n")) {
+		text.WriteByte('\n')
+	}
 	if _, is := terminalOf(t.Out); is {
 		t.Say("%s", Shown(naming.VisibleText(text.String())))
 		return nil
