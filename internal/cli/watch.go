@@ -29,10 +29,10 @@ func (k kind[T]) follow(ctx context.Context, c *call, read func() ([]T, error), 
 		case <-time.After(watchPause):
 		}
 		list, err := read()
+		if ctx.Err() != nil {
+			return nil
+		}
 		if err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
 			return err
 		}
 		now := k.documents(list)

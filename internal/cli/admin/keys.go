@@ -96,9 +96,17 @@ func (c *commands) keyTable(w io.Writer, keys []accounts.Key) {
 		if key.Scopes.Environments != nil {
 			scope = fmt.Sprint(key.Scopes.Environments)
 		}
-		c.say(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", key.ID, key.Name, key.Role, key.Status, scope,
+		c.say(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", key.ID, key.Name, key.Role, keyStatus(key), scope,
 			moment(key.ExpiresAt), moment(key.LastUsedAt))
 	}
+}
+
+// keyStatus returns the state of a key; one that has expired goes on being stored as active.
+func keyStatus(key accounts.Key) string {
+	if key.Status == accounts.Active && key.ExpiresAt != nil && key.ExpiresAt.Before(time.Now()) {
+		return "EXPIRED"
+	}
+	return string(key.Status)
 }
 
 // moment returns a time as tables show it.

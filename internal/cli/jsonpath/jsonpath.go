@@ -234,10 +234,10 @@ func parseSteps(text string) (steps []step, rest string, err error) {
 	steps = []step{}
 	for text != "" && text != "." {
 		var next step
-		switch {
-		case text[0] == '[':
+		switch text[0] {
+		case '[':
 			next, text, err = parseBracket(text)
-		case text[0] == '.':
+		case '.':
 			next, text, err = parseMember(text[1:])
 		default:
 			return steps, text, nil

@@ -76,7 +76,7 @@ func DurationText(duration time.Duration) string {
 	text := ""
 	if days := duration / day; days > 0 {
 		text = fmt.Sprintf("%dd", days)
-		duration -= days * day
+		duration %= day
 	}
 	if duration == 0 && text != "" {
 		return text

@@ -33,3 +33,19 @@ func TestWriteTable(t *testing.T) {
 		}
 	}
 }
+
+func TestAsk_Interrupted(t *testing.T) {
+	t.Parallel()
+	interrupted, unanswered := make(chan struct{}), make(chan struct{})
+	defer close(unanswered)
+	close(interrupted)
+	var said strings.Builder
+	asking := &Terminal{Err: &said, Done: interrupted}
+	_, err := asking.ask(func() (string, error) { <-unanswered; return "", nil })
+	if err == nil || err.Error() != "interrupted: nothing was changed" || said.String() != "\n" {
+		t.Errorf("got %v after %q", err, said.String())
+	}
+	if answer, err := (&Terminal{}).ask(func() (string, error) { return "yes", nil }); answer != "yes" || err != nil {
+		t.Errorf("got %q, %v", answer, err)
+	}
+}
