@@ -156,6 +156,11 @@ func (s *shell) setJob() *cobra.Command {
 			cmd.Flags().StringVar(&schedule, "schedule", "", "the `SCHEDULE`: a date and time, five cron fields in UTC, or now")
 			cmd.Flags().StringVar(&url, "target", "", "the `URL` to send the request to")
 			flags.add(cmd)
+			for _, name := range []string{"name", "method", "success", "timeout"} { // what is not given stays
+				flag := cmd.Flags().Lookup(name)
+				flag.Usage, _, _ = strings.Cut(flag.Usage, " (default: ")
+			}
+			cmd.Flags().Lookup("method").DefValue = ""
 			cmd.MarkFlagsOneRequired("schedule", "target", "name", "description", "method", "header", "body", "success", "timeout")
 		},
 		run: func(ctx context.Context, c *call) error {

@@ -116,6 +116,7 @@ func (s *shell) moveLoggers(use string, in bool) *cobra.Command {
 				if err := c.isMember(ctx, name, in); err != nil {
 					return err
 				}
+				note := c.newLogger(ctx, name)
 				written, err := editLogger(ctx, c, name, func(draft *signalbox.LoggerDraft) {
 					if draft.Group = c.args[0]; !in {
 						draft.Group = ""
@@ -124,6 +125,7 @@ func (s *shell) moveLoggers(use string, in bool) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				c.noteAll(nil, []string{note})
 				c.done(written.Notes, "The logger %s %s %s.", written.ID, done, c.args[0])
 			}
 			return nil

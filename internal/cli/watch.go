@@ -69,7 +69,7 @@ func (k kind[T]) printChanged(c *call, list []T, changed func(int) bool) error {
 		}
 		document, err := k.document(item)
 		if err == nil {
-			err = c.printLine(document)
+			err = c.printNext(k.of(item).ID, document)
 		}
 		if err != nil {
 			return err
@@ -78,19 +78,26 @@ func (k kind[T]) printChanged(c *call, list []T, changed func(int) bool) error {
 	return nil
 }
 
-// printLine prints one of several documents that follow each other: JSON in one line, and other formats as they are.
-func (c *call) printLine(document json.RawMessage) error {
-	if c.format.String() == terminal.FormatJSON {
+// printNext prints one of several documents that follow each other: JSON in one line, YAML after a separator.
+func (c *call) printNext(id string, document json.RawMessage) error {
+	switch c.format.String() {
+	case terminal.FormatName:
+		c.Say("%s\n", id)
+		return nil
+	case terminal.FormatJSON:
 		return c.PrintLine(document)
+	case terminal.FormatYAML:
+		c.Say("---\n")
 	}
 	return c.PrintValue(c.format, document)
 }
 
-// printGone says that a resource is no longer in a list.
+// printGone says that a resource is no longer in a list, where the format can say so.
 func (k kind[T]) printGone(c *call, id string) {
-	if c.format.IsText() {
+	switch {
+	case c.format.IsText():
 		c.Say("%s\n", c.Paint(terminal.Faint, id+"  (no longer listed)"))
-	} else {
+	case c.format.String() == terminal.FormatJSON:
 		_ = c.PrintLine(map[string]any{"kind": k.name, "id": id, "gone": true}) // there is nobody left to tell
 	}
 }

@@ -128,21 +128,22 @@ func TestEdit(t *testing.T) {
 		stderr string
 	}{
 		"nothing":       {"true", nil, 0, "Nothing was changed.", ""},
-		"a dry run":     {`sed -i s/Checkout/Other/ "$1"`, []string{"--dry-run"}, 0, `+ name: "Other"`, ""},
-		"without yes":   {`sed -i s/Checkout/Other/ "$1"`, nil, 2, `+ name: "Other"`, "your changes are kept in "},
+		"a dry run":     {`sed -i "s/^name:.*/name: Other/" "$1"`, []string{"--dry-run"}, 0, `+ name: "Other"`, ""},
+		"without yes":   {`sed -i "s/^name:.*/name: Other/" "$1"`, nil, 2, `+ name: "Other"`, "your changes are kept in "},
 		"a refusal":     {`sed -i s/BOOLEAN/NUMERIC/ "$1"`, []string{"--yes"}, 1, "", "default must be a number"},
 		"no YAML":       {`echo ': [' > "$1"`, []string{"--yes"}, 2, "", "your changes are kept in "},
 		"another id":    {`sed -i 's/id: checkout/id: other/' "$1"`, []string{"--yes"}, 2, "", "kind and id cannot be edited"},
 		"a failure":     {"exit 3", nil, 2, "", "set EDITOR to another one"},
-		"a competition": {`sed -i s/Checkout/Mine/ "$1"; COMPETE`, []string{"--yes"}, 4, `+ name: "Mine"`, "was changed by somebody else"},
+		"a competition": {`sed -i "s/^name:.*/name: Mine/" "$1"; COMPETE`, []string{"--yes"}, 4, `+ name: "Mine"`, "was changed by somebody else"},
 	}
 	for name, test := range tests { // one after the other: they share a flag
 		t.Run(name, func(t *testing.T) {
-			other := editor(test.script)
-			if strings.Contains(test.script, "COMPETE") {
-				other = editor(strings.ReplaceAll(test.script, "COMPETE", competitor(t, term)))
+			opened, changed := filepath.Join(t.TempDir(), "opened"), filepath.Join(t.TempDir(), "changed")
+			script := strings.NewReplacer("COMPETE", "touch "+opened+"; i=0; until [ -e "+changed+" ] || [ $i -gt 6000 ]; do i=$((i+1)); sleep 0.01; done").Replace(test.script)
+			if script != test.script {
+				go compete(t, term, opened, changed)
 			}
-			got := other.run(append([]string{"edit", "flag", "checkout"}, test.args...)...)
+			got := editor(script).run(append([]string{"edit", "flag", "checkout"}, test.args...)...)
 			if got.code != test.code || !strings.Contains(got.stdout, test.stdout) || !strings.Contains(got.stderr, test.stderr) {
 				t.Errorf("got %+v", got)
 			}
@@ -154,20 +155,15 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// competitor returns a command that changes the flag as somebody else would, while the editor is open.
-func competitor(t *testing.T, term *terminal) string {
-	t.Helper()
-	var url, key string
-	for _, entry := range term.environ {
-		if value, is := strings.CutPrefix(entry, "SIGNALBOX_URL="); is {
-			url = value
-		}
-		if value, is := strings.CutPrefix(entry, "SIGNALBOX_API_KEY="); is {
-			key = value
-		}
+// compete changes the flag as somebody else would, while an editor is open.
+func compete(t *testing.T, term *terminal, opened, changed string) {
+	storetest.Wait(t, time.Minute, "the editor", func() bool { _, err := os.Stat(opened); return err == nil })
+	if got := term.run("flags", "edit", "checkout", "--name", "Theirs"); got.code != 0 {
+		t.Errorf("got %+v", got)
 	}
-	body := `{"data":{"type":"flag","id":"checkout","attributes":{"type":"BOOLEAN","default":true,"name":"Theirs"}}}`
-	return "curl -sf -X PUT -H 'Authorization: Bearer " + key + "' -H 'Content-Type: application/json' -d '" + body + "' " + url + "/api/v1/flags/checkout > /dev/null"
+	if err := os.WriteFile(changed, nil, 0o600); err != nil {
+		t.Error(err)
+	}
 }
 
 // A newcomer copies the address that the server printed, and leaves something out.
