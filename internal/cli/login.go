@@ -161,7 +161,7 @@ func (s *shell) forget(ctx context.Context, name string) error {
 		return err
 	}
 	if err := saved.end(ctx); err != nil {
-		s.Note("the session could not be ended, so end it in the settings of the console: %v", err)
+		s.Note("the session could not be ended, so end it in the settings of the console: %v", terminal.Unprefixed(err))
 	}
 	s.Say("The profile %s is forgotten.\n", name)
 	return nil

@@ -46,7 +46,7 @@ func AddFormat(cmd *cobra.Command, format *Format, fallback string) {
 	format.name = fallback
 	cmd.Flags().VarP(format, "output", "o", "`FORMAT` of the result: "+formatNames)
 	words := []string{FormatTable, FormatWide, FormatJSON, FormatYAML, FormatName, pathPrefix, templatePrefix}
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // String returns the format's name.
