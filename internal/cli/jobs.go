@@ -195,7 +195,7 @@ func (s *shell) runJob() *cobra.Command {
 				return jobKind().suggest(ctx, c, c.args[0], err)
 			}
 			if wait {
-				return c.watch(ctx, run.ID)
+				return c.watch(ctx, run)
 			}
 			return terminal.PrintOne(c.Terminal, c.format, runKind().items(), run)
 		},

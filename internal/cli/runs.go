@@ -109,13 +109,15 @@ func (s *shell) watchRun() *cobra.Command {
 	return s.command(action{
 		use: "watch ID", short: "Wait for the end of a run; the exit code is 1 unless it succeeded",
 		example: "signalbox runs watch $RUN", format: terminal.FormatTable, completes: []completion{runKind().ids},
-		run: func(ctx context.Context, c *call) error { return c.watch(ctx, c.args[0]) },
+		run: func(ctx context.Context, c *call) error {
+			return c.watch(ctx, signalbox.Run{Resource: signalbox.Resource{ID: c.args[0]}})
+		},
 	})
 }
 
 // watch waits for a run and prints it. One that did not succeed makes the command fail.
-func (c *call) watch(ctx context.Context, id string) error {
-	run, err := c.await(ctx, id)
+func (c *call) watch(ctx context.Context, known signalbox.Run) error {
+	run, err := c.await(ctx, known)
 	if err != nil {
 		return err
 	}
@@ -131,10 +133,14 @@ func (c *call) watch(ctx context.Context, id string) error {
 	return terminal.Silent(terminal.ExitFailed)
 }
 
-// await waits for the end of a run and says how it gets on. It waits less long at first, because most runs are short.
-func (c *call) await(ctx context.Context, id string) (signalbox.Run, error) {
+// await waits for the end of a run and says how it gets on; the caller may know no more than its id. It waits less long at
+// first, because most runs are short.
+func (c *call) await(ctx context.Context, known signalbox.Run) (signalbox.Run, error) {
 	const first, longest, reminder = 50 * time.Millisecond, 2 * time.Second, 15 * time.Second
-	began, said, status := time.Now(), time.Now(), signalbox.RunStatus("")
+	id, status, began, said := known.ID, known.Status, time.Now(), time.Now()
+	if status != "" {
+		c.Note("the run %s of %s is %s", id, known.Job, status)
+	}
 	for pause := first; ; pause = min(2*pause, longest) {
 		run, err := c.client.Runs.Get(ctx, id)
 		switch {
@@ -182,7 +188,7 @@ func (s *shell) rerunRun() *cobra.Command {
 				return runKind().suggest(ctx, c, c.args[0], err)
 			}
 			if wait {
-				return c.watch(ctx, run.ID)
+				return c.watch(ctx, run)
 			}
 			return terminal.PrintOne(c.Terminal, c.format, runKind().items(), run)
 		},

@@ -29,11 +29,8 @@ func (k kind[T]) follow(ctx context.Context, c *call, read func() ([]T, error), 
 		case <-time.After(watchPause):
 		}
 		list, err := read()
-		if ctx.Err() != nil {
-			return nil
-		}
 		if err != nil {
-			return err
+			return unlessDone(ctx, err)
 		}
 		now := k.documents(list)
 		if err := k.printChanged(c, list, func(i int) bool { id := k.of(list[i]).ID; return seen[id] != now[id] }); err != nil {
@@ -46,6 +43,14 @@ func (k kind[T]) follow(ctx context.Context, c *call, read func() ([]T, error), 
 		}
 		seen = now
 	}
+}
+
+// unlessDone returns err, or nil when somebody ended the command.
+func unlessDone(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 // documents returns each resource as JSON by its id.
