@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/cli/terminal"
@@ -30,7 +31,7 @@ func (k kind[T]) follow(ctx context.Context, c *call, read func() ([]T, error), 
 		}
 		list, err := read()
 		if err != nil {
-			return unlessDone(ctx, err)
+			return unlessCanceled(err)
 		}
 		now := k.documents(list)
 		if err := k.printChanged(c, list, func(i int) bool { id := k.of(list[i]).ID; return seen[id] != now[id] }); err != nil {
@@ -45,9 +46,9 @@ func (k kind[T]) follow(ctx context.Context, c *call, read func() ([]T, error), 
 	}
 }
 
-// unlessDone returns err, or nil when somebody ended the command.
-func unlessDone(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
+// unlessCanceled returns err, or nil when somebody ended the command.
+func unlessCanceled(err error) error {
+	if errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err
