@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bufio"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -131,4 +132,35 @@ func runSeen(t *testing.T, command *exec.Cmd, onTerminal bool) string {
 	}
 	_ = command.Wait() // which is different
 	return seen.String()
+}
+
+// Ctrl-C ends a question at once; nobody has to press Enter first.
+func TestQuestion_Interrupted(t *testing.T) {
+	t.Parallel()
+	screen, program := openTerminal(t)
+	command := exec.CommandContext(t.Context(), binary, "login", "http://127.0.0.1:1")
+	command.Dir, command.Env = t.TempDir(), []string{"HOME=" + t.TempDir()}
+	command.Stdin, command.Stdout, command.Stderr = program, program, program
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = program.Close() // the process has its own
+	seen, asked := make([]byte, 0, 1<<10), "or an API key: "
+	for buffer := make([]byte, 256); !strings.Contains(string(seen), asked); {
+		read, err := screen.Read(buffer)
+		if err != nil {
+			t.Fatalf("%v after\n%s", err, seen)
+		}
+		seen = append(seen, buffer[:read]...)
+	}
+	if err := command.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	rest, _ := io.ReadAll(screen) // it ends with an error when the program has gone
+	if err := command.Wait(); err == nil || command.ProcessState.ExitCode() != 1 {
+		t.Errorf("it ended with %v", err)
+	}
+	if !strings.Contains(string(rest), "signalbox: interrupted: nothing was changed") {
+		t.Errorf("it showed\n%s", rest)
+	}
 }

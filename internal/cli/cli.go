@@ -13,12 +13,12 @@ import (
 
 // Run executes one command and returns its exit code; package terminal has the codes.
 func Run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	t := &terminal.Terminal{Environ: environ, In: stdin, Out: stdout, Err: stderr}
+	t := &terminal.Terminal{Environ: environ, In: stdin, Out: stdout, Err: stderr, Done: ctx.Done()}
 	root := New(t)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := terminal.FlagRules(root.ExecuteContext(ctx))
 	if err != nil {
-		t.Fail(err)
+		t.Fail(terminal.Unprefixed(err))
 	}
 	return terminal.ExitCode(err)
 }

@@ -42,7 +42,7 @@ takes those again that its files still have.`,
 }
 
 // ownedNames completes the names of resources that have an owner.
-func ownedNames(ctx context.Context, client *signalbox.Client) []string {
+func ownedNames(ctx context.Context, client *signalbox.Client, _ ...string) []string {
 	owned, _ := manifest.Owned(ctx, client) // nobody can be told
 	return slices.Sorted(maps.Keys(owned))
 }

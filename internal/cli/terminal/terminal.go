@@ -19,6 +19,8 @@ type Terminal struct {
 	Environ  []string
 	In       io.Reader
 	Out, Err io.Writer
+	// Done is closed when somebody interrupts the program, which also ends a question; nil is never.
+	Done <-chan struct{}
 }
 
 // Variable returns a variable of the environment. Of entries with the same name the last wins.
@@ -76,7 +78,7 @@ func (t *Terminal) Confirm(yes bool, consequences string) error {
 		return Usage(fmt.Errorf("%s Say --yes to do it", consequences))
 	}
 	Fprintf(t.Err, "%s\nGo on? [y/N] ", Shown(naming.VisibleText(consequences)))
-	answer, err := t.line()
+	answer, err := t.ask(t.line)
 	if err != nil {
 		return err
 	}
@@ -93,12 +95,37 @@ func (t *Terminal) Secret(question string) (string, error) {
 		return t.line()
 	}
 	fmt.Fprint(t.Err, question)
-	text, err := term.ReadPassword(descriptor)
-	fmt.Fprintln(t.Err)
-	if err != nil {
-		return "", fmt.Errorf("reading the answer: %w", err)
+	if before, err := term.GetState(descriptor); err == nil {
+		defer func() { _ = term.Restore(descriptor, before) }() // an interrupted question leaves the input hidden
 	}
-	return strings.TrimSpace(string(text)), nil
+	return t.ask(func() (string, error) {
+		text, err := term.ReadPassword(descriptor)
+		fmt.Fprintln(t.Err)
+		if err != nil {
+			return "", fmt.Errorf("reading the answer: %w", err)
+		}
+		return strings.TrimSpace(string(text)), nil
+	})
+}
+
+// ask returns the answer that read waits for, or an error as soon as somebody interrupts the program.
+func (t *Terminal) ask(read func() (string, error)) (string, error) {
+	type answer struct {
+		text string
+		err  error
+	}
+	answers := make(chan answer, 1)
+	go func() { // it waits for the input until the program ends
+		text, err := read()
+		answers <- answer{text, err}
+	}()
+	select {
+	case got := <-answers:
+		return got.text, got.err
+	case <-t.Done:
+		fmt.Fprintln(t.Err)
+		return "", errors.New("interrupted: nothing was changed")
+	}
 }
 
 // line reads one line of the input.
