@@ -76,7 +76,7 @@ func (s *Step) title() string {
 	title := s.label()
 	switch {
 	case s.Kind == "logger" && s.Action == Delete:
-		title += "  (its levels; what services reported of it stays)"
+		title += "  (its levels; reports of services stay)"
 	case s.Action == Create && s.before != nil:
 		title += "  (was " + s.MovedFrom + ")"
 	}
