@@ -53,6 +53,15 @@ func (a DocumentsAPI) All(ctx context.Context, kind string) iter.Seq2[Document, 
 	}
 }
 
+// Get returns one resource of a kind, with its ETag.
+func (a DocumentsAPI) Get(ctx context.Context, kind, id string) (Document, error) {
+	c, err := a.of(kind)
+	if err != nil {
+		return Document{}, err
+	}
+	return c.get(ctx, id)
+}
+
 // Create creates a resource of a kind. It needs the role that the kind's own API names.
 func (a DocumentsAPI) Create(ctx context.Context, kind, id string, attributes any, options ...WriteOption) (Document, error) {
 	c, err := a.of(kind)

@@ -25,6 +25,10 @@ func TestDocuments_CarryResourcesOfEveryKind(t *testing.T) {
 		if _, err := write(t.Context(), kind, "x1", json.RawMessage(bodies[kind])); err != nil {
 			t.Fatalf("%s: %v", kind, err)
 		}
+		got, err := client.Documents.Get(t.Context(), kind, "x1")
+		if err != nil || got.ID != "x1" || got.ETag == "" || !json.Valid(got.Attributes) {
+			t.Errorf("%s: got %+v, %v", kind, got, err)
+		}
 		found := false
 		for document, err := range client.Documents.All(t.Context(), kind) {
 			if err != nil {
@@ -49,7 +53,8 @@ func TestDocuments_UnknownKind(t *testing.T) {
 	client := servertest.Start(t).Client()
 	_, created := client.Documents.Create(t.Context(), "api_key", "x", nil)
 	_, replaced := client.Documents.Replace(t.Context(), "api_key", "x", nil)
-	errs := []error{created, replaced, client.Documents.Delete(t.Context(), "api_key", "x")}
+	_, got := client.Documents.Get(t.Context(), "api_key", "x")
+	errs := []error{created, replaced, got, client.Documents.Delete(t.Context(), "api_key", "x")}
 	for _, err := range client.Documents.All(t.Context(), "api_key") {
 		errs = append(errs, err)
 	}

@@ -63,7 +63,9 @@ type Event struct {
 	Level loglevel.Level `json:"level,omitzero"`
 	// Seq is the number of the change in the account; see [EventParams.Since].
 	Seq int64 `json:"seq"`
-	// Resumed is set on [EventConnected] when no event was missed. If it is not set, read your resources again.
+	// Server is the server and its version, such as "signalbox/1.4.0". Only [EventConnected] has it.
+	Server string `json:"server,omitempty"`
+	// Resumed is set on [EventConnected] when no event was missed. If it is not set, reload what you have read before.
 	Resumed bool `json:"resumed,omitempty"`
 }
 

@@ -119,7 +119,7 @@ func TestFollow_ResumesAfterDisconnect(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Event{
-		{Name: EventConnected, Seq: 7}, {Name: EventFlagChanged, ID: "f", Seq: 9},
+		{Name: EventConnected, Seq: 7, Server: "x"}, {Name: EventFlagChanged, ID: "f", Seq: 9},
 		{Name: EventConnected, Seq: 9, Resumed: true}, {Name: EventLoggerChanged, ID: "l", Level: loglevel.Debug, Seq: 10}, {Name: EventFlagsChanged, Seq: 12},
 		{Name: EventConnected, Seq: 3}, // not resumed
 	}

@@ -163,3 +163,25 @@ func ExampleKeysAPI() {
 	// deploy MEMBER ACTIVE
 	// shop sk_api_once
 }
+
+func ExampleKeysAPI_Current() {
+	client := connect() // signalbox.New(url, key)
+	key, err := client.Keys.Current(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(key.Name, key.Role)
+	// Output: deploy MEMBER
+}
+
+func ExampleClient_Send() {
+	client := connect() // signalbox.New(url, key)
+	body, err := client.Send(context.Background(), "GET", "/api/v1/accounts/current", nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(string(body))
+	// Output: {"data":{"id":"current","attributes":{"key":"default","name":"Acme","plans":{"jobs":"free"}}}}
+}

@@ -52,6 +52,7 @@ func exampleReplies() map[string]string {
 		"GET /api/v1/sessions":                  exampleList(`{"id":"s-1","attributes":{"user":"u-1","client":"Firefox"}},{"id":"s-2","attributes":{"user":"u-1","client":"signalbox/1.0"}}`),
 		"GET /api/v1/sessions/current":          `{"data":{"id":"s-1","attributes":{"user":"u-1","client":"Firefox"}}}`,
 		"GET /api/v1/api_keys":                  exampleList(`{"id":"k-1","attributes":{"name":"deploy","role":"MEMBER","status":"ACTIVE"}}`),
+		"GET /api/v1/api_keys/current":          `{"data":{"id":"k-1","attributes":{"name":"deploy","role":"MEMBER","status":"ACTIVE"}}}`,
 		"POST /api/v1/api_keys":                 `{"data":{"id":"k-2","attributes":{"name":"shop","role":"VIEWER","status":"ACTIVE","key":"sk_api_once"}}}`,
 
 		"GET /api/v1/environments":         exampleList(`{"id":"production","attributes":{"name":"Production","managed":true}}`),

@@ -2,6 +2,7 @@ package signalbox
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 )
 
@@ -12,6 +13,17 @@ func Ready(ctx context.Context, baseURL string, options ...Option) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.call(ctx, request{method: http.MethodGet, root: "/api", segments: []string{"readiness"}}, nil)
-	return err
+	r := request{method: http.MethodGet, root: "/api", segments: []string{"readiness"}}
+	var said struct {
+		Meta struct {
+			Status string `json:"status"`
+		} `json:"meta"`
+	}
+	if _, err := t.call(ctx, r, &said); err != nil {
+		return err
+	}
+	if said.Meta.Status != "ready" { // anything that answers every path with 200
+		return fmt.Errorf("%s: the response is not that of a Signalbox server", r.name())
+	}
+	return nil
 }

@@ -114,6 +114,10 @@ func (d KeyDraft) MarshalJSON() ([]byte, error) {
 // Get returns a key without its secret. [IsNotFound] reports that there is no key with this id. Any role may read.
 func (a KeysAPI) Get(ctx context.Context, id string) (Key, error) { return a.keys.get(ctx, id) }
 
+// Current returns the key that the client uses. [IsNotFound] reports that it uses none, but the session of a person. Any role
+// may read.
+func (a KeysAPI) Current(ctx context.Context) (Key, error) { return a.keys.get(ctx, current) }
+
 // List returns one page of keys without their secrets, revoked and expired ones included, by default in the order of
 // their names. [Paging.Sort] takes name, status, created_at, expires_at and last_used_at. Any role may read.
 func (a KeysAPI) List(ctx context.Context, params KeyParams) (Page[Key], error) {

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bufio"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,5 +71,96 @@ func TestServe_OnTerminal(t *testing.T) {
 		if !regexp.MustCompile(`(?m)` + line).MatchString(seen.String()) {
 			t.Errorf("no line is %s in\n%s", line, seen.String())
 		}
+	}
+}
+
+// A plan is cut where a person reads it on a terminal, and nowhere else: neither in a pipe nor with NO_COLOR.
+func TestDiff_CutsOnTerminalOnly(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	server := serveBook(t, folder)
+	long := strings.Repeat("long ", 100)
+	if err := os.WriteFile(filepath.Join(folder, "flag.yaml"), []byte("{kind: flag, id: a, type: STRING, default: "+long+"}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		terminal bool
+		environ  []string
+		cut      bool
+	}{
+		"on a terminal":      {true, nil, true},
+		"in a pipe":          {false, nil, false},
+		"with NO_COLOR":      {true, []string{"NO_COLOR=1"}, false},
+		"in a dumb terminal": {true, []string{"TERM=dumb"}, true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			command := exec.CommandContext(t.Context(), binary, "diff", "-f", "flag.yaml")
+			command.Dir = folder
+			command.Env = append(test.environ, "SIGNALBOX_URL="+server.url, "SIGNALBOX_API_KEY="+ownerKey)
+			seen := runSeen(t, command, test.terminal)
+			if !strings.Contains(seen, "1 to create") || strings.Contains(seen, strings.TrimSpace(long)) == test.cut || strings.Contains(seen, "…") != test.cut {
+				t.Errorf("it shows\n%s", seen)
+			}
+			if test.environ != nil && strings.Contains(seen, "\x1b") {
+				t.Errorf("it has colours:\n%q", seen)
+			}
+		})
+	}
+}
+
+// runSeen runs a command on a terminal of 80 columns, or in a pipe, and returns what it prints there.
+func runSeen(t *testing.T, command *exec.Cmd, onTerminal bool) string {
+	t.Helper()
+	if !onTerminal {
+		printed, _ := command.Output() // which is different
+		return string(printed)
+	}
+	screen, program := openTerminal(t)
+	if err := unix.IoctlSetWinsize(int(program.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}); err != nil {
+		t.Fatal(err)
+	}
+	command.Stdout = program
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = program.Close() // the process has its own
+	var seen strings.Builder
+	for lines := bufio.NewScanner(screen); lines.Scan(); {
+		seen.WriteString(lines.Text() + "\n")
+	}
+	_ = command.Wait() // which is different
+	return seen.String()
+}
+
+// Ctrl-C ends a question at once; nobody has to press Enter first.
+func TestQuestion_Interrupted(t *testing.T) {
+	t.Parallel()
+	screen, program := openTerminal(t)
+	command := exec.CommandContext(t.Context(), binary, "login", "http://127.0.0.1:1")
+	command.Dir, command.Env = t.TempDir(), []string{"HOME=" + t.TempDir()}
+	command.Stdin, command.Stdout, command.Stderr = program, program, program
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = program.Close() // the process has its own
+	seen, asked := make([]byte, 0, 1<<10), "or an API key: "
+	for buffer := make([]byte, 256); !strings.Contains(string(seen), asked); {
+		read, err := screen.Read(buffer)
+		if err != nil {
+			t.Fatalf("%v after\n%s", err, seen)
+		}
+		seen = append(seen, buffer[:read]...)
+	}
+	if err := command.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	rest, _ := io.ReadAll(screen) // it ends with an error when the program has gone
+	if err := command.Wait(); err == nil || command.ProcessState.ExitCode() != 1 {
+		t.Errorf("it ended with %v", err)
+	}
+	if !strings.Contains(string(rest), "signalbox: interrupted: nothing was changed") {
+		t.Errorf("it showed\n%s", rest)
 	}
 }

@@ -36,6 +36,7 @@ type reporter struct {
 
 	sending sync.Mutex
 	counted time.Time // of the last counts; guarded by sending
+	checked bool      // the environment was looked for; guarded by sending
 
 	mu           sync.Mutex
 	declarations int // not reported yet
@@ -148,11 +149,27 @@ func (r *reporter) send(ctx context.Context, everything bool) error {
 	if r.box.State().Status != Live {
 		return nil
 	}
+	r.checkEnvironment(ctx)
 	err := errors.Join(r.sendContexts(ctx), r.sendFlags(ctx, everything), r.sendLoggers(ctx, everything))
 	if everything {
 		err = errors.Join(err, r.sendCounts(ctx))
 	}
 	return err
+}
+
+// checkEnvironment warns when the environment does not exist before the first report creates it: its name may be misspelled, and
+// a service in it gets no value that anybody set.
+func (r *reporter) checkEnvironment(ctx context.Context) {
+	if r.checked {
+		return
+	}
+	_, err := r.client.Environments.Get(ctx, r.box.settings.environment)
+	if signalbox.IsNotFound(err) {
+		r.box.problems.warn("environment", "The environment did not exist in Signalbox and is created, without any value set. "+
+			"Correct its name if it is misspelled, or promote it: signalbox environments promote "+r.box.settings.environment,
+			"environment", r.box.settings.environment)
+	}
+	r.checked = err == nil || signalbox.IsNotFound(err)
 }
 
 func (r *reporter) sendContexts(ctx context.Context) error {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -354,6 +355,41 @@ func TestBox_ServerNeverComes(t *testing.T) {
 }
 
 // TestBox_Reports: flags, loggers, contexts and counts reach the server, and a level that is applied within 2 s.
+// TestBox_NewEnvironment: a misspelled environment would be created by the first report, and nobody would know.
+func TestBox_NewEnvironment(t *testing.T) {
+	t.Parallel()
+	servertest.Each(t, func(t *testing.T, start func(...string) *servertest.Server) {
+		server := start()
+		for environment, warned := range map[string]bool{"prodution": true, "production": false} {
+			var log recordedLog
+			box := readyBox(t, server.URL, WithEnvironment(environment), WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+			box.Close(t.Context()) // with a last report
+			if said := strings.Contains(log.text(), "signalbox environments promote prodution"); said != warned {
+				t.Errorf("in %s it logged\n%s", environment, log.text())
+			}
+		}
+	})
+}
+
+// recordedLog keeps what is logged by several goroutines.
+type recordedLog struct {
+	mu    sync.Mutex
+	lines strings.Builder
+}
+
+// Write keeps a line.
+func (l *recordedLog) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lines.Write(line)
+}
+
+func (l *recordedLog) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lines.String()
+}
+
 func TestBox_Reports(t *testing.T) {
 	t.Parallel()
 	servertest.Each(t, func(t *testing.T, start func(...string) *servertest.Server) {

@@ -159,6 +159,9 @@ func insertKey(ctx context.Context, tx FoundingTx, actor changes.Actor, key Key)
 
 // Key returns one key of the caller's account.
 func (s *Service) Key(ctx context.Context, caller Caller, id string) (Key, error) {
+	if id == "current" {
+		id = caller.KeyID
+	}
 	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Key, error) { return tx.Key(ctx, caller.Account, id) })
 }
 

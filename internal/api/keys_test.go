@@ -359,3 +359,19 @@ func TestKey_ExpiringMakesNoLongerOnes(t *testing.T) {
 		person.post(keysPath, draft(nil)).want(201)
 	})
 }
+
+func TestKey_Current(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	for _, role := range []string{"VIEWER", "MEMBER", "ADMIN"} {
+		made := owner.makeKey(attributes{"role": role})
+		if got := owner.as(made.secret).get(keysPath + "/current").want(200); got.data().ID != made.id || got.text("role") != role {
+			t.Errorf("a %s is told %+v", role, got.data())
+		}
+	}
+	person := owner.with(owner.signIn(attributes{"api_key": owner.key}).want(201).cookie().Value)
+	if got := person.get(keysPath + "/current").want(200); got.text("role") != "OWNER" {
+		t.Errorf("a session of a key is told %+v", got.data())
+	}
+	owner.put(keysPath+"/current", envelope("", "", attributes{"name": "x"})).refused(404, problem{code: "not_found"})
+}

@@ -2,8 +2,10 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -253,6 +255,15 @@ func ready(ctx context.Context, base string) error {
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("it answers %s", response.Status)
+	}
+	var said struct {
+		Meta struct {
+			Status string `json:"status"`
+		} `json:"meta"`
+	}
+	const enough = 1 << 10
+	if err := json.NewDecoder(io.LimitReader(response.Body, enough)).Decode(&said); err != nil || said.Meta.Status != "ready" {
+		return errors.New("what answers there is not Signalbox")
 	}
 	return nil
 }

@@ -3,8 +3,8 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -20,33 +20,82 @@ type planFlags struct {
 	files           []string
 	owner           string
 	prune, takeOver bool
+	save            string // the file to write the plan to; only apply has the flag
 }
 
 func (f *planFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVarP(&f.files, "file", "f", nil, "a `FILE`, a folder of files, or - for the input; may be repeated")
-	cmd.Flags().StringVar(&f.owner, "owner", "", "record the owner of the resources as this `NAME`, such as team-shop")
-	cmd.Flags().BoolVar(&f.prune, "prune", false, "delete resources of the owner that are not in the files")
+	addFiles(cmd, &f.files)
+	cmd.Flags().StringVar(&f.owner, "owner", "", "record the resources as those of this `NAME`, such as team-shop")
+	cmd.Flags().BoolVar(&f.prune, "prune", false, "delete what the owner has and the files do not")
 	cmd.Flags().BoolVar(&f.takeOver, "take-over", false, "take resources from other owners")
-	_ = cmd.MarkFlagRequired("file")
+}
+
+// addFiles adds the flag for files of resources.
+func addFiles(cmd *cobra.Command, files *[]string) {
+	cmd.Flags().StringArrayVarP(files, "file", "f", nil, "a `FILE`, a folder of files, or - for the input; may be repeated")
 	_ = cmd.MarkFlagFilename("file", "yaml", "yml", "json")
 }
 
-// plan reads the files and compares them with the server.
-func (f *planFlags) plan(ctx context.Context, c *call) (*manifest.Plan, error) {
-	if f.owner == "" && (f.prune || f.takeOver) {
-		return nil, terminal.Usagef("--prune and --take-over need --owner: without it the resources have no owner")
+// addPlan adds the flags of apply: those of diff, and one to keep a plan.
+func (f *planFlags) addPlan(cmd *cobra.Command) {
+	f.add(cmd)
+	cmd.Flags().StringVar(&f.save, "plan", "", "write the plan to this `FILE` and change nothing; apply FILE does it later")
+	_ = cmd.MarkFlagFilename("plan", "plan")
+}
+
+// check refuses flags that do not belong together.
+func (f *planFlags) check(c *call) error {
+	switch {
+	case len(c.args) == 1 && (f.files != nil || f.save != "" || f.owner != "" || f.prune || f.takeOver):
+		return terminal.Usagef("a plan has its files and its owner: -f, --plan, --owner, --prune and --take-over are for making one")
+	case len(c.args) == 0 && f.files == nil:
+		return terminal.Usagef("%s needs files: add -f, such as -f signalbox/", c.cmd.CommandPath())
+	case f.owner == "" && (f.prune || f.takeOver):
+		return terminal.Usagef("--prune and --take-over need --owner: only what an owner has applied can be told from what others made")
+	default:
+		return nil
+	}
+}
+
+// plan compares files, or those of a saved plan, with the server, and prints the result. What is wrong is printed there too, so
+// that the summary of a pipeline has it; readOnly is a plan that is not applied.
+func (f *planFlags) plan(ctx context.Context, c *call, readOnly bool) (*manifest.Plan, error) {
+	if err := f.check(c); err != nil {
+		return nil, err
+	}
+	plan, err := f.make(ctx, c, manifest.Options{Owner: f.owner, Prune: f.prune, TakeOver: f.takeOver, ReadOnly: readOnly, Variable: c.Variable})
+	if plan != nil {
+		plan.Print(c.Terminal)
+		return plan, err
+	}
+	for _, line := range terminal.Sentences(err) {
+		c.Say("%s\n", c.Paint(terminal.Bad, "! "+line))
+	}
+	if len(c.args) == 1 {
+		c.Say("Nothing was changed.\n")
+	} else {
+		c.Say("There is no plan.\n")
+	}
+	return nil, err
+}
+
+func (f *planFlags) make(ctx context.Context, c *call, options manifest.Options) (*manifest.Plan, error) {
+	if len(c.args) == 1 {
+		text, err := os.ReadFile(c.args[0])
+		if err != nil {
+			return nil, terminal.Usage(err)
+		}
+		saved, err := manifest.ReadSaved(text)
+		if err != nil {
+			return nil, terminal.Usagef("%s: %w", c.args[0], err)
+		}
+		return saved.Renew(ctx, c.client, options)
 	}
 	resources, err := manifest.Read(f.files, c.In)
 	if err != nil {
 		return nil, terminal.Usage(err)
 	}
-	plan, err := manifest.New(ctx, c.client, resources,
-		manifest.Options{Owner: f.owner, Prune: f.prune, TakeOver: f.takeOver, Variable: c.Variable})
-	if owned, is := errors.AsType[*manifest.OwnedError](err); is {
-		c.Fail(owned)
-		return nil, terminal.Silent(terminal.ExitConflict)
-	}
-	return plan, err
+	return manifest.New(ctx, c.client, resources, options)
 }
 
 const manifestHelp = `Files are YAML or JSON, with several resources in each if you like:
@@ -65,61 +114,90 @@ const manifestHelp = `Files are YAML or JSON, with several resources in each if 
       headers:
         - {name: Authorization, valueFrom: env:HOOK_TOKEN}
 
-The kinds are environment, service, context_type, log_group, logger, config, flag and job. Their members are the attributes
-of the API. signalbox export prints the resources of the server.`
+The kinds are environment, service, context_type, log_group, logger, config, flag and job; members are those of the interface.
+Two more are for apply: runtime: [enabled, rules] leaves members to people, and moved: {from: checkout-v1} is a former id.
+signalbox export prints what there is, and signalbox schema what editors check files with.`
 
 func (s *shell) apply() *cobra.Command {
 	var flags planFlags
-	return s.command(action{
-		use: "apply", short: "Create and change resources as files declare them",
-		long: `Create and change resources as files declare them. Every resource is sent as a dry run first: if one is refused, nothing is
-		written. Then the differences are shown and written; a resource comes after the resources that it refers to. Applying the same
-		files again changes nothing, or continues an interrupted apply. Nothing is deleted without --prune.
+	cmd := s.command(action{
+		use: "apply [PLAN]", short: "Make the server what files say",
+		long: `Make the server what files say. Every resource is tried as a dry run first: if one is refused, nothing is written. Then the
+differences are shown and written, in the order in which they need each other. To apply again changes nothing, and goes on
+where an apply was interrupted. Nothing is deleted without --prune, but the former id of what a file has moved.
+
+With --plan the differences are written to a file instead. apply PLAN does what it says, and is refused (exit code 4) when one of
+its resources was changed meanwhile.
 
 ` + manifestHelp,
-		example: "signalbox apply -f signalbox/\nsignalbox apply -f signalbox/ --owner team-shop --prune --yes",
-		writes:  true, destroys: true, flags: flags.add,
+		example: "signalbox apply -f signalbox/\nsignalbox apply -f signalbox/ --owner team-shop --prune --yes\n" +
+			"signalbox apply -f signalbox/ --plan release.plan\nsignalbox apply release.plan",
+		writes: true, destroys: true, flags: flags.addPlan,
 		run: func(ctx context.Context, c *call) error {
-			plan, err := flags.plan(ctx, c)
-			if err != nil {
+			plan, err := flags.plan(ctx, c, c.dryRun || flags.save != "")
+			switch {
+			case err != nil:
 				return err
-			}
-			plan.Print(c.Out, c.Paint)
-			if c.dryRun || !plan.Different() {
+			case flags.save != "":
+				return c.savePlan(ctx, plan, flags.save)
+			case c.dryRun || !plan.Different():
 				return nil
+			default:
+				return c.applyPlan(ctx, plan)
 			}
-			if count := plan.Count(manifest.Delete); count > 0 {
-				if err := c.Confirm(c.yes, fmt.Sprintf("%d %s of the owner %s will be deleted.", count, plural(count, "resource"), flags.owner)); err != nil {
-					return err
-				}
-			}
-			written, err := plan.Apply(ctx)
-			if err != nil {
-				c.Note("%d of %d written; apply again to continue", written, len(plan.Steps)-plan.Count(manifest.Keep))
-				return err
-			}
-			c.Say("Applied.\n")
-			return nil
 		},
 	})
+	cmd.ValidArgsFunction = cobra.FixedCompletions([]string{"plan"}, cobra.ShellCompDirectiveFilterFileExt)
+	return cmd
+}
+
+// savePlan writes a plan to a file, which may have values that others must not read.
+func (c *call) savePlan(ctx context.Context, plan *manifest.Plan, file string) error {
+	text, err := plan.Save(ctx)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		return err
+	}
+	c.Say("Nothing was changed. signalbox apply %s does it.\n", file)
+	return nil
+}
+
+func (c *call) applyPlan(ctx context.Context, plan *manifest.Plan) error {
+	if count := plan.Count(manifest.Delete); count > 0 {
+		if err := c.Confirm(c.yes, fmt.Sprintf("%d %s of the owner %s will be deleted.", count, plural(count, "resource"), plan.Owner())); err != nil {
+			return err
+		}
+	}
+	written, err := plan.Apply(ctx)
+	if err != nil {
+		next := "apply again to go on"
+		if len(c.args) == 1 {
+			next = "make a new plan to go on"
+		}
+		c.Note("%d of %d written; %s", written, len(plan.Steps)-plan.Count(manifest.Keep), next)
+		return err
+	}
+	c.Say("Applied.\n")
+	return nil
 }
 
 func (s *shell) diff() *cobra.Command {
 	var flags planFlags
 	return s.command(action{
-		use: "diff", short: "Show what apply would change; the exit code is 1 if anything differs",
-		long:    "Show what apply would change, and change nothing. The exit code is 0 if nothing differs, and 1 if anything does.\n\n" + manifestHelp,
+		use: "diff", short: "Show what apply would change; the exit code is 10 when there is something",
+		long: `Show what apply would change, and change nothing. The exit code is 0 when all is the same, 10 when something differs, and
+another one when that is not known. Any key will do: what it may not try is compared without the server's rules.
+
+` + manifestHelp,
 		example: "signalbox diff -f signalbox/", flags: flags.add,
 		run: func(ctx context.Context, c *call) error {
-			plan, err := flags.plan(ctx, c)
-			if err != nil {
-				return err
+			plan, err := flags.plan(ctx, c, true)
+			if err == nil && plan.Different() {
+				err = terminal.Silent(terminal.ExitDiffers)
 			}
-			plan.Print(c.Out, c.Paint)
-			if plan.Count(manifest.Keep) != len(plan.Steps) {
-				return terminal.Silent(terminal.ExitFailed)
-			}
-			return nil
+			return err
 		},
 	})
 }

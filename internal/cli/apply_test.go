@@ -87,7 +87,7 @@ func TestApply_WritesInOrderOfNeedAndOnce(t *testing.T) {
 	t.Parallel()
 	term, client := newAccount(t, "TOKEN=swordfish")
 	file := term.file(everything)
-	if got := term.run("diff", "-f", file); got.code != 1 || !strings.HasSuffix(got.stdout, "9 to create, 0 to change, 0 to delete, 0 the same.\n") {
+	if got := term.run("diff", "-f", file); got.code != 10 || !strings.HasSuffix(got.stdout, "9 to create, 0 to change, 0 to delete, 0 the same.\n") {
 		t.Fatalf("got %+v", got)
 	}
 	text := term.must("apply", "-f", file)
@@ -132,7 +132,7 @@ func TestApply_ShowsDifferencesWithoutSecrets(t *testing.T) {
     + configuration.headers[0].value: "<hidden, another value>"
 0 to create, 2 to change, 0 to delete, 7 the same.
 `
-	if got.code != 1 || got.stdout != want {
+	if got.code != 10 || got.stdout != want {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -285,7 +285,7 @@ func TestApply_RareMembers(t *testing.T) {
 	term.must("diff", "-f", file)
 	got := term.run("diff", "-f", term.file(strings.Replace(text, "plan: {}", "plan: {}, age: {}", 1)))
 	want := "~ context_type user\n    + attributes.age: {}\n0 to create, 1 to change, 0 to delete, 3 the same.\n"
-	if got.code != 1 || got.stdout != want {
+	if got.code != 10 || got.stdout != want {
 		t.Errorf("got %+v", got)
 	}
 	term.input = term.must("export")

@@ -1,29 +1,33 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/internal/cli/condition"
 	"github.com/signalbox/signalbox/internal/cli/terminal"
 )
 
 func changeKind() kind[signalbox.Change] {
 	return kind[signalbox.Change]{
-		name: "change", noun: "change",
-		of: func(c signalbox.Change) signalbox.Resource { return c.Resource },
+		noun: "change", // its kind is that of what changed
+		of:   func(c signalbox.Change) signalbox.Resource { return c.Resource },
 		all: func(ctx context.Context, c *signalbox.Client) iter.Seq2[signalbox.Change, error] {
 			const completed = 50
 			return first(completed, c.Changes.All(ctx, signalbox.ChangeParams{Size: completed}))
 		},
 		columns: []terminal.Column[signalbox.Change]{
-			{Title: "NUMBER", Text: func(c signalbox.Change) string { return c.ID }},
+			{Title: "NUMBER", Text: func(c signalbox.Change) string { return c.ID }, Whole: true},
 			{Title: "WHEN", Text: func(c signalbox.Change) string { return moment(&c.CreatedAt) }},
-			{Title: "WHAT", Text: func(c signalbox.Change) string { return c.Kind + ":" + c.Key }},
+			{Title: "WHAT", Text: func(c signalbox.Change) string { return c.Kind + ":" + c.Key }, Whole: true},
 			{Title: "ACTION", Text: func(c signalbox.Change) string { return c.Action }},
 			{Title: "BY", Text: func(c signalbox.Change) string { return c.Actor.Name }},
 			{Title: "REVERTS", Text: revertsText, Wide: true},
@@ -50,8 +54,11 @@ func (s *shell) listChanges() *cobra.Command {
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().StringVar(&resource, "resource", "", "list the changes of one resource, as `KIND:ID`")
 			cmd.Flags().StringVar(&actor, "actor", "", "list the changes by the key or user with this `ID`")
+			_ = cmd.RegisterFlagCompletionFunc("resource", s.completeFlag(resourceNames))
+			_ = cmd.RegisterFlagCompletionFunc("actor", s.completeFlag(keyKind().ids))
 			addLimit(cmd, &limit)
 		},
+		filters: func(ctx context.Context, c *call) error { return resourceExists(ctx, c, resource) },
 	}, func(ctx context.Context, c *call) iter.Seq2[signalbox.Change, error] {
 		return first(limit, c.client.Changes.All(ctx, signalbox.ChangeParams{Resource: resource, Actor: actor, Size: pageSize(limit)}))
 	})
@@ -80,12 +87,13 @@ func (s *shell) showChange() *cobra.Command {
 				return terminal.PrintOne(c.Terminal, c.format, changeKind().items(), change)
 			}
 			c.Say("%s:%s %s by %s at %s\n", change.Kind, change.Key, change.Action, change.Actor.Name, moment(&change.CreatedAt))
+			if change.Reverts != nil {
+				c.Say("It reverted change %d.\n", *change.Reverts)
+			}
 			if change.Private {
 				c.Say("The difference is only shown to the user whose settings these are.\n")
 			}
-			for _, operation := range change.Diff {
-				c.printOperation(operation)
-			}
+			c.printSides([2]map[string]json.RawMessage{flatten(change.Before), flatten(change.After)})
 			if change.DocumentsRemoved {
 				c.Say("The difference is no longer kept: the account's history became too large.\n")
 			}
@@ -94,19 +102,35 @@ func (s *shell) showChange() *cobra.Command {
 	})
 }
 
-func (c *call) printOperation(operation signalbox.PatchOperation) {
-	mark, colour := "~", terminal.Warn
-	switch operation.Op {
-	case "add":
-		mark, colour = "+", terminal.Good
-	case "remove":
-		mark, colour = "-", terminal.Bad
+// flatten returns the values of a document by their paths, as people read them: {"a": {"b": [{"c": 1}]}} has 1 at a.b[0].c, and
+// the logic of a rule is one condition. When the resource was written is left out.
+func flatten(document json.RawMessage) map[string]json.RawMessage {
+	found := map[string]json.RawMessage{}
+	addFlat(found, "", document)
+	delete(found, "created_at")
+	delete(found, "updated_at")
+	return found
+}
+
+func addFlat(to map[string]json.RawMessage, path string, value json.RawMessage) {
+	var members map[string]json.RawMessage
+	var elements []json.RawMessage
+	switch {
+	case string(value) == "null" || len(value) == 0:
+	case strings.HasSuffix(path, "].logic"):
+		logic, _ := condition.Decode(value)
+		to[path] = json.RawMessage(condition.Text(logic))
+	case json.Unmarshal(value, &members) == nil && len(members) > 0:
+		for name, member := range members {
+			addFlat(to, strings.TrimPrefix(path+"."+name, "."), member)
+		}
+	case bytes.HasPrefix(value, []byte("[{")) && json.Unmarshal(value, &elements) == nil:
+		for i, element := range elements {
+			addFlat(to, fmt.Sprintf("%s[%d]", path, i), element)
+		}
+	default:
+		to[path] = value
 	}
-	line := mark + " " + operation.Path
-	if operation.Op != "remove" {
-		line += ": " + string(operation.Value)
-	}
-	c.Say("%s\n", c.Paint(colour, line))
 }
 
 func (s *shell) revertChange() *cobra.Command {

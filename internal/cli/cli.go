@@ -13,12 +13,12 @@ import (
 
 // Run executes one command and returns its exit code; package terminal has the codes.
 func Run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	t := &terminal.Terminal{Environ: environ, In: stdin, Out: stdout, Err: stderr}
+	t := &terminal.Terminal{Environ: environ, In: stdin, Out: stdout, Err: stderr, Done: ctx.Done()}
 	root := New(t)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := terminal.FlagRules(root.ExecuteContext(ctx))
 	if err != nil {
-		t.Fail(err)
+		t.Fail(terminal.Unprefixed(err))
 	}
 	return terminal.ExitCode(err)
 }
@@ -33,7 +33,8 @@ func New(t *terminal.Terminal) *cobra.Command {
 serve starts a server, and admin looks after its store. All other commands speak to a server, as signalbox login or
 SIGNALBOX_URL and SIGNALBOX_API_KEY say.
 
-Exit codes: 0 done, 1 failed or different, 2 wrong usage, 3 not found, 4 conflict, 5 a limit was reached.`,
+Exit codes: 0 done or the same, 1 failed, 2 wrong usage, 3 not found, 4 conflict, 5 a limit was reached,
+6 unauthorised, 10 different.`,
 		Version:       app.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,

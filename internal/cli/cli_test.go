@@ -81,7 +81,7 @@ func TestRun_UsageErrors(t *testing.T) {
 		"a group alone":            {[]string{"admin", "keys"}, "signalbox admin keys needs a command; see signalbox admin keys --help"},
 		"another group alone":      {[]string{"admin", "keyring"}, "signalbox admin keyring needs a command; see signalbox admin keyring --help"},
 		"no key for a server":      {[]string{"events", "tail"}, "there is no API key for http://127.0.0.1:8080; run signalbox login, or set SIGNALBOX_API_KEY or --api-key"},
-		"no server at all":         {[]string{"events", "tail", "--api-key", "k", "--url", "nowhere"}, "is not an absolute http or https URL"},
+		"no server at all":         {[]string{"events", "tail", "--api-key", "k", "--url", "ftp://nowhere"}, "is not an absolute http or https URL"},
 		"an argument is missing":   {[]string{"admin", "keys", "revoke"}, "see signalbox admin keys revoke --help"},
 		"one of two is missing":    {[]string{"admin", "accounts", "plan", "acme"}, "see signalbox admin accounts plan --help"},
 		"too many":                 {[]string{"admin", "accounts", "create", "a", "b"}, "see signalbox admin accounts create --help"},

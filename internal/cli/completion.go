@@ -11,15 +11,15 @@ import (
 	"github.com/signalbox/signalbox/internal/naming"
 )
 
-// completion returns the possible values of an argument or flag on a server.
-type completion func(context.Context, *signalbox.Client) []string
+// completion returns what an argument or flag may be on a server, after the arguments that were given already.
+type completion func(ctx context.Context, client *signalbox.Client, given ...string) []string
 
 // completionPatience is how long a completion may take after Tab was pressed.
 const completionPatience = 2 * time.Second
 
 // words completes fixed words.
 func words(fixed ...string) completion {
-	return func(context.Context, *signalbox.Client) []string { return fixed }
+	return func(context.Context, *signalbox.Client, ...string) []string { return fixed }
 }
 
 // completeArguments completes the arguments of a command; the last completion is for all further arguments.
@@ -28,18 +28,18 @@ func (s *shell) completeArguments(each []completion) cobra.CompletionFunc {
 		if len(each) == 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return s.complete(cmd, each[min(len(args), len(each)-1)])
+		return s.complete(cmd, each[min(len(args), len(each)-1)], args)
 	}
 }
 
 func (s *shell) completeFlag(completes completion) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return s.complete(cmd, completes)
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return s.complete(cmd, completes, args)
 	}
 }
 
-// complete asks the server of the command. It completes nothing if the server does not answer.
-func (s *shell) complete(cmd *cobra.Command, completes completion) ([]cobra.Completion, cobra.ShellCompDirective) {
+// complete asks the server that the command would speak to. Without an answer there is nothing to complete.
+func (s *shell) complete(cmd *cobra.Command, completes completion, args []string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	flag := func(name string) string { return cmd.Flags().Lookup(name).Value.String() }
 	target, err := s.target(connection{flag("url"), flag("api-key"), flag("profile")})
 	if err != nil {
@@ -52,5 +52,5 @@ func (s *shell) complete(cmd *cobra.Command, completes completion) ([]cobra.Comp
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
 	defer cancel()
 	hidden := func(word string) bool { return naming.VisibleText(word) != word } // a shell prints words as they are
-	return slices.DeleteFunc(completes(ctx, client), hidden), cobra.ShellCompDirectiveNoFileComp
+	return slices.DeleteFunc(completes(ctx, client, args...), hidden), cobra.ShellCompDirectiveNoFileComp
 }

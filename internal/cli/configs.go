@@ -13,6 +13,7 @@ import (
 
 	signalbox "github.com/signalbox/signalbox/client"
 	"github.com/signalbox/signalbox/internal/cli/terminal"
+	"github.com/signalbox/signalbox/internal/naming"
 )
 
 func configKind() kind[signalbox.Config] {
@@ -21,7 +22,7 @@ func configKind() kind[signalbox.Config] {
 		name: "config", noun: "config",
 		of: func(c signalbox.Config) signalbox.Resource { return c.Resource },
 		columns: []terminal.Column[signalbox.Config]{
-			{Title: "ID", Text: func(c signalbox.Config) string { return c.ID }},
+			{Title: "ID", Text: func(c signalbox.Config) string { return c.ID }, Whole: true},
 			{Title: "PARENT", Text: func(c signalbox.Config) string { return value(c.Parent) }},
 			{Title: "ITEMS", Text: func(c signalbox.Config) string { return fmt.Sprint(len(c.Items)) }},
 			{Title: "OVERRIDES", Text: overrideCounts},
@@ -51,8 +52,10 @@ func (s *shell) listConfigs() *cobra.Command {
 		use: "list", short: "List configs", example: "signalbox configs list\nsignalbox configs list --parent common",
 		flags: func(cmd *cobra.Command) {
 			filter.addSearch(cmd)
-			cmd.Flags().StringVar(&parent, "parent", "", "list configs that inherit from the config with this `ID`")
+			cmd.Flags().StringVar(&parent, "parent", "", "list what inherits from the config with this `ID`")
+			_ = cmd.RegisterFlagCompletionFunc("parent", s.completeFlag(configKind().ids))
 		},
+		filters: func(ctx context.Context, c *call) error { return configKind().exists(ctx, c, parent) },
 	}, func(ctx context.Context, c *call) iter.Seq2[signalbox.Config, error] {
 		return c.client.Configs.All(ctx, signalbox.ConfigParams{Search: filter.search, Parent: parent})
 	})
@@ -121,13 +124,19 @@ func (s *shell) setConfig() *cobra.Command {
 		long: "Set values of a config, everywhere or in one environment. A value that is JSON is read as JSON, all else is text; a text\n" +
 			`that looks like JSON is written with quotes: port='"8080"'.`,
 		example: "signalbox configs set checkout timeout_ms=800 -e production\nsignalbox configs set checkout retries=3",
-		writes:  true, format: terminal.FormatYAML, environment: optionally, completes: []completion{configKind().ids, words()},
+		writes:  true, format: terminal.FormatYAML, environment: optionally, completes: []completion{configKind().ids, configKeys("=")},
 		run: func(ctx context.Context, c *call) error {
+			var notes []string
 			written, err := editConfig(ctx, c, func(draft *signalbox.ConfigDraft) error {
+				notes = nil
+				known := slices.Sorted(maps.Keys(draft.Items))
 				for _, pair := range c.args[1:] {
 					key, set, err := keyAndValue(pair)
 					if err != nil {
 						return err
+					}
+					if _, exists := draft.Items[key]; !exists && c.environment == "" {
+						notes = append(notes, newNear(key, known))
 					}
 					if c.environment != "" {
 						draft.Environments[c.environment][key] = set
@@ -139,12 +148,44 @@ func (s *shell) setConfig() *cobra.Command {
 				}
 				return nil
 			})
+			c.noteAll(err, notes)
 			return configKind().wrote(c, written, err, "The config %s has %s%s.", c.args[0], strings.Join(c.args[1:], " "), inEnvironment(c))
 		},
 	})
 }
 
-// inEnvironment returns " in ENVIRONMENT" if the command names an environment.
+// newNear returns a question about a new name that looks like one that there is; "" if none does.
+func newNear(name string, known []string) string {
+	if nearest := naming.Nearest(name, known); nearest != "" {
+		return fmt.Sprintf("%s is new; did you mean %s?", name, nearest)
+	}
+	return ""
+}
+
+// noteAll prints notes about a write, unless it failed.
+func (c *call) noteAll(err error, notes []string) {
+	for _, note := range notes {
+		if err == nil && note != "" {
+			c.Note("%s", c.Paint(terminal.Warn, note))
+		}
+	}
+}
+
+// configKeys completes the keys of the config in the first argument, each with something after it.
+func configKeys(after string) completion {
+	return func(ctx context.Context, client *signalbox.Client, given ...string) (keys []string) {
+		if len(given) == 0 {
+			return nil
+		}
+		config, _ := client.Configs.Get(ctx, given[0]) // without one there is nothing to complete
+		for _, key := range slices.Sorted(maps.Keys(config.Items)) {
+			keys = append(keys, key+after)
+		}
+		return keys
+	}
+}
+
+// inEnvironment says where, if a command names an environment.
 func inEnvironment(c *call) string {
 	if c.environment == "" {
 		return ""
@@ -156,7 +197,7 @@ func (s *shell) unsetConfig() *cobra.Command {
 	return s.command(action{
 		use: "unset ID KEY...", short: "Remove items of a config, or their values in one environment",
 		example: "signalbox configs unset checkout timeout_ms -e production",
-		writes:  true, format: terminal.FormatYAML, environment: optionally, completes: []completion{configKind().ids, words()},
+		writes:  true, format: terminal.FormatYAML, environment: optionally, completes: []completion{configKind().ids, configKeys("")},
 		run: func(ctx context.Context, c *call) error {
 			written, err := editConfig(ctx, c, func(draft *signalbox.ConfigDraft) error {
 				for _, key := range c.args[1:] {
@@ -221,7 +262,7 @@ func resolvedColumns() []terminal.Column[resolvedItem] {
 func (s *shell) diffConfig() *cobra.Command {
 	return s.command(action{
 		use: "diff ID ENVIRONMENT ENVIRONMENT", short: "Compare the values of a config in two environments",
-		long:      "Compare the values of a config in two environments. The exit code is 0 when they are the same and 1 when they differ.",
+		long:      "Compare the values of a config in two environments. The exit code is 0 when they are the same and 10 when they differ.",
 		example:   "signalbox configs diff checkout staging staging",
 		completes: []completion{configKind().ids, environmentKind().ids},
 		run: func(ctx context.Context, c *call) error {
@@ -234,7 +275,7 @@ func (s *shell) diffConfig() *cobra.Command {
 				sides[i] = resolved.Values
 			}
 			if c.printSides(sides) {
-				return terminal.Silent(terminal.ExitFailed)
+				return terminal.Silent(terminal.ExitDiffers)
 			}
 			return nil
 		},

@@ -22,7 +22,7 @@ func connectionKind() kind[signalbox.Connection] {
 			{Title: "SINCE", Text: func(c signalbox.Connection) string { return moment(&c.ConnectedAt) }},
 			{Title: "CHANGE", Text: func(c signalbox.Connection) string { return fmt.Sprint(c.Seq) }},
 			{Title: "NODE", Text: func(c signalbox.Connection) string { return c.Node }, Wide: true},
-			{Title: "ID", Text: func(c signalbox.Connection) string { return c.ID }, Wide: true},
+			{Title: "ID", Text: func(c signalbox.Connection) string { return c.ID }, Wide: true, Whole: true},
 		},
 	}
 }

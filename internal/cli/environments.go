@@ -20,7 +20,7 @@ func environmentKind() kind[signalbox.Environment] {
 		name: "environment", noun: "environment",
 		of: func(e signalbox.Environment) signalbox.Resource { return e.Resource },
 		columns: []terminal.Column[signalbox.Environment]{
-			{Title: "ID", Text: func(e signalbox.Environment) string { return e.ID }},
+			{Title: "ID", Text: func(e signalbox.Environment) string { return e.ID }, Whole: true},
 			{Title: "NAME", Text: func(e signalbox.Environment) string { return e.Name }},
 			{Title: "CLASSIFICATION", Text: func(e signalbox.Environment) string { return string(e.Classification) }},
 			{Title: "MANAGED", Text: func(e signalbox.Environment) string { return terminal.YesNo(e.Managed) }},
@@ -33,7 +33,7 @@ func environmentKind() kind[signalbox.Environment] {
 func (s *shell) environments() *cobra.Command {
 	k := environmentKind()
 	return terminal.Group("environments", "Deployment targets", s.listEnvironments(), k.show(s, "signalbox environments get production"),
-		s.createEnvironment(), s.setEnvironment(), s.deleteEnvironment())
+		s.createEnvironment(), s.setEnvironment(), s.promoteEnvironment(), s.deleteEnvironment())
 }
 
 func (s *shell) listEnvironments() *cobra.Command {
@@ -100,6 +100,24 @@ func (s *shell) setEnvironment() *cobra.Command {
 					return nil
 				}, c.client.Environments.Replace)
 			return environmentKind().wrote(c, written, err, "The environment %s is changed; managed: %s.", c.args[0], terminal.YesNo(written.Managed))
+		},
+	})
+}
+
+func (s *shell) promoteEnvironment() *cobra.Command {
+	return s.command(action{
+		use: "promote ID...", short: "Make environments managed, so that values can be written for them",
+		long: "Make environments managed, so that values can be written for them. What services reported or somebody released is frozen until then.\n" +
+			"Managed environments count against the plan. signalbox environments set ID --managed=false is the way back.",
+		example: "signalbox environments promote staging",
+		writes:  true, each: true, format: terminal.FormatYAML, completes: []completion{environmentKind().ids},
+		run: func(ctx context.Context, c *call) error {
+			written, err := edited(ctx, c, environmentKind(), c.args[0], signalbox.Environment.Draft,
+				func(_ signalbox.Environment, draft *signalbox.EnvironmentDraft) error {
+					draft.Managed, draft.Classification = new(true), signalbox.ClassificationStandard
+					return nil
+				}, c.client.Environments.Replace)
+			return environmentKind().wrote(c, written, err, "The environment %s is managed; values can be written for it.", c.args[0])
 		},
 	})
 }

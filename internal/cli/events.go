@@ -19,19 +19,21 @@ func (s *shell) events() *cobra.Command {
 func (s *shell) tailEvents() *cobra.Command {
 	var since int64
 	var count int
+	var topics string
 	return s.command(action{
 		use:   "tail",
 		short: "Print the events of a server as they happen",
 		long: "Print the events of a server as they happen: the number of the change, what happened, and to which resource.\n" +
-			"A lost connection is opened again, and no event is left out.",
-		example: "signalbox events tail --since 0 --count 1\nsignalbox events tail --since 0 --count 1 -o json",
+			"A connection that is lost is made again, and nothing is left out.",
+		example: "signalbox events tail --since 0 --count 1\nsignalbox events tail --topics all --since 0 --count 1\nsignalbox events tail --since 0 --count 1 -o json",
 		format:  terminal.FormatTable,
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().Int64Var(&since, "since", 0, "start after the change with this `NUMBER`")
-			cmd.Flags().IntVar(&count, "count", 0, "end after this `NUMBER` of events; 0 never ends")
+			cmd.Flags().Int64Var(&since, "since", 0, "go on after the change with this `NUMBER`")
+			cmd.Flags().IntVar(&count, "count", 0, "end after this `NUMBER` of events; 0 goes on")
+			terminal.AddChoice(cmd, &topics, "topics", "services", "what to follow: what services need, or that of jobs, environments, keys and people as well", "services", "all")
 		},
 		run: func(ctx context.Context, c *call) error {
-			params := signalbox.EventParams{OnDisconnect: func(err error) { c.Note("%v; connecting again", err) }}
+			params := signalbox.EventParams{AllTopics: topics == "all", OnDisconnect: func(err error) { c.Note("%v; connecting again", terminal.Unprefixed(err)) }}
 			if c.changed("since") {
 				params.Since = &since
 			}
@@ -75,9 +77,12 @@ func (c *call) printEvent(event signalbox.Event) error {
 	if event.Level != loglevel.None {
 		line += "  " + event.Level.String()
 	}
-	if event.Resumed {
+	switch {
+	case event.Resumed:
 		line = "nothing was missed"
+	case event.Name == signalbox.EventConnected:
+		line = event.Server
 	}
-	c.Say("%s\n", strings.TrimRight(fmt.Sprintf("%8d  %-16s %s", event.Seq, event.Name, line), " "))
+	c.Say("%s\n", strings.TrimRight(fmt.Sprintf("%8d  %-19s %s", event.Seq, event.Name, line), " "))
 	return nil
 }

@@ -50,12 +50,16 @@ func TestExamples_Work(t *testing.T) {
 			switch path {
 			case "signalbox serve", "signalbox mcp": // they would not end; other tests start them
 				return
-			case "signalbox admin users role", "signalbox admin users reset-password": // they need a person; e2e has one
+			case "signalbox admin users role", "signalbox admin users reset-password",
+				"signalbox people role", "signalbox people reset-password", "signalbox people remove": // they need a person; e2e has one
 				return
 			}
 			world := newWorld(t, strings.HasPrefix(path, "signalbox admin"))
-			if path == "signalbox logout" {
+			switch path {
+			case "signalbox logout":
 				world.must("login")
+			case "signalbox forget":
+				world.example("signalbox apply -f signalbox/ --owner team-shop")
 			}
 			for _, line := range lines {
 				world.example(strings.TrimSpace(line))
@@ -122,7 +126,7 @@ func newWorld(t *testing.T, onStore bool) *world {
 	}
 	node := apptest.Shared(t, "sqlite")
 	key := node.Account(t, "world", "pro")
-	w := &world{terminal: newTerminal(t, "SIGNALBOX_URL="+node.URL, "SIGNALBOX_API_KEY="+key)}
+	w := &world{terminal: newTerminal(t, "SIGNALBOX_URL="+node.URL, "SIGNALBOX_API_KEY="+key, "EDITOR=true")}
 	w.input = key
 	w.variables = []string{"http://127.0.0.1:8080", node.URL}
 	client, err := signalbox.New(node.URL, key)
@@ -131,7 +135,8 @@ func newWorld(t *testing.T, onStore bool) *world {
 	}
 	w.fill(client)
 	w.addRuns(client)
-	w.variables = append(w.variables, "-f signalbox/", "-f "+w.file(w.must("export")))
+	w.variables = append(w.variables, "-f signalbox/", "-f "+w.file(w.must("export")), "release.plan", filepath.Join(t.TempDir(), "release.plan"),
+		" > signalbox.schema.json", "")
 	return w
 }
 
@@ -165,6 +170,10 @@ func (w *world) fill(client *signalbox.Client) {
 	})
 	check(err)
 	_, err = client.Keys.Create(ctx, signalbox.KeyDraft{Name: "Deploy"})
+	check(err)
+	_, err = client.Services.Create(ctx, "shop", signalbox.ServiceDraft{})
+	check(err)
+	_, err = client.Contexts.Report(ctx, []signalbox.ReportedContext{{Type: "user", Key: "ada", Attributes: map[string]any{"plan": "pro"}}})
 	check(err)
 	changes, err := client.Changes.List(ctx, signalbox.ChangeParams{Resource: "flag:checkout-v2", Size: 1})
 	check(err)

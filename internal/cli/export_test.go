@@ -106,10 +106,16 @@ func TestExport_RoundTrip(t *testing.T) {
 {kind: config, id: c}
 ---
 {kind: job, id: j, name: J, schedule: 0 3 * * *, configuration: {url: "https://a.example"}}`))
+	viewer := strings.TrimSpace(term.must("keys", "create", "Looks", "--role", "VIEWER", "-o", "go-template={{.key}}"))
 	rapid.Check(t, func(rt *rapid.T) {
 		rewrite(t.Context(), rt, client)
 		format := rapid.SampledFrom([]string{"yaml", "json"}).Draw(rt, "format")
 		secrets := rapid.SampledFrom([]string{"--secrets=true", "--secrets=false"}).Draw(rt, "secrets")
+		looking := term.run("export")
+		term.input = looking.stdout
+		if seen := term.run("diff", "-f", "-", "--api-key", viewer); seen.code != 0 {
+			rt.Fatalf("%s\na viewer sees a difference: %+v", looking.stdout, seen)
+		}
 		before := lastChange(t, client)
 		exported := term.run("export", "-o", format, secrets)
 		term.input = exported.stdout

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +23,7 @@ func flagKind() kind[signalbox.Flag] {
 		name: "flag", noun: "flag",
 		of: func(f signalbox.Flag) signalbox.Resource { return f.Resource },
 		columns: []terminal.Column[signalbox.Flag]{
-			{Title: "ID", Text: func(f signalbox.Flag) string { return f.ID }},
+			{Title: "ID", Text: func(f signalbox.Flag) string { return f.ID }, Whole: true},
 			{Title: "TYPE", Text: func(f signalbox.Flag) string { return string(f.Type) }},
 			{Title: "DEFAULT", Text: func(f signalbox.Flag) string { return string(f.Default) }},
 			{Title: "ENVIRONMENTS", Text: flagEnvironments},
@@ -35,19 +37,21 @@ func flagKind() kind[signalbox.Flag] {
 
 // flagEnvironments returns the state of a flag in its environments: "production: on, 2 rules".
 func flagEnvironments(f signalbox.Flag) string {
-	return eachEnvironment(f.Environments, func(e flageval.Environment) string {
-		text := "off"
-		if e.Enabled {
-			text = "on"
-		}
-		if count := len(e.Rules); count > 0 {
-			text += fmt.Sprintf(", %d %s", count, plural(count, "rule"))
-		}
-		if value := string(e.Default); value != "" && value != "null" {
-			text += ", " + value
-		}
-		return text
-	})
+	return eachEnvironment(f.Environments, flagEnvironment)
+}
+
+func flagEnvironment(e flageval.Environment) string {
+	text := "off"
+	if e.Enabled {
+		text = "on"
+	}
+	if count := len(e.Rules); count > 0 {
+		text += fmt.Sprintf(", %d %s", count, plural(count, "rule"))
+	}
+	if value := string(e.Default); value != "" && value != "null" {
+		text += ", " + value
+	}
+	return text
 }
 
 func plural(count int, noun string) string {
@@ -60,9 +64,7 @@ func plural(count int, noun string) string {
 func (s *shell) flags() *cobra.Command {
 	k := flagKind()
 	return terminal.Group("flags", "Feature flags", s.listFlags(), k.show(s, "signalbox flags get checkout-v2"), s.createFlag(),
-		s.switchFlag("on", true), s.switchFlag("off", false), s.setFlag(),
-		terminal.Group("rule", "The rules of a flag in an environment", s.addRule(), s.removeRule()),
-		s.whyFlag(),
+		s.editFlagText(), s.switchFlag("on", true), s.switchFlag("off", false), s.setFlag(), s.rules(), s.whyFlag(),
 		k.delete(s, "signalbox flags delete checkout-v2 --yes", flagConsequences))
 }
 
@@ -176,7 +178,52 @@ func flagValue(kindOfValue flageval.Type, text string) (json.RawMessage, error) 
 	return json.RawMessage(text), nil
 }
 
-// editFlag changes a flag. An unmanaged flag becomes managed.
+// servedValue returns a value that a flag is to serve, which must be one of its values when it has some.
+func servedValue(f signalbox.Flag, text string) (json.RawMessage, error) {
+	given, err := flagValue(f.Type, text)
+	if err != nil || len(f.Values) == 0 {
+		return given, err
+	}
+	var texts []string
+	for _, choice := range f.Values {
+		if sameJSON(choice.Value, given) {
+			return given, nil
+		}
+		texts = append(texts, valueWord(f.Type, choice.Value))
+	}
+	return nil, terminal.Usagef("%q is not a value of %s; they are %s", text, f.ID, strings.Join(texts, ", "))
+}
+
+func sameJSON(a, b json.RawMessage) bool {
+	var left, right any
+	return json.Unmarshal(a, &left) == nil && json.Unmarshal(b, &right) == nil && reflect.DeepEqual(left, right)
+}
+
+// valueWord returns a value as people type it: a text without quotes.
+func valueWord(of flageval.Type, value json.RawMessage) string {
+	text := string(value)
+	if of == flageval.String {
+		_ = json.Unmarshal(value, &text) // it stays JSON
+	}
+	return text
+}
+
+// flagValues completes the values that the flag in the first argument may serve.
+func flagValues(ctx context.Context, client *signalbox.Client, given ...string) (values []string) {
+	if len(given) == 0 {
+		return nil
+	}
+	flag, err := client.Flags.Get(ctx, given[0])
+	if err != nil {
+		return nil
+	}
+	for _, choice := range flag.Values {
+		values = append(values, valueWord(flag.Type, choice.Value))
+	}
+	return values
+}
+
+// editFlag changes a flag. One that was only discovered becomes managed.
 func editFlag(ctx context.Context, c *call, change func(signalbox.Flag, *signalbox.FlagDraft) error) (signalbox.Flag, error) {
 	return edited(ctx, c, flagKind(), c.args[0], signalbox.Flag.Draft, func(f signalbox.Flag, draft *signalbox.FlagDraft) error {
 		draft.Managed, draft.Environments = new(true), maps.Clone(f.Environments)
@@ -206,14 +253,43 @@ func editEnvironment(ctx context.Context, c *call, change func(signalbox.Flag, *
 	})
 }
 
+func (s *shell) editFlagText() *cobra.Command {
+	var name, description string
+	return s.command(action{
+		use: "edit ID", short: "Change the name or the description of a flag",
+		example: "signalbox flags edit checkout-v2 --name 'Checkout, version 2' --description 'The new checkout'",
+		writes:  true, format: terminal.FormatYAML, completes: []completion{flagKind().ids},
+		flags: func(cmd *cobra.Command) {
+			cmd.Flags().StringVar(&name, "name", "", "the `NAME` for people")
+			cmd.Flags().StringVar(&description, "description", "", "what it decides, as `TEXT`; empty for none")
+			cmd.MarkFlagsOneRequired("name", "description")
+		},
+		run: func(ctx context.Context, c *call) error {
+			written, err := editFlag(ctx, c, func(_ signalbox.Flag, draft *signalbox.FlagDraft) error {
+				if c.changed("name") {
+					draft.Name = name
+				}
+				if c.changed("description") {
+					draft.Description = &description
+				}
+				if value(draft.Description) == "" {
+					draft.Description = nil
+				}
+				return nil
+			})
+			return flagKind().wrote(c, written, err, "The flag %s is changed.", c.args[0])
+		},
+	})
+}
+
 func (s *shell) switchFlag(use string, on bool) *cobra.Command {
-	short := "Let a flag follow its rules in an environment"
+	short := "Let flags follow their rules in an environment"
 	if !on {
-		short = "Let a flag ignore its rules in an environment and serve its default"
+		short = "Let flags serve their default in an environment, whatever their rules say"
 	}
 	return s.command(action{
-		use: use + " ID", short: short, example: "signalbox flags " + use + " checkout-v2 -e production",
-		writes: true, format: terminal.FormatYAML, environment: required, completes: []completion{flagKind().ids},
+		use: use + " ID...", short: short, example: "signalbox flags " + use + " checkout-v2 -e production",
+		writes: true, each: true, format: terminal.FormatYAML, environment: required, completes: []completion{flagKind().ids},
 		run: func(ctx context.Context, c *call) error {
 			written, err := editEnvironment(ctx, c, func(_ signalbox.Flag, environment *flageval.Environment) error {
 				environment.Enabled = on
@@ -228,19 +304,19 @@ func (s *shell) setFlag() *cobra.Command {
 	return s.command(action{
 		use: "set ID VALUE", short: "Change the default value of a flag, everywhere or in one environment",
 		example: "signalbox flags set checkout-v2 true -e staging\nsignalbox flags set checkout-v2 false",
-		writes:  true, format: terminal.FormatYAML, environment: optionally, completes: []completion{flagKind().ids},
+		writes:  true, format: terminal.FormatYAML, environment: optionally, completes: []completion{flagKind().ids, flagValues},
 		run: func(ctx context.Context, c *call) (err error) {
 			var written signalbox.Flag
 			where := "except in environments with another default"
 			if c.environment == "" {
 				written, err = editFlag(ctx, c, func(f signalbox.Flag, draft *signalbox.FlagDraft) (err error) {
-					draft.Default, err = flagValue(f.Type, c.args[1])
+					draft.Default, err = servedValue(f, c.args[1])
 					return err
 				})
 			} else {
 				where = "in " + c.environment
 				written, err = editEnvironment(ctx, c, func(f signalbox.Flag, environment *flageval.Environment) (err error) {
-					environment.Default, err = flagValue(f.Type, c.args[1])
+					environment.Default, err = servedValue(f, c.args[1])
 					return err
 				})
 			}

@@ -21,9 +21,9 @@ API key.`,
 		Args:    terminal.Arguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			const patience = 5 * time.Second
-			target := cmp.Or(base, s.Variable(urlVariable), defaultURL)
+			target := cmp.Or(s.address(cmp.Or(base, s.Variable(urlVariable))), defaultURL)
 			if err := signalbox.Ready(cmd.Context(), target, signalbox.WithTimeout(patience), signalbox.WithRetry(signalbox.RetryPolicy{})); err != nil {
-				return err
+				return profile{URL: target}.explain(err)
 			}
 			s.Say("%s is ready.\n", target)
 			return nil

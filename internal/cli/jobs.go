@@ -19,7 +19,7 @@ func jobKind() kind[signalbox.Job] {
 		name: "job", noun: "job",
 		of: func(j signalbox.Job) signalbox.Resource { return j.Resource },
 		columns: []terminal.Column[signalbox.Job]{
-			{Title: "ID", Text: func(j signalbox.Job) string { return j.ID }},
+			{Title: "ID", Text: func(j signalbox.Job) string { return j.ID }, Whole: true},
 			{Title: "SCHEDULE", Text: func(j signalbox.Job) string { return j.Schedule }},
 			{Title: "ENABLED", Text: func(j signalbox.Job) string { return terminal.YesNo(j.Enabled) }},
 			{Title: "NEXT RUN", Text: func(j signalbox.Job) string { return moment(j.NextRunAt) }},
@@ -32,7 +32,7 @@ func jobKind() kind[signalbox.Job] {
 }
 
 func (s *shell) jobs() *cobra.Command {
-	return terminal.Group("jobs", "Scheduled HTTP requests", s.listJobs(), jobKind().show(s, "signalbox jobs get nightly"), s.createJob(), s.runJob(),
+	return terminal.Group("jobs", "Scheduled HTTP requests", s.listJobs(), jobKind().show(s, "signalbox jobs get nightly"), s.createJob(), s.setJob(), s.runJob(),
 		s.enableJob("pause", false), s.enableJob("resume", true), s.nextJob(),
 		jobKind().delete(s, "signalbox jobs delete nightly --yes", func(_ context.Context, _ *call, j signalbox.Job) (string, error) {
 			return fmt.Sprintf("The job %s will be deleted; its pending runs are canceled and running ones finish. All runs stay in the list of runs.", j.ID), nil
@@ -53,7 +53,7 @@ func (s *shell) listJobs() *cobra.Command {
 	})
 }
 
-// jobFlags are the flags of jobs create.
+// jobFlags are the flags of commands that write a job.
 type jobFlags struct {
 	name, description, method, body, success string
 	headers                                  []string
@@ -68,35 +68,57 @@ func (f *jobFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.headers, "header", nil, "a `HEADER` such as 'Accept: text/plain'; 'Authorization: env:TOKEN' takes its value from a variable; may be repeated")
 	cmd.Flags().StringVar(&f.body, "body", "", "the `BODY` of the request")
 	cmd.Flags().StringVar(&f.success, "success", "", "the `STATUS` of a success, such as 204 (default: 2xx)")
-	cmd.Flags().IntVar(&f.timeout, "timeout", 0, "how many `SECONDS` the request may take (default: 30)")
-	cmd.Flags().BoolVar(&f.paused, "paused", false, "create the job without enabling it")
+	cmd.Flags().IntVar(&f.timeout, "timeout", 0, "how many `SECONDS` it may take (default: 30)")
 }
 
 // draft returns the job to create.
 func (f *jobFlags) draft(c *call) (signalbox.JobDraft, error) {
 	id, schedule, url := c.args[0], c.args[1], c.args[2]
 	draft := signalbox.JobDraft{Name: cmp.Or(f.name, id), Schedule: schedule, Enabled: new(!f.paused), Configuration: signalbox.JobConfiguration{
-		Method: f.method, URL: url, Headers: []signalbox.JobHeader{}, SuccessStatus: f.success, Timeout: f.timeout}}
-	if f.description != "" {
-		draft.Description = &f.description
+		Method: f.method, URL: url, Headers: []signalbox.JobHeader{}}}
+	return draft, f.change(c, &draft)
+}
+
+// change writes the flags that were given into a draft.
+func (f *jobFlags) change(c *call, draft *signalbox.JobDraft) (err error) {
+	request := &draft.Configuration
+	set := func(flag string, write func()) {
+		if c.changed(flag) {
+			write()
+		}
 	}
-	if c.changed("body") {
-		draft.Configuration.Body = &f.body
+	set("name", func() { draft.Name = f.name })
+	set("description", func() { draft.Description = &f.description })
+	set("method", func() { request.Method = f.method })
+	set("body", func() { request.Body = &f.body })
+	set("success", func() { request.SuccessStatus = f.success })
+	set("timeout", func() { request.Timeout = f.timeout })
+	if value(draft.Description) == "" {
+		draft.Description = nil
 	}
+	if c.changed("header") {
+		request.Headers, err = f.readHeaders(c)
+	}
+	return err
+}
+
+// readHeaders returns the headers that were given, with the values of variables that they name.
+func (f *jobFlags) readHeaders(c *call) ([]signalbox.JobHeader, error) {
+	headers := []signalbox.JobHeader{}
 	for _, header := range f.headers {
 		name, text, found := strings.Cut(header, ":")
 		if !found {
-			return draft, terminal.Usagef("--header %q is not NAME: VALUE", name)
+			return nil, terminal.Usagef("--header %q is not NAME: VALUE", name)
 		}
 		text = strings.TrimSpace(text)
 		if variable, is := strings.CutPrefix(text, "env:"); is {
 			if text = c.Variable(variable); text == "" {
-				return draft, terminal.Usagef("the variable %s, the value of the header %s, is not set", variable, name)
+				return nil, terminal.Usagef("the variable %s, the value of the header %s, is not set", variable, name)
 			}
 		}
-		draft.Configuration.Headers = append(draft.Configuration.Headers, signalbox.JobHeader{Name: strings.TrimSpace(name), Value: text})
+		headers = append(headers, signalbox.JobHeader{Name: strings.TrimSpace(name), Value: text})
 	}
-	return draft, nil
+	return headers, nil
 }
 
 func (s *shell) createJob() *cobra.Command {
@@ -106,7 +128,11 @@ func (s *shell) createJob() *cobra.Command {
 		long: "Create a job: a request to a URL at a date and time, by five cron fields in UTC, or now.",
 		example: "signalbox jobs create hourly '0 * * * *' https://hooks.example.com/hourly --method GET\n" +
 			"signalbox jobs create once 2030-01-01T12:00:00Z https://hooks.example.com/once --body '{}' --header 'Content-Type: application/json'",
-		writes: true, format: terminal.FormatYAML, flags: flags.add,
+		writes: true, format: terminal.FormatYAML,
+		flags: func(cmd *cobra.Command) {
+			flags.add(cmd)
+			cmd.Flags().BoolVar(&flags.paused, "paused", false, "create it without enabling it")
+		},
 		run: func(ctx context.Context, c *call) error {
 			draft, err := flags.draft(c)
 			if err != nil {
@@ -114,6 +140,36 @@ func (s *shell) createJob() *cobra.Command {
 			}
 			created, err := c.client.Jobs.Create(ctx, c.args[0], draft, c.options()...)
 			return jobKind().wrote(c, created, err, "The job %s is created; its next run: %s.", c.args[0], nextText(created))
+		},
+	})
+}
+
+func (s *shell) setJob() *cobra.Command {
+	var flags jobFlags
+	var schedule, url string
+	return s.command(action{
+		use: "set ID", short: "Change a job: its schedule, its request, its name; what is not given stays",
+		example: "signalbox jobs set nightly --schedule '15 3 * * *'\n" +
+			"signalbox jobs set nightly --target https://hooks.example.com/nightly --timeout 20 --header 'Accept: text/plain'",
+		writes: true, format: terminal.FormatYAML, completes: []completion{jobKind().ids},
+		flags: func(cmd *cobra.Command) {
+			cmd.Flags().StringVar(&schedule, "schedule", "", "the `SCHEDULE`: a date and time, five cron fields in UTC, or now")
+			cmd.Flags().StringVar(&url, "target", "", "the `URL` to send the request to")
+			flags.add(cmd)
+			for _, name := range []string{"name", "method", "success", "timeout"} { // what is not given stays
+				flag := cmd.Flags().Lookup(name)
+				flag.Usage, _, _ = strings.Cut(flag.Usage, " (default: ")
+			}
+			cmd.Flags().Lookup("method").DefValue = ""
+			cmd.MarkFlagsOneRequired("schedule", "target", "name", "description", "method", "header", "body", "success", "timeout")
+		},
+		run: func(ctx context.Context, c *call) error {
+			written, err := edited(ctx, c, jobKind(), c.args[0], signalbox.Job.Draft, func(_ signalbox.Job, draft *signalbox.JobDraft) error {
+				draft.Schedule = cmp.Or(schedule, draft.Schedule)
+				draft.Configuration.URL = cmp.Or(url, draft.Configuration.URL)
+				return flags.change(c, draft)
+			}, c.client.Jobs.Replace)
+			return jobKind().wrote(c, written, err, "The job %s is changed; its next run: %s.", c.args[0], nextText(written))
 		},
 	})
 }
@@ -139,7 +195,7 @@ func (s *shell) runJob() *cobra.Command {
 				return jobKind().suggest(ctx, c, c.args[0], err)
 			}
 			if wait {
-				return c.watch(ctx, run.ID)
+				return c.watch(ctx, run)
 			}
 			return terminal.PrintOne(c.Terminal, c.format, runKind().items(), run)
 		},
@@ -147,13 +203,13 @@ func (s *shell) runJob() *cobra.Command {
 }
 
 func (s *shell) enableJob(use string, enabled bool) *cobra.Command {
-	short := "Stop the schedule of a job"
+	short := "Stop the schedule of jobs"
 	if enabled {
-		short = "Start the schedule of a job again"
+		short = "Start the schedule of jobs again"
 	}
 	return s.command(action{
-		use: use + " ID", short: short, example: "signalbox jobs " + use + " nightly",
-		writes: true, format: terminal.FormatYAML, completes: []completion{jobKind().ids},
+		use: use + " ID...", short: short, example: "signalbox jobs " + use + " nightly",
+		writes: true, each: true, format: terminal.FormatYAML, completes: []completion{jobKind().ids},
 		run: func(ctx context.Context, c *call) error {
 			written, err := edited(ctx, c, jobKind(), c.args[0], signalbox.Job.Draft, func(_ signalbox.Job, draft *signalbox.JobDraft) error {
 				draft.Enabled = &enabled

@@ -19,10 +19,10 @@ func keyKind() kind[signalbox.Key] {
 		name: "api_key", noun: "API key",
 		of: func(k signalbox.Key) signalbox.Resource { return k.Resource },
 		columns: []terminal.Column[signalbox.Key]{
-			{Title: "ID", Text: func(k signalbox.Key) string { return k.ID }},
+			{Title: "ID", Text: func(k signalbox.Key) string { return k.ID }, Whole: true},
 			{Title: "NAME", Text: func(k signalbox.Key) string { return k.Name }},
 			{Title: "ROLE", Text: func(k signalbox.Key) string { return string(k.Role) }},
-			{Title: "STATUS", Text: func(k signalbox.Key) string { return string(k.Status) }},
+			{Title: "STATUS", Text: keyStatus},
 			{Title: "ENVIRONMENTS", Text: func(k signalbox.Key) string { return strings.Join(k.Scopes.Environments, ", ") }},
 			{Title: "EXPIRES", Text: func(k signalbox.Key) string { return moment(k.ExpiresAt) }},
 			{Title: "LAST USED", Text: func(k signalbox.Key) string { return moment(k.LastUsedAt) }},
@@ -30,6 +30,14 @@ func keyKind() kind[signalbox.Key] {
 			{Title: "CREATED", Text: func(k signalbox.Key) string { return moment(&k.CreatedAt) }, Wide: true},
 		},
 	})
+}
+
+// keyStatus returns the state of a key. The server goes on listing one that has expired as active.
+func keyStatus(k signalbox.Key) string {
+	if k.Status == signalbox.KeyActive && k.ExpiresAt != nil && k.ExpiresAt.Before(time.Now()) {
+		return "EXPIRED"
+	}
+	return string(k.Status)
 }
 
 func (s *shell) keys() *cobra.Command {
@@ -58,7 +66,7 @@ func (f *keyFlags) add(s *shell, cmd *cobra.Command) {
 	cmd.Flags().StringSliceVarP(&f.environments, "environment", "e", nil, "restrict writes to the environment with this `ID`; may be repeated")
 	_ = cmd.RegisterFlagCompletionFunc("environment", s.completeFlag(environmentKind().ids))
 	cmd.Flags().StringSliceVar(&f.origins, "origin", nil, "with --access evaluate, let only pages of this `ORIGIN` evaluate; may be repeated")
-	cmd.Flags().DurationVar(&f.lasts, "expires-in", 0, "make the key expire after this `DURATION`, such as 720h")
+	terminal.AddDuration(cmd, &f.lasts, "expires-in", 0, "make it expire after this `DURATION`, such as 30d")
 }
 
 func (f *keyFlags) draft(name string) signalbox.KeyDraft {
@@ -76,7 +84,7 @@ func (s *shell) createKey() *cobra.Command {
 	var flags keyFlags
 	return s.command(action{
 		use: "create NAME", short: "Create an API key and print it, once",
-		example: "signalbox keys create Pipeline --role MEMBER -e staging\nsignalbox keys create CI --expires-in 720h -o 'go-template={{.key}}'",
+		example: "signalbox keys create Pipeline --role MEMBER -e staging\nsignalbox keys create CI --expires-in 30d -o 'go-template={{.key}}'",
 		writes:  true, format: terminal.FormatYAML, flags: func(cmd *cobra.Command) { flags.add(s, cmd) },
 		run: func(ctx context.Context, c *call) error {
 			created, err := c.client.Keys.Create(ctx, flags.draft(c.args[0]), c.options()...)
@@ -98,7 +106,7 @@ func findKey(ctx context.Context, c *call, idOrName string) (signalbox.Key, erro
 			return key, listErr
 		}
 		names = append(names, key.Name)
-		if key.Name == idOrName && key.Status == signalbox.KeyActive {
+		if key.Name == idOrName && keyStatus(key) == string(signalbox.KeyActive) {
 			found = append(found, key)
 		}
 	}
@@ -113,9 +121,9 @@ func findKey(ctx context.Context, c *call, idOrName string) (signalbox.Key, erro
 }
 
 // keyNames completes the names of active keys.
-func keyNames(ctx context.Context, client *signalbox.Client) (names []string) {
+func keyNames(ctx context.Context, client *signalbox.Client, _ ...string) (names []string) {
 	for key, err := range keyKind().all(ctx, client) {
-		if err == nil && key.Status == signalbox.KeyActive {
+		if err == nil && keyStatus(key) == string(signalbox.KeyActive) {
 			names = append(names, key.Name)
 		}
 	}
@@ -124,9 +132,9 @@ func keyNames(ctx context.Context, client *signalbox.Client) (names []string) {
 
 func (s *shell) revokeKey() *cobra.Command {
 	return s.command(action{
-		use: "revoke KEY", short: "Revoke an API key, by its id or its name; it never works again",
+		use: "revoke KEY...", short: "Make API keys useless for ever; each is named by its id or its name",
 		example:  "signalbox keys revoke Deploy --yes",
-		destroys: true, format: terminal.FormatYAML, completes: []completion{keyNames},
+		destroys: true, each: true, format: terminal.FormatYAML, completes: []completion{keyNames},
 		run: func(ctx context.Context, c *call) error {
 			key, err := findKey(ctx, c, c.args[0])
 			if err != nil {
@@ -154,7 +162,7 @@ func (s *shell) rotateKey() *cobra.Command {
 		example: "signalbox keys rotate Deploy --overlap 1h",
 		writes:  true, format: terminal.FormatYAML, completes: []completion{keyNames},
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().DurationVar(&overlap, "overlap", 24*time.Hour, "let the old key work for this `DURATION`")
+			terminal.AddPause(cmd, &overlap, "overlap", 24*time.Hour, "let the old key work for this `DURATION`")
 		},
 		run: func(ctx context.Context, c *call) error {
 			if overlap <= 0 {

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -19,7 +21,8 @@ import (
 
 // kind describes a kind of resource to the commands that all kinds share.
 type kind[T any] struct {
-	// name is the kind's name in documents, such as "log_group", and noun its name in sentences.
+	// name is the kind's name in documents, such as "log_group", and noun its name in sentences. A kind whose documents say
+	// the kind of something else has no name.
 	name, noun string
 	columns    []terminal.Column[T]
 	of         func(T) signalbox.Resource
@@ -62,7 +65,10 @@ func (k kind[T]) document(item T) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	identity, err := json.Marshal(map[string]string{"kind": k.name, "id": k.of(item).ID})
+	identity, err := json.Marshal(struct {
+		Kind string `json:"kind,omitempty"`
+		ID   string `json:"id"`
+	}{k.name, k.of(item).ID})
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +79,7 @@ func (k kind[T]) document(item T) (json.RawMessage, error) {
 }
 
 // ids completes the ids of the kind.
-func (k kind[T]) ids(ctx context.Context, client *signalbox.Client) (ids []string) {
+func (k kind[T]) ids(ctx context.Context, client *signalbox.Client, _ ...string) (ids []string) {
 	for item, err := range k.all(ctx, client) {
 		if err != nil {
 			break
@@ -97,7 +103,16 @@ func (k kind[T]) suggest(ctx context.Context, c *call, id string, err error) err
 	return notFoundNear(err, id, k.ids(ctx, c.client))
 }
 
-// notFoundNear adds the nearest known name to a not-found error.
+// exists returns an error unless there is a resource with an id; "" names none.
+func (k kind[T]) exists(ctx context.Context, c *call, id string) error {
+	if id == "" {
+		return nil
+	}
+	_, err := k.find(ctx, c, id)
+	return err
+}
+
+// notFoundNear adds the nearest of the known names to an error that says that there is none.
 func notFoundNear(err error, name string, known []string) error {
 	if nearest := naming.Nearest(name, known); nearest != "" {
 		return fmt.Errorf("%w Did you mean %q?", err, nearest)
@@ -107,15 +122,40 @@ func notFoundNear(err error, name string, known []string) error {
 
 // list returns the command that lists resources; all reads them with the command's filters.
 func (k kind[T]) list(s *shell, a action, all func(context.Context, *call) iter.Seq2[T, error]) *cobra.Command {
+	var watches bool
+	own := a.flags
 	a.format = terminal.FormatTable
+	a.flags = func(cmd *cobra.Command) {
+		if own != nil {
+			own(cmd)
+		}
+		cmd.Flags().BoolVarP(&watches, "watch", "w", false, "go on and print what is new, changes or goes, until interrupted")
+	}
 	a.run = func(ctx context.Context, c *call) error {
 		list, err := collect(all(ctx, c))
-		if err != nil {
+		if len(list) == 0 && a.filters != nil { // also what the server refused is said better here
+			err = cmp.Or(a.filters(ctx, c), err)
+		}
+		switch {
+		case err != nil:
 			return err
+		case watches:
+			return k.follow(ctx, c, func() ([]T, error) { return collect(all(ctx, c)) }, list)
+		case len(list) == 0 && c.format.IsText():
+			c.Note("there are no %s", k.plural())
+			return nil
 		}
 		return terminal.PrintAll(c.Terminal, c.format, k.items(), list)
 	}
 	return s.command(a)
+}
+
+// plural returns the name of the kind for several.
+func (k kind[T]) plural() string {
+	if k.noun == "person" {
+		return "people"
+	}
+	return plural(2, k.noun)
 }
 
 // collect reads a whole list.
@@ -145,23 +185,47 @@ func first[T any](count int, all iter.Seq2[T, error]) iter.Seq2[T, error] {
 // show returns the command that prints one resource, as YAML that apply understands.
 func (k kind[T]) show(s *shell, example string) *cobra.Command {
 	return s.command(action{
-		use: "get ID", short: "Print one " + k.noun, example: example,
+		use: "get ID...", short: "Print one " + k.noun + ", or several", example: example,
 		format: terminal.FormatYAML, completes: []completion{k.ids},
 		run: func(ctx context.Context, c *call) error {
-			item, err := k.find(ctx, c, c.args[0])
-			if err != nil {
-				return err
+			var found []T
+			var errs []error
+			for _, id := range c.args {
+				item, err := k.find(ctx, c, id)
+				if errs = append(errs, err); err == nil {
+					found = append(found, item)
+				}
 			}
-			return terminal.PrintOne(c.Terminal, c.format, k.items(), item)
+			return errors.Join(append(errs, k.print(c, found, len(c.args) > 1))...)
 		},
 	})
+}
+
+// print prints the resources that a command names: one by itself, several as a list, or as YAML documents that apply reads.
+func (k kind[T]) print(c *call, found []T, several bool) error {
+	switch {
+	case len(found) == 0:
+		return nil
+	case !several:
+		return terminal.PrintOne(c.Terminal, c.format, k.items(), found[0])
+	case c.format.String() != terminal.FormatYAML:
+		return terminal.PrintAll(c.Terminal, c.format, k.items(), found)
+	}
+	documents := make([]json.RawMessage, len(found))
+	for i, item := range found {
+		var err error
+		if documents[i], err = k.document(item); err != nil {
+			return err
+		}
+	}
+	return c.PrintYAML(documents)
 }
 
 // delete returns the command that deletes a resource after naming the consequences.
 func (k kind[T]) delete(s *shell, example string, consequences func(context.Context, *call, T) (string, error)) *cobra.Command {
 	return s.command(action{
-		use: "delete ID", short: "Delete a " + k.noun, example: example,
-		writes: true, destroys: true, completes: []completion{k.ids},
+		use: "delete ID...", short: "Delete a " + k.noun + ", or several", example: example,
+		writes: true, destroys: true, each: true, completes: []completion{k.ids},
 		run: func(ctx context.Context, c *call) error {
 			item, err := k.find(ctx, c, c.args[0])
 			if err != nil {

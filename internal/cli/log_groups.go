@@ -17,7 +17,7 @@ func groupKind() kind[signalbox.LogGroup] {
 		name: "log_group", noun: "log group",
 		of: func(g signalbox.LogGroup) signalbox.Resource { return g.Resource },
 		columns: []terminal.Column[signalbox.LogGroup]{
-			{Title: "ID", Text: func(g signalbox.LogGroup) string { return g.ID }},
+			{Title: "ID", Text: func(g signalbox.LogGroup) string { return g.ID }, Whole: true},
 			{Title: "LEVEL", Text: func(g signalbox.LogGroup) string { return levelText(g.Level, g.LevelExpiresAt) }},
 			{Title: "ENVIRONMENTS", Text: func(g signalbox.LogGroup) string { return overridesText(g.Environments) }},
 			{Title: "NAME", Text: func(g signalbox.LogGroup) string { return g.Name }, Wide: true},
@@ -101,32 +101,47 @@ func (s *shell) resetGroup() *cobra.Command {
 
 // moveLoggers returns the command that puts loggers into a group, or takes them out.
 func (s *shell) moveLoggers(use string, in bool) *cobra.Command {
-	short, done := "Put loggers into a log group", "is in"
+	short, done, example := "Put loggers into a log group", "is in", "shop.sql"
 	if !in {
-		short, done = "Take loggers out of a log group", "is no longer in"
+		short, done, example = "Take loggers out of a log group", "is no longer in", "shop.payments"
 	}
 	return s.command(action{
-		use: use + " ID LOGGER...", short: short, example: "signalbox groups " + use + " sql shop.sql",
+		use: use + " ID LOGGER...", short: short, example: "signalbox groups " + use + " sql " + example,
 		writes: true, completes: []completion{groupKind().ids, loggerKind().ids},
 		run: func(ctx context.Context, c *call) error {
 			if _, err := groupKind().find(ctx, c, c.args[0]); err != nil {
 				return err
 			}
 			for _, name := range c.args[1:] {
+				if err := c.isMember(ctx, name, in); err != nil {
+					return err
+				}
+				note := c.newLogger(ctx, name)
 				written, err := editLogger(ctx, c, name, func(draft *signalbox.LoggerDraft) {
-					switch {
-					case in:
-						draft.Group = c.args[0]
-					case draft.Group == c.args[0]:
+					if draft.Group = c.args[0]; !in {
 						draft.Group = ""
 					}
 				})
 				if err != nil {
 					return err
 				}
+				c.noteAll(nil, []string{note})
 				c.done(written.Notes, "The logger %s %s %s.", written.ID, done, c.args[0])
 			}
 			return nil
 		},
 	})
+}
+
+// isMember returns an error for a logger that is to leave the group of the command and is not in it. One that is to join may
+// be new: services report loggers later.
+func (c *call) isMember(ctx context.Context, name string, joins bool) error {
+	if joins {
+		return nil
+	}
+	logger, err := loggerKind().find(ctx, c, name)
+	if err == nil && value(logger.Group) != c.args[0] {
+		return terminal.Usagef("the logger %s is not in %s", logger.ID, c.args[0])
+	}
+	return err
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -23,7 +24,7 @@ func loggerKind() kind[signalbox.Logger] {
 		name: "logger", noun: "logger",
 		of: func(l signalbox.Logger) signalbox.Resource { return l.Resource },
 		columns: []terminal.Column[signalbox.Logger]{
-			{Title: "ID", Text: func(l signalbox.Logger) string { return l.ID }},
+			{Title: "ID", Text: func(l signalbox.Logger) string { return l.ID }, Whole: true},
 			{Title: "LEVEL", Text: func(l signalbox.Logger) string { return levelText(l.Level, l.LevelExpiresAt) }},
 			{Title: "ENVIRONMENTS", Text: func(l signalbox.Logger) string { return overridesText(l.Environments) }},
 			{Title: "GROUP", Text: func(l signalbox.Logger) string { return value(l.Group) }},
@@ -67,7 +68,11 @@ func (s *shell) listLoggers() *cobra.Command {
 			filter.add(cmd)
 			cmd.Flags().StringVar(&group, "group", "", "list the members of the group with this `ID`")
 			_ = cmd.RegisterFlagCompletionFunc("group", s.completeFlag(groupKind().ids))
-			cmd.Flags().StringVar(&service, "service", "", "list loggers that the service with this `ID` reports")
+			cmd.Flags().StringVar(&service, "service", "", "list what the service with this `ID` reports")
+			_ = cmd.RegisterFlagCompletionFunc("service", s.completeFlag(serviceKind().ids))
+		},
+		filters: func(ctx context.Context, c *call) error {
+			return errors.Join(groupKind().exists(ctx, c, group), serviceKind().exists(ctx, c, service))
 		},
 	}, func(ctx context.Context, c *call) iter.Seq2[signalbox.Logger, error] {
 		return c.client.Loggers.All(ctx, signalbox.LoggerParams{Search: filter.search, Managed: filter.isManaged(), Group: group, Service: service})
@@ -88,14 +93,17 @@ func (s *shell) treeLoggers() *cobra.Command {
 			if len(c.args) == 1 {
 				below = loglevel.Normalize(c.args[0])
 			}
-			c.printTree(all, below)
+			if !c.printTree(all, below) && below != "" {
+				return loggerKind().exists(ctx, c, below)
+			}
 			return nil
 		},
 	})
 }
 
-// printTree prints the loggers at and below a name, indented by their depth. Parents that are no loggers are shown too.
-func (c *call) printTree(all []signalbox.Logger, below string) {
+// printTree prints the loggers at and below a name, indented by their depth, and reports whether there are any. Names between
+// them are shown too.
+func (c *call) printTree(all []signalbox.Logger, below string) bool {
 	loggers := map[string]signalbox.Logger{}
 	for _, logger := range all {
 		if below != "" && logger.ID != below && !strings.HasPrefix(logger.ID, below+".") {
@@ -111,6 +119,7 @@ func (c *call) printTree(all []signalbox.Logger, below string) {
 	for _, id := range slices.SortedFunc(maps.Keys(loggers), compareDotted) {
 		c.printTreeLine(loggers[id])
 	}
+	return len(loggers) > 0
 }
 
 // compareDotted sorts a name before its descendants, and its descendants before its next sibling.
@@ -126,14 +135,19 @@ func (c *call) printTreeLine(logger signalbox.Logger) {
 		c.Say("%s\n", name)
 		return
 	}
-	origin := string(resolved.Origin)
-	if of := value(resolved.Of); of != "" && of != logger.ID {
-		origin += " of " + of
-	}
+	origin := originText(logger.ID, resolved)
 	if expires := logger.Environments[c.environment].ExpiresAt; expires != nil {
 		origin += ", until " + moment(expires)
 	}
 	c.Say("%-40s %s  %s\n", name, c.Paint(levelColour(resolved.Level), fmt.Sprintf("%-6s", resolved.Level)), c.Paint(terminal.Faint, origin))
+}
+
+// originText says where the effective level of a logger comes from.
+func originText(id string, resolved signalbox.ResolvedLevel) string {
+	if of := value(resolved.Of); of != "" && of != id {
+		return string(resolved.Origin) + " of " + of
+	}
+	return string(resolved.Origin)
 }
 
 func levelColour(level loglevel.Level) terminal.Colour {
@@ -160,7 +174,7 @@ func levels() completion {
 type levelFlags struct{ lasts time.Duration }
 
 func (f *levelFlags) add(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&f.lasts, "for", 0, "set a temporary level that ends after this `DURATION`, such as 30m (default: a permanent level)")
+	terminal.AddDuration(cmd, &f.lasts, "for", 0, "go back after this `DURATION`, such as 30m or 1d (default: stay)")
 }
 
 // setting returns the level to set.
@@ -176,7 +190,7 @@ func (f *levelFlags) setting(text string) (signalbox.LevelSetting, error) {
 func (f *levelFlags) text(c *call, level string) string {
 	text := strings.ToUpper(level) + inEnvironment(c)
 	if f.lasts != 0 {
-		text += " for " + f.lasts.String()
+		text += " for " + terminal.DurationText(f.lasts)
 	}
 	return text
 }
@@ -211,13 +225,24 @@ func (s *shell) setLogger() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			note := c.newLogger(ctx, c.args[0])
 			written, err := editLogger(ctx, c, c.args[0], func(draft *signalbox.LoggerDraft) { c.setLevel(&draft.Base, draft.Environments, setting) })
+			c.noteAll(err, []string{note})
 			return loggerKind().wrote(c, written, err, "The logger %s is at %s.", written.ID, flags.text(c, c.args[1]))
 		},
 	})
 }
 
-// editLogger changes a logger, or creates it. The draft leaves out an unmanaged logger's level, which was only reported.
+// newLogger returns a question about a logger that does not exist yet and looks like one that does; "" for others. Levels may
+// be set before a service reports a logger.
+func (c *call) newLogger(ctx context.Context, name string) string {
+	if _, err := c.client.Loggers.Get(ctx, name); !signalbox.IsNotFound(err) {
+		return ""
+	}
+	return newNear(loglevel.Normalize(name), loggerKind().ids(ctx, c.client))
+}
+
+// editLogger changes a logger, or creates it. An unmanaged logger's level is what a service reported: nobody set it.
 func editLogger(ctx context.Context, c *call, name string, change func(*signalbox.LoggerDraft)) (signalbox.Logger, error) {
 	k := loggerKind()
 	k.get = func(ctx context.Context, client *signalbox.Client, id string) (signalbox.Logger, error) {
@@ -238,9 +263,9 @@ func editLogger(ctx context.Context, c *call, name string, change func(*signalbo
 
 func (s *shell) resetLogger() *cobra.Command {
 	return s.command(action{
-		use: "reset NAME", short: "Remove the levels of a logger, everywhere or in one environment",
+		use: "reset NAME...", short: "Remove the levels that were set for loggers, or those of an environment",
 		example: "signalbox loggers reset shop.payments -e production\nsignalbox loggers reset shop.payments",
-		writes:  true, format: terminal.FormatYAML, environment: optionally, completes: []completion{loggerKind().ids},
+		writes:  true, each: true, format: terminal.FormatYAML, environment: optionally, completes: []completion{loggerKind().ids},
 		run: func(ctx context.Context, c *call) error {
 			if _, err := loggerKind().find(ctx, c, c.args[0]); err != nil {
 				return err

@@ -5,7 +5,6 @@ import (
 	"context"
 	"os"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,7 +56,7 @@ func (s *shell) saveLogin(ctx context.Context, at connection) error {
 	}
 	account, err := client.Account.Get(ctx)
 	if err != nil {
-		return err
+		return entry.explain(err)
 	}
 	as, err := entry.signedInAs(ctx, client)
 	if err != nil {
@@ -77,11 +76,11 @@ func (s *shell) saveLogin(ctx context.Context, at connection) error {
 
 // credential returns the server and a key for it, or a session that a code opened.
 func (s *shell) credential(ctx context.Context, at connection) (profile, error) {
-	entry := profile{URL: cmp.Or(at.url, s.Variable(urlVariable), defaultURL), APIKey: cmp.Or(at.key, s.Variable(keyVariable))}
+	entry := profile{URL: cmp.Or(s.address(cmp.Or(at.url, s.Variable(urlVariable))), defaultURL), APIKey: cmp.Or(at.key, s.Variable(keyVariable))}
 	if entry.APIKey != "" {
 		return entry, nil
 	}
-	answer, err := s.Secret("Open " + strings.TrimRight(entry.URL, "/") + "/terminal in a browser for a code. Enter the code, or an API key: ")
+	answer, err := s.Secret("Open " + entry.URL + "/terminal in a browser for a code. Enter the code, or an API key: ")
 	if err != nil {
 		return profile{}, err
 	}
@@ -90,8 +89,11 @@ func (s *shell) credential(ctx context.Context, at connection) (profile, error) 
 		return entry, nil
 	}
 	_, session, err := signalbox.SignInWithCode(ctx, entry.URL, answer, signalbox.WithUserAgent(agentHere()))
+	if err != nil {
+		return entry, entry.explain(err)
+	}
 	entry.Session = session.Token
-	return entry, err
+	return entry, nil
 }
 
 // isCode reports whether an answer has the form of a code, not of an API key.
@@ -159,7 +161,7 @@ func (s *shell) forget(ctx context.Context, name string) error {
 		return err
 	}
 	if err := saved.end(ctx); err != nil {
-		s.Note("the session could not be ended, so end it in the settings of the console: %v", err)
+		s.Note("the session could not be ended, so end it in the settings of the console: %v", terminal.Unprefixed(err))
 	}
 	s.Say("The profile %s is forgotten.\n", name)
 	return nil

@@ -70,7 +70,7 @@ func TestLogin_Code(t *testing.T) {
 	if err := ada.Sessions.Delete(t.Context(), sessions.Items[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	if got := term.run("flags", "list"); got.code != 1 || got.stderr != "signalbox: your session on "+node.URL+" has ended; sign in again with signalbox login "+node.URL+"\n" {
+	if got := term.run("flags", "list"); got.code != 6 || got.stderr != "signalbox: your session on "+node.URL+" has ended; sign in again with signalbox login "+node.URL+"\n" {
 		t.Errorf("got %+v", got)
 	}
 	if got := term.run("logout"); got.code != 0 || got.stderr != "" { // it has ended already
@@ -87,7 +87,7 @@ func TestLogin_CodeIsForItsServerAlone(t *testing.T) {
 	if got := term.run("flags", "list", "--url", "http://127.0.0.1:1"); got.code != 2 || !strings.Contains(got.stderr, "there is no API key for http://127.0.0.1:1;") {
 		t.Errorf("got %+v", got)
 	}
-	if got := term.run("flags", "list", "--api-key", "sk_api_wrong"); got.code != 1 || strings.Contains(got.stderr, "session") { // the key wins
+	if got := term.run("flags", "list", "--api-key", "sk_api_wrong"); got.code != 6 || strings.Contains(got.stderr, "session") { // the key wins
 		t.Errorf("got %+v", got)
 	}
 }
@@ -97,7 +97,7 @@ func TestLogin_WrongCode(t *testing.T) {
 	term := newTerminal(t)
 	code := strings.ToLower(rand.Text()) // another one each time, because failures are counted
 	term.input = code[:4] + "-" + code[4:8] + "-" + code[8:12] + "\n"
-	if got := term.run("login", apptest.Shared(t, "sqlite").URL); got.code != 1 || !strings.Contains(got.stderr, "This code does not work") {
+	if got := term.run("login", apptest.Shared(t, "sqlite").URL); got.code != 6 || !strings.Contains(got.stderr, "This code does not work") {
 		t.Errorf("got %+v", got)
 	}
 	if _, err := os.Stat(term.profileFile()); !os.IsNotExist(err) {

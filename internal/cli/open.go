@@ -16,8 +16,8 @@ func (s *shell) open() *cobra.Command {
 	var printOnly bool
 	pages := []string{"flags", "loggers", "configs", "jobs", "environments", "services", "changes", "keys", "people", "settings"}
 	return s.command(action{
-		use: "open [PAGE] [ID]", short: "Open the console in a browser, at a page or at one resource",
-		example: "signalbox open flags checkout-v2 --print", completes: []completion{words(pages...), words()},
+		use: "open [PAGE] [ID]", short: "Open the console in a browser, at a page or at one thing",
+		example: "signalbox open flags checkout-v2 --print", completes: []completion{words(pages...), idsOfKind},
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().BoolVar(&printOnly, "print", false, "print the URL and open nothing")
 		},

@@ -2,15 +2,19 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -53,15 +57,45 @@ func (p profile) client() (*signalbox.Client, error) {
 	return signalbox.New(p.URL, p.APIKey, agent)
 }
 
-// explain returns err, or an error with the way out when the session of a profile has ended.
+// explain returns err, or what to do about it: a session has ended, or no Signalbox answers.
 func (p profile) explain(err error) error {
-	if p.Session != "" && signalbox.IsUnauthorized(err) {
-		return fmt.Errorf("your session on %s has ended; sign in again with signalbox login %s", p.URL, p.URL)
+	refused, answered := errors.AsType[*signalbox.APIError](err)
+	_, lost := errors.AsType[net.Error](err)
+	switch {
+	case err == nil || errors.Is(err, context.Canceled):
+		return err
+	case p.Session != "" && signalbox.IsUnauthorized(err):
+		return terminal.Unauthorized(fmt.Errorf("your session on %s has ended; sign in again with signalbox login %s", p.URL, p.URL))
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return fmt.Errorf("%s does not speak TLS: write http:// in place of https:// (%w)", p.URL, err)
+	case answered && len(refused.Errors) == 0:
+		return fmt.Errorf("what answers at %s is not Signalbox, or a proxy in front of it: %w", p.URL, err)
+	case lost && !answered:
+		return fmt.Errorf("%s does not answer; is the server running, and the URL right? (%w)", p.URL, err)
 	}
 	return err
 }
 
-// profileFile is the file with the profiles that login saved.
+// address returns the base URL that somebody gave, without slashes at its end. One without a scheme gets http on this machine
+// and https elsewhere, so that a key never goes over a network in the clear by a guess.
+func (s *shell) address(given string) string {
+	given = strings.TrimRight(given, "/")
+	if given == "" || strings.Contains(given, "://") {
+		return given
+	}
+	host, _, err := net.SplitHostPort(given)
+	if err != nil {
+		host = given
+	}
+	guessed := "https://" + given
+	if ip := net.ParseIP(strings.Trim(host, "[]")); host == "localhost" || ip != nil && ip.IsLoopback() {
+		guessed = "http://" + given
+	}
+	s.Note("%s has no scheme; using %s", given, guessed)
+	return guessed
+}
+
+// profileFile is the file that keeps what login was told.
 type profileFile struct {
 	path     string
 	Current  string             `json:"current"`
@@ -71,7 +105,7 @@ type profileFile struct {
 // target returns the server and the key to use. Flags win over the environment, and the environment wins over the profile. The
 // key or session of a profile is never sent to another server.
 func (s *shell) target(at connection) (profile, error) {
-	given := profile{URL: cmp.Or(at.url, s.Variable(urlVariable)), APIKey: cmp.Or(at.key, s.Variable(keyVariable))}
+	given := profile{URL: s.address(cmp.Or(at.url, s.Variable(urlVariable))), APIKey: cmp.Or(at.key, s.Variable(keyVariable))}
 	name := cmp.Or(at.profile, s.Variable(profileVariable))
 	if given.URL != "" && given.APIKey != "" && name == "" {
 		return given, nil
@@ -84,9 +118,9 @@ func (s *shell) target(at connection) (profile, error) {
 	if !exists && name != "" {
 		return profile{}, noProfile(name)
 	}
-	target := profile{URL: cmp.Or(given.URL, saved.URL, defaultURL), APIKey: given.APIKey}
-	if target.APIKey == "" && target.URL == saved.URL {
-		target = saved
+	target := profile{URL: cmp.Or(given.URL, strings.TrimRight(saved.URL, "/"), defaultURL), APIKey: given.APIKey}
+	if target.APIKey == "" && target.URL == strings.TrimRight(saved.URL, "/") {
+		target.APIKey, target.Session = saved.APIKey, saved.Session
 	}
 	if target.APIKey == "" && target.Session == "" {
 		return profile{}, terminal.Usagef("there is no API key for %s; run signalbox login, or set %s or --api-key", target.URL, keyVariable)

@@ -62,7 +62,7 @@ func TestLogin_Refusals(t *testing.T) {
 	t.Parallel()
 	node := apptest.Shared(t, "sqlite")
 	term := newTerminal(t)
-	if got := term.run("login", node.URL, "--api-key", "sk_api_wrong"); got.code != 1 || got.stdout != "" || strings.Contains(got.stderr, "sk_api_wrong") {
+	if got := term.run("login", node.URL, "--api-key", "sk_api_wrong"); got.code != 6 || got.stdout != "" || strings.Contains(got.stderr, "sk_api_wrong") {
 		t.Errorf("a wrong key: %+v", got)
 	}
 	if got := term.run("login", node.URL); got.code != 2 {

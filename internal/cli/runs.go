@@ -24,8 +24,8 @@ func runKind() kind[signalbox.Run] {
 			return first(completed, c.Runs.All(ctx, signalbox.RunParams{Size: completed}))
 		},
 		columns: []terminal.Column[signalbox.Run]{
-			{Title: "ID", Text: func(r signalbox.Run) string { return r.ID }},
-			{Title: "JOB", Text: func(r signalbox.Run) string { return r.Job }},
+			{Title: "ID", Text: func(r signalbox.Run) string { return r.ID }, Whole: true},
+			{Title: "JOB", Text: func(r signalbox.Run) string { return r.Job }, Whole: true},
 			{Title: "STATUS", Text: func(r signalbox.Run) string { return string(r.Status) },
 				Colour: func(r signalbox.Run) terminal.Colour { return statusColour(r.Status) }},
 			{Title: "RESULT", Text: runResult},
@@ -84,6 +84,7 @@ func (s *shell) listRuns() *cobra.Command {
 			terminal.AddChoice(cmd, &status, "status", "", "list runs with one status", runStatuses()...)
 			addLimit(cmd, &limit)
 		},
+		filters: func(ctx context.Context, c *call) error { return jobKind().exists(ctx, c, job) },
 	}, func(ctx context.Context, c *call) iter.Seq2[signalbox.Run, error] {
 		params := signalbox.RunParams{Job: job, Status: signalbox.RunStatus(status), Size: pageSize(limit)}
 		return first(limit, c.client.Runs.All(ctx, params))
@@ -108,15 +109,17 @@ func (s *shell) watchRun() *cobra.Command {
 	return s.command(action{
 		use: "watch ID", short: "Wait for the end of a run; the exit code is 1 unless it succeeded",
 		example: "signalbox runs watch $RUN", format: terminal.FormatTable, completes: []completion{runKind().ids},
-		run: func(ctx context.Context, c *call) error { return c.watch(ctx, c.args[0]) },
+		run: func(ctx context.Context, c *call) error {
+			return c.watch(ctx, signalbox.Run{Resource: signalbox.Resource{ID: c.args[0]}})
+		},
 	})
 }
 
-// watch waits for a run and prints it. The command fails unless the run succeeded.
-func (c *call) watch(ctx context.Context, id string) error {
-	run, err := c.client.Runs.Wait(ctx, id)
+// watch waits for a run and prints it. One that did not succeed makes the command fail.
+func (c *call) watch(ctx context.Context, known signalbox.Run) error {
+	run, err := c.await(ctx, known)
 	if err != nil {
-		return runKind().suggest(ctx, c, id, err)
+		return err
 	}
 	if err := terminal.PrintOne(c.Terminal, c.format, runKind().items(), run); err != nil {
 		return err
@@ -130,12 +133,44 @@ func (c *call) watch(ctx context.Context, id string) error {
 	return terminal.Silent(terminal.ExitFailed)
 }
 
+// await waits for the end of a run and says how it gets on; the caller may know no more than its id. It waits less long at
+// first, because most runs are short.
+func (c *call) await(ctx context.Context, known signalbox.Run) (signalbox.Run, error) {
+	const first, longest, reminder = 50 * time.Millisecond, 2 * time.Second, 15 * time.Second
+	id, status, began, said := known.ID, known.Status, time.Now(), time.Now()
+	if status != "" {
+		c.Note("the run %s of %s is %s", id, known.Job, status)
+	}
+	for pause := first; ; pause = min(2*pause, longest) {
+		run, err := c.client.Runs.Get(ctx, id)
+		switch {
+		case ctx.Err() != nil:
+			return run, fmt.Errorf("interrupted: the run goes on; signalbox runs watch %s waits for it, signalbox runs cancel %s ends it", id, id)
+		case err != nil:
+			return run, runKind().suggest(ctx, c, id, err)
+		case run.Status.Final():
+			return run, nil
+		case run.Status != status:
+			c.Note("the run %s of %s is %s", id, run.Job, run.Status)
+			said, status = time.Now(), run.Status
+		case time.Since(said) > reminder:
+			c.Note("the run %s of %s is still %s after %s", id, run.Job, run.Status, time.Since(began).Round(time.Second))
+			said = time.Now()
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}
+
 func (s *shell) cancelRun() *cobra.Command {
 	return s.command(action{
-		use: "cancel ID", short: "Cancel a run: a pending run never starts, the request of a running run is aborted",
-		example: "signalbox runs cancel $PENDING", format: terminal.FormatTable, completes: []completion{runKind().ids},
+		use: "cancel ID...", short: "Cancel runs: a pending one never starts, the request of a running one is aborted",
+		example: "signalbox runs cancel $PENDING", format: terminal.FormatTable, each: true, completes: []completion{runKind().ids},
 		run: func(ctx context.Context, c *call) error {
 			run, err := c.client.Runs.Cancel(ctx, c.args[0])
+			err = runKind().suggest(ctx, c, c.args[0], err)
 			return runKind().wrote(c, run, err, "The run %s is canceled.", c.args[0])
 		},
 	})
@@ -150,10 +185,10 @@ func (s *shell) rerunRun() *cobra.Command {
 		run: func(ctx context.Context, c *call) error {
 			run, err := c.client.Runs.Rerun(ctx, c.args[0])
 			if err != nil {
-				return err
+				return runKind().suggest(ctx, c, c.args[0], err)
 			}
 			if wait {
-				return c.watch(ctx, run.ID)
+				return c.watch(ctx, run)
 			}
 			return terminal.PrintOne(c.Terminal, c.format, runKind().items(), run)
 		},

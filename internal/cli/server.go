@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,10 +16,11 @@ type shell struct{ *terminal.Terminal }
 
 func (s *shell) commands() []*cobra.Command {
 	return []*cobra.Command{
-		s.login(), s.logout(), s.profiles(),
-		s.flags(), s.loggers(), s.groups(), s.configs(), s.environments(), s.jobs(), s.runs(), s.usage(),
-		s.changes(), s.events(), s.keys(), s.connections(), s.open(), s.mcp(), s.health(),
-		s.apply(), s.diff(), s.export(), s.imports(),
+		s.login(), s.logout(), s.profiles(), s.whoami(), s.version(),
+		s.flags(), s.loggers(), s.groups(), s.configs(), s.environments(), s.jobs(), s.runs(), s.services(), s.contexts(), s.usage(),
+		s.describe(), s.edit(), s.api(),
+		s.changes(), s.events(), s.keys(), s.people(), s.connections(), s.open(), s.mcp(), s.health(),
+		s.apply(), s.diff(), s.validate(), s.schema(), s.disown(), s.export(), s.imports(),
 	}
 }
 
@@ -46,7 +48,11 @@ type action struct {
 	flags func(*cobra.Command)
 	// completes has the completion of each argument; the last one completes all further arguments.
 	completes []completion
-	run       func(context.Context, *call) error
+	// each runs the action once for every argument, each of which is the id of a resource.
+	each bool
+	// filters checks the names that a list is filtered by, when the list is empty or refused.
+	filters func(context.Context, *call) error
+	run     func(context.Context, *call) error
 }
 
 // call is one execution of an action.
@@ -82,9 +88,29 @@ func (s *shell) command(a action) *cobra.Command {
 			return terminal.Usage(err)
 		}
 		c.url = target.URL
-		return target.explain(a.run(cmd.Context(), c))
+		return target.explain(a.execute(cmd.Context(), c))
 	}
 	return cmd
+}
+
+// execute runs the action. An environment that does not exist is an error of every command, also of those that would find
+// nothing to do there.
+func (a action) execute(ctx context.Context, c *call) error {
+	if err := environmentKind().exists(ctx, c, c.environment); err != nil {
+		return err
+	}
+	if !a.each || len(c.args) == 1 {
+		return a.run(ctx, c)
+	}
+	var errs []error
+	for i, id := range c.args {
+		c.args = []string{id}
+		if i > 0 && c.format.Given() && c.format.String() == terminal.FormatYAML {
+			c.Say("---\n")
+		}
+		errs = append(errs, a.run(ctx, c))
+	}
+	return errors.Join(errs...)
 }
 
 func (a action) addFlags(s *shell, cmd *cobra.Command, c *call) {

@@ -104,7 +104,7 @@ func Writable(managed map[string]bool, key string) error {
 		key, naming.DidYouMean(key, slices.Sorted(maps.Keys(managed))))
 	if exists {
 		refusal = fault.New(fault.EnvironmentUnmanaged,
-			"The environment %q is not managed: its values are frozen. Promote it first.", key)
+			"The environment %q is not managed: its values are frozen. Promote it first: signalbox environments promote %s", key, key)
 	}
 	return refusal.With("environment", key)
 }

@@ -32,6 +32,10 @@ func TestWritable(t *testing.T) {
 			same(t, fault.All(err)[0].Meta, map[string]any{"environment": key})
 		})
 	}
+	const wayOut = "Promote it first: signalbox environments promote staging"
+	if err := environments.Writable(managed, "staging"); !strings.HasSuffix(err.Error(), wayOut) {
+		t.Errorf("it does not name the way out: %v", err)
+	}
 	if environments.Writable(managed, "staging").Error() == environments.Writable(managed, "nowhere").Error() {
 		t.Error("an unmanaged environment and one that does not exist read the same")
 	}

@@ -52,7 +52,7 @@ func (c *commands) createKey() *cobra.Command {
 	cmd.Flags().StringSliceVar(&flags.environments, "environment", nil, "restrict writes to this environment; may be repeated")
 	cmd.Flags().StringVar(&flags.access, "access", "full", "full, or evaluate for a key that a web page may hold")
 	cmd.Flags().StringSliceVar(&flags.origins, "origin", nil, "with --access evaluate, let only pages of this origin evaluate; may be repeated")
-	cmd.Flags().DurationVar(&flags.expiresIn, "expires-in", 0, "make the key expire, such as 720h")
+	terminal.AddDuration(cmd, &flags.expiresIn, "expires-in", 0, "make the key expire after this `DURATION`, such as 30d")
 	return cmd
 }
 
@@ -96,9 +96,17 @@ func (c *commands) keyTable(w io.Writer, keys []accounts.Key) {
 		if key.Scopes.Environments != nil {
 			scope = fmt.Sprint(key.Scopes.Environments)
 		}
-		c.say(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", key.ID, key.Name, key.Role, key.Status, scope,
+		c.say(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", key.ID, key.Name, key.Role, keyStatus(key), scope,
 			moment(key.ExpiresAt), moment(key.LastUsedAt))
 	}
+}
+
+// keyStatus returns the state of a key; one that has expired goes on being stored as active.
+func keyStatus(key accounts.Key) string {
+	if key.Status == accounts.Active && key.ExpiresAt != nil && key.ExpiresAt.Before(time.Now()) {
+		return "EXPIRED"
+	}
+	return string(key.Status)
 }
 
 // moment returns a time as tables show it.

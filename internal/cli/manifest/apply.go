@@ -80,7 +80,7 @@ func (p *Plan) applyStep(ctx context.Context, step *Step) error {
 	if err := context.Cause(ctx); err != nil {
 		return fmt.Errorf("%s: %w", step.label(), err)
 	}
-	_, err := p.write(ctx, step)
+	err := p.writeStep(ctx, step)
 	if err == nil && step.Kind == "environment" && step.Action == Create && (step.sent["managed"] != nil || step.sent["classification"] != nil) {
 		_, err = p.client.Documents.Replace(ctx, step.Kind, step.ID, step.sent)
 	}
@@ -88,6 +88,37 @@ func (p *Plan) applyStep(ctx context.Context, step *Step) error {
 		return fmt.Errorf("%s: %s: %w", step.Source, step.label(), err)
 	}
 	return nil
+}
+
+// writeStep writes a step. What people may change at any time, and what a saved plan was not made against, is not overwritten
+// unseen: the write says which version it is about.
+func (p *Plan) writeStep(ctx context.Context, step *Step) error {
+	if step.version == "" || !p.exact && (len(step.Runtime) == 0 || step.Action == Delete) {
+		_, err := p.write(ctx, step)
+		return err
+	}
+	const attempts = 5
+	for attempt := 1; ; attempt++ {
+		found, err := p.client.Documents.Get(ctx, step.Kind, step.ID)
+		if err != nil {
+			return err
+		}
+		current, err := membersOf(found)
+		if err != nil {
+			return fmt.Errorf("reading the answer of the server: %w", err)
+		}
+		if now := version(step.Kind, current); p.exact && now != step.version {
+			return changed("it", step.version, now)
+		}
+		if step.Action != Delete {
+			if step.sent, _, err = p.send(step.Resource, current); err != nil {
+				return err
+			}
+		}
+		if _, err = p.write(ctx, step, signalbox.IfMatch(found.ETag)); !signalbox.IsVersionMismatch(err) || attempt == attempts {
+			return err
+		}
+	}
 }
 
 // write sends a step.
@@ -104,7 +135,7 @@ func (p *Plan) write(ctx context.Context, step *Step, options ...signalbox.Write
 		return signalbox.Document{}, err
 	case step.Action == Create && step.Kind != "logger":
 		made, err := documents.Create(ctx, step.Kind, step.ID, step.sent, options...)
-		if signalbox.IsAlreadyExists(err) { // somebody else, or an interrupted apply, created it meanwhile
+		if signalbox.IsAlreadyExists(err) && !p.exact { // somebody else made it meanwhile, or an apply that was interrupted
 			return documents.Replace(ctx, step.Kind, step.ID, step.sent, options...)
 		}
 		return made, err

@@ -40,7 +40,7 @@ type Difference struct {
 	Before, After any
 }
 
-// differences returns the differences between two values. It looks into objects and into lists of the same length.
+// differences returns what differs between two values, as deep as objects and lists go.
 func differences(path string, before, after any) (found []Difference) {
 	if rawjson.Same(raw(before), raw(after)) {
 		return nil
@@ -56,14 +56,38 @@ func differences(path string, before, after any) (found []Difference) {
 		}
 	}
 	if left, is := before.([]any); is {
-		if right, is := after.([]any); is && len(left) == len(right) {
-			for i := range left {
-				found = append(found, differences(fmt.Sprintf("%s[%d]", path, i), left[i], right[i])...)
-			}
-			return found
+		if right, is := after.([]any); is {
+			return listDifferences(path, left, right)
 		}
 	}
 	return []Difference{{path, before, after}}
+}
+
+// listDifferences compares the items of lists of the same length one by one. Otherwise it returns all items between those that
+// both begin with and those that both end with.
+func listDifferences(path string, left, right []any) (found []Difference) {
+	item := func(i int) string { return fmt.Sprintf("%s[%d]", path, i) }
+	if len(left) == len(right) {
+		for i := range left {
+			found = append(found, differences(item(i), left[i], right[i])...)
+		}
+		return found
+	}
+	isSame := func(i, j int) bool { return rawjson.Same(raw(left[i]), raw(right[j])) }
+	start, end, shorter := 0, 0, min(len(left), len(right))
+	for start < shorter && isSame(start, start) {
+		start++
+	}
+	for end < shorter-start && isSame(len(left)-1-end, len(right)-1-end) {
+		end++
+	}
+	for i := start; i < len(left)-end; i++ {
+		found = append(found, Difference{item(i), left[i], nil})
+	}
+	for i := start; i < len(right)-end; i++ {
+		found = append(found, Difference{item(i), nil, right[i]})
+	}
+	return found
 }
 
 func join(path, name string) string {

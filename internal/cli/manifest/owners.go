@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/internal/cli/terminal"
 )
 
 // ownersMember is the member of the account's settings that has the resources of every owner.
@@ -45,30 +46,21 @@ func (p *Plan) readOwners(ctx context.Context, resources []Resource) error {
 	for _, resource := range resources {
 		for _, other := range slices.Sorted(maps.Keys(p.owners)) {
 			if other != p.options.Owner && slices.Contains(p.owners[other], resource.name()) {
-				return &OwnedError{resource, other}
+				return terminal.Conflictf("%s: the %s belongs to the owner %q; take it over with --take-over", resource.Source, resource.label(), other)
 			}
 		}
 	}
 	return nil
 }
 
-// OwnedError is a resource that belongs to another owner.
-type OwnedError struct {
-	resource Resource
-	owner    string
-}
-
-func (e *OwnedError) Error() string {
-	return fmt.Sprintf("%s: the %s belongs to the owner %q; take it over with --take-over", e.resource.Source, e.resource.label(), e.owner)
-}
-
-// unlisted returns the owner's resources that are not in the files, if Prune is set.
-func (p *Plan) unlisted(resources []Resource) (unlisted []Resource) {
+// unlisted returns what the owner has and the files do not, if that is to be pruned. What is moved is deleted anyway.
+func (p *Plan) unlisted(resources, moved []Resource) (unlisted []Resource) {
 	if !p.options.Prune {
 		return nil
 	}
 	for _, name := range p.owners[p.options.Owner] {
-		if slices.ContainsFunc(resources, func(r Resource) bool { return r.name() == name }) {
+		isIt := func(r Resource) bool { return r.name() == name }
+		if slices.ContainsFunc(resources, isIt) || slices.ContainsFunc(moved, isIt) {
 			continue
 		}
 		kind, id, _ := strings.Cut(name, ":")
@@ -87,9 +79,17 @@ func (p *Plan) names() (names []string) {
 	return names
 }
 
-// taken reports whether the steps give an owner new resources.
-func (o owners) taken(owner string, steps []*Step) bool {
-	return owner != "" && slices.ContainsFunc(steps, func(s *Step) bool { return s.Action != Delete && !slices.Contains(o[owner], s.name()) })
+// Claims returns how many resources an owner gets that are on the server already, and were not its own.
+func (p *Plan) Claims() (count int) {
+	if p.options.Owner == "" {
+		return 0
+	}
+	for _, step := range p.Steps {
+		if (step.Action == Keep || step.Action == Update) && !slices.Contains(p.owners[p.options.Owner], step.name()) {
+			count++
+		}
+	}
+	return count
 }
 
 // claim records the resources of the files as the owner's, before any of them is written: an interrupted apply must not leave
@@ -106,22 +106,37 @@ func (p *Plan) claim(ctx context.Context) error {
 	})
 }
 
-// disclaim removes pruned resources from the owner's list, after they were deleted.
+// disclaim forgets what was deleted, after it was.
 func (p *Plan) disclaim(ctx context.Context) error {
-	if !p.options.Prune {
+	if !p.options.Prune && p.Count(Delete) == 0 {
 		return nil
 	}
-	return p.changeOwners(ctx, func(all owners) { all[p.options.Owner] = p.names() })
+	return p.changeOwners(ctx, func(all owners) {
+		if p.options.Prune {
+			all[p.options.Owner] = p.names()
+			return
+		}
+		all[p.options.Owner] = slices.DeleteFunc(all[p.options.Owner], func(name string) bool {
+			return slices.ContainsFunc(p.Steps, func(s *Step) bool { return s.Action == Delete && s.name() == name })
+		})
+	})
 }
 
-// changeOwners changes the owners in the account's settings. It starts again if somebody else changed the settings meanwhile.
 func (p *Plan) changeOwners(ctx context.Context, change func(owners)) error {
 	if p.options.Owner == "" {
 		return nil
 	}
+	if err := changeOwners(ctx, p.client, change); err != nil {
+		return fmt.Errorf("recording the resources of the owner %q in the account's settings: %w", p.options.Owner, err)
+	}
+	return nil
+}
+
+// changeOwners changes the account's settings. When somebody else does so too it begins again.
+func changeOwners(ctx context.Context, client *signalbox.Client, change func(owners), options ...signalbox.WriteOption) error {
 	const attempts = 5
 	for attempt := 1; ; attempt++ {
-		settings, err := p.client.Account.Settings(ctx)
+		settings, err := client.Account.Settings(ctx)
 		if err != nil {
 			return err
 		}
@@ -135,15 +150,11 @@ func (p *Plan) changeOwners(ctx context.Context, change func(owners)) error {
 			draft := settings.Draft()
 			draft.Other = maps.Clone(draft.Other)
 			draft.Other[ownersMember] = raw(after)
-			_, err = p.client.Account.ReplaceSettings(ctx, draft, signalbox.IfMatch(settings.ETag))
+			_, err = client.Account.ReplaceSettings(ctx, draft, append(options, signalbox.IfMatch(settings.ETag))...)
 		}
-		if signalbox.IsVersionMismatch(err) && attempt < attempts {
-			continue
+		if !signalbox.IsVersionMismatch(err) || attempt == attempts {
+			return err
 		}
-		if err != nil {
-			return fmt.Errorf("recording the resources of the owner %q in the account's settings: %w", p.options.Owner, err)
-		}
-		return nil
 	}
 }
 

@@ -2,13 +2,13 @@ package manifest_test
 
 import (
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	signalbox "github.com/signalbox/signalbox/client"
 	"github.com/signalbox/signalbox/internal/cli/manifest"
+	"github.com/signalbox/signalbox/internal/cli/terminal"
 )
 
 func TestOwners_Record(t *testing.T) {
@@ -27,7 +27,7 @@ func TestOwners_Record(t *testing.T) {
 
 	t.Run("another owner's", func(t *testing.T) {
 		_, err := server.try(mine, read(t, "{kind: flag, id: c}")...)
-		if owned, is := errors.AsType[*manifest.OwnedError](err); !is || owned.Error() != `the input:1: the flag c belongs to the owner "them"; take it over with --take-over` {
+		if terminal.ExitCode(err) != terminal.ExitConflict || err.Error() != `the input:1: the flag c belongs to the owner "them"; take it over with --take-over` {
 			t.Errorf("got %v", err)
 		}
 	})

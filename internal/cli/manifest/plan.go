@@ -20,6 +20,7 @@ const (
 	Create
 	Update
 	Delete
+	Refuse // nothing, because it cannot be done
 )
 
 // Step is one resource of a plan.
@@ -30,11 +31,17 @@ type Step struct {
 	sent attributes
 	// before and after are the definitions of the resource; nil is none.
 	before, after attributes
-	// Warnings are the server's warnings about the resource.
+	// version is that of the resource on the server; "" for none.
+	version string
+	// Kept are the runtime members that the server has otherwise than the file: what is kept, and what the file says.
+	Kept []Difference
+	// Warnings are what the server found odd about it.
 	Warnings []signalbox.Warning
 	// Late reports whether the server can only check the resource when the resources that it refers to are written.
 	Late bool
-	// refused is why the server did not accept the dry run.
+	// Untried reports that the key may not try it: it was compared here.
+	Untried bool
+	// refused is why the step cannot be done.
 	refused error
 }
 
@@ -46,6 +53,8 @@ type Options struct {
 	Prune bool
 	// TakeOver takes resources from other owners.
 	TakeOver bool
+	// ReadOnly makes a plan that is not applied: what the key may not try is compared here.
+	ReadOnly bool
 	// Variable returns a variable of the environment, for secrets; "" is none.
 	Variable func(string) string
 }
@@ -56,48 +65,66 @@ type Plan struct {
 	client  *signalbox.Client
 	options Options
 	owners  owners
-	stored  map[string]attributes // the server's resources, by name
+	stored  map[string]attributes // what the server has, by name
+	exact   bool                  // refuse to write what others changed after the plan was made
 }
 
 // workers is how many requests are made at once: just enough to keep a server busy.
 const workers = 8
 
-// New compares resources with the resources of a server. It changes nothing.
+// New compares resources with what a server has. Nothing is changed. When resources are refused there is a plan beside the
+// error, which shows them.
 func New(ctx context.Context, client *signalbox.Client, resources []Resource, options Options) (*Plan, error) {
 	plan := &Plan{client: client, options: options, stored: map[string]attributes{}}
 	if err := plan.readOwners(ctx, resources); err != nil {
 		return nil, err
 	}
-	pruned := plan.unlisted(resources)
-	if err := plan.readStored(ctx, append(slices.Clone(resources), pruned...)); err != nil {
+	if err := plan.readStored(ctx, append(slices.Clone(resources), plan.unlisted(resources, nil)...)); err != nil {
+		return nil, err
+	}
+	moved, err := plan.moved(resources)
+	if err != nil {
 		return nil, err
 	}
 	for _, resource := range resources {
 		plan.Steps = append(plan.Steps, &Step{Resource: resource})
 	}
-	for _, resource := range pruned {
-		if before, exists := plan.stored[resource.name()]; exists {
-			plan.Steps = append(plan.Steps, &Step{Resource: resource, Action: Delete, before: pick(resource.Kind, before)})
+	for _, resource := range append(plan.unlisted(resources, moved), moved...) {
+		if stored, exists := plan.stored[resource.name()]; exists {
+			plan.Steps = append(plan.Steps, &Step{Resource: resource, Action: Delete, before: pick(resource.Kind, stored), version: version(resource.Kind, stored)})
 		}
 	}
-	if err := plan.prepare(); err != nil {
-		return nil, err
-	}
-	return plan, plan.try(ctx)
+	plan.prepare()
+	plan.refuseCycles()
+	plan.try(ctx)
+	return plan, plan.problems()
 }
 
-// readStored reads all resources of the kinds in question.
+// problems returns why steps are refused.
+func (p *Plan) problems() error {
+	var problems []error
+	for _, step := range p.Steps {
+		if step.Action == Refuse {
+			problems = append(problems, fmt.Errorf("%s: %s: %w", step.Source, step.label(), step.refused))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func (s *Step) refuse(err error) { s.Action, s.refused = Refuse, err }
+
+// readStored reads all resources of the kinds in question, and the environments, which values refer to.
 func (p *Plan) readStored(ctx context.Context, resources []Resource) error {
 	for _, kind := range signalbox.DocumentKinds() {
-		if !slices.ContainsFunc(resources, func(r Resource) bool { return r.Kind == kind }) {
+		if kind != "environment" && !slices.ContainsFunc(resources, func(r Resource) bool { return r.Kind == kind }) {
 			continue
 		}
 		for document, err := range p.client.Documents.All(ctx, kind) {
 			if err != nil {
 				return err
 			}
-			var members attributes
-			if err := json.Unmarshal(document.Attributes, &members); err != nil {
+			members, err := membersOf(document)
+			if err != nil {
 				return fmt.Errorf("reading the %s %s of the server: %w", kind, document.ID, err)
 			}
 			p.stored[kind+":"+document.ID] = members
@@ -106,9 +133,14 @@ func (p *Plan) readStored(ctx context.Context, resources []Resource) error {
 	return nil
 }
 
-// prepare sets the action and the attributes of every step.
-func (p *Plan) prepare() error {
-	var problems []error
+// membersOf returns the attributes of a document.
+func membersOf(document signalbox.Document) (members attributes, err error) {
+	err = json.Unmarshal(document.Attributes, &members)
+	return members, err
+}
+
+// prepare works out what to send for every step.
+func (p *Plan) prepare() {
 	for _, step := range p.Steps {
 		if step.Action == Delete {
 			continue
@@ -116,33 +148,43 @@ func (p *Plan) prepare() error {
 		current := p.stored[step.name()]
 		step.Action = Create
 		if current != nil {
-			step.Action, step.before = Update, pick(step.Kind, current)
+			step.Action, step.before, step.version = Update, pick(step.Kind, current), version(step.Kind, current)
+		} else if current = p.stored[step.former().name()]; current != nil { // it is shown as a change
+			step.before = pick(step.Kind, current)
 		}
-		declared, err := p.withSecrets(step.Resource, current)
-		if err != nil {
-			problems = append(problems, fmt.Errorf("%s: %s: %w", step.Source, step.label(), err))
-			continue
+		step.sent, step.Kept, step.refused = p.send(step.Resource, current)
+		if step.refused != nil && !p.options.ReadOnly {
+			step.Action = Refuse
 		}
-		step.sent = complete(step.Kind, step.ID, declared, current)
 	}
-	return errors.Join(problems...)
 }
 
-// try sends every step as a dry run. It separates errors that stop the plan from errors that an earlier write of the plan
-// will fix.
-func (p *Plan) try(ctx context.Context) error {
-	several(p.Steps, func(step *Step) { step.refused = p.tryStep(ctx, step) })
-	var problems []error
+// send returns the attributes to write for a resource, and the runtime members that it keeps. current is what the server has;
+// nil for nothing. An error about secrets comes with attributes that have none.
+func (p *Plan) send(resource Resource, current attributes) (sent attributes, kept []Difference, err error) {
+	declared, err := p.withSecrets(resource, current)
+	sent, kept = p.keepRuntime(resource, complete(resource.Kind, resource.ID, declared, current), current)
+	return sent, kept, err
+}
+
+// try sends every step as a dry run. It separates refusals that stop the plan from those that an earlier write of the plan
+// will settle.
+func (p *Plan) try(ctx context.Context) {
+	several(p.Steps, func(step *Step) {
+		if step.Action != Refuse {
+			step.refused = p.tryStep(ctx, step)
+		}
+	})
 	for _, step := range p.Steps {
-		switch {
-		case step.refused == nil:
-		case p.isEarly(step, step.refused):
-			step.Late, step.after = true, pick(step.Kind, step.sent)
-		default:
-			problems = append(problems, fmt.Errorf("%s: %s: %w", step.Source, step.label(), step.refused))
+		if step.refused != nil && step.Action != Refuse && p.isEarly(step, step.refused) {
+			step.Late, step.refused, step.after = true, nil, pick(step.Kind, step.sent)
 		}
 	}
-	return errors.Join(problems...)
+	for _, step := range p.Steps {
+		if step.refused != nil {
+			step.Action = Refuse
+		}
+	}
 }
 
 // several calls do for every step, up to workers at once.
@@ -159,18 +201,26 @@ func several(steps []*Step, do func(*Step)) {
 	group.Wait()
 }
 
-// tryStep sends a step as a dry run and records the result.
+// tryStep lets the server say what a step would come to. A key that may try nothing needs no secrets for it either.
 func (p *Plan) tryStep(ctx context.Context, step *Step) error {
 	document, err := p.write(ctx, step, signalbox.DryRun())
-	if err != nil || step.Action == Delete {
+	switch {
+	case p.options.ReadOnly && signalbox.IsForbidden(err):
+		p.compareHere(step)
+	case step.refused != nil:
+		return step.refused
+	case err != nil:
 		return err
+	case step.Action == Delete:
+		return nil
+	default:
+		members, err := membersOf(document)
+		if err != nil {
+			return fmt.Errorf("reading the answer of the server: %w", err)
+		}
+		step.after = pick(step.Kind, members)
 	}
-	var members attributes
-	if err := json.Unmarshal(document.Attributes, &members); err != nil {
-		return fmt.Errorf("reading the answer of the server: %w", err)
-	}
-	step.after = pick(step.Kind, members)
-	if step.Kind == "environment" && step.Action == Create { // the server creates it managed; applyStep changes that
+	if step.Kind == "environment" && step.Action == Create { // which the server makes managed at first
 		for _, name := range []string{"managed", "classification"} {
 			if declared, exists := step.sent[name]; exists {
 				step.after[name] = declared
@@ -186,10 +236,11 @@ func (p *Plan) tryStep(ctx context.Context, step *Step) error {
 	return nil
 }
 
+// Owner returns whose resources these are; "" for nobody's.
+func (p *Plan) Owner() string { return p.options.Owner }
+
 // Different reports whether the plan changes anything.
-func (p *Plan) Different() bool {
-	return slices.ContainsFunc(p.Steps, func(s *Step) bool { return s.Action != Keep }) || p.owners.taken(p.options.Owner, p.Steps)
-}
+func (p *Plan) Different() bool { return p.Count(Keep) != len(p.Steps) || p.Claims() > 0 }
 
 // Count returns how many steps have an action.
 func (p *Plan) Count(action Action) (count int) {

@@ -10,8 +10,12 @@ import (
 	"github.com/signalbox/signalbox/internal/cli/terminal"
 )
 
-// plain prints without colours.
-func plain(_ terminal.Colour, text string) terminal.Shown { return terminal.Shown(text) }
+// printed returns what a plan prints when its output is no terminal.
+func printed(plan *manifest.Plan) string {
+	var text strings.Builder
+	plan.Print(&terminal.Terminal{Out: &text})
+	return text.String()
+}
 
 func TestPlan_Print(t *testing.T) {
 	t.Parallel()
@@ -29,20 +33,18 @@ func TestPlan_Print(t *testing.T) {
 - {kind: flag, id: same, default: 1}
 - {kind: job, id: nightly, configuration: {headers: [{name: a, valueFrom: "env:TOKEN"}, {name: B, value: kept}]}}
 `)...)
-	var got strings.Builder
-	plan.Print(&got, plain)
+	got := printed(plan)
 	want := `+ flag made
     + default: false
     + managed: true
 ~ flag changed
-    + description: "` + strings.Repeat("x", 199) + `…
+    + description: "` + strings.Repeat("x", 300) + `"
     - default.a: 1
     + default.a: 2
     - default.b[1]: 2
     + default.b[1]: 3
     - default.c: "x"
-    - values: [1]
-    + values: [1,2]
+    + values[1]: {"name":"2","value":2}
 ~ job nightly
     - configuration.headers[0].name: "A"
     + configuration.headers[0].name: "a"
@@ -52,8 +54,8 @@ func TestPlan_Print(t *testing.T) {
 - logger released  (its levels; reports of services stay)
 1 to create, 2 to change, 2 to delete, 1 the same.
 `
-	if got.String() != want {
-		t.Errorf("got\n%s\nwant\n%s", got.String(), want)
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if writes := server.done(); len(writes) != 6 { // those of the first apply
 		t.Errorf("planning wrote: %q", writes)
@@ -75,7 +77,7 @@ func TestPlan_Equality(t *testing.T) {
 		"a text that looks like a number":  {"flag", `{"managed":true,"default":"1"}`, `{"default":1}`, "default"},
 		"the spelling of texts":            {"flag", `{"managed":true,"default":"<ä>"}`, `{"default":"\u003c\u00e4>"}`, ""},
 		"the order of a list":              {"flag", `{"managed":true,"default":[1,2]}`, `{"default":[2,1]}`, "default[0]"},
-		"the length of a list":             {"flag", `{"managed":true,"default":[1]}`, `{"default":[1,1]}`, "default"},
+		"the length of a list":             {"flag", `{"managed":true,"default":[1]}`, `{"default":[1,1]}`, "default[1]"},
 		"null and absent":                  {"flag", `{"managed":true,"default":1,"values":null}`, `{"default":1,"description":null}`, ""},
 		"a default that was left out":      {"flag", `{"managed":true,"default":1,"name":"it"}`, `{"default":1}`, ""},
 		"another than the default":         {"flag", `{"managed":true,"default":1,"name":"Other"}`, `{"default":1}`, "name"},
@@ -251,9 +253,8 @@ func TestPlan_Secrets(t *testing.T) {
 			if got := string(server.stored["job:it"]["configuration"]); got != `{"headers":`+test.want+`}` {
 				t.Errorf("got %s", got)
 			}
-			var shown strings.Builder
-			if plan.Print(&shown, plain); strings.Contains(shown.String(), "swordfish") || strings.Contains(shown.String(), "two") {
-				t.Errorf("a secret is shown: %s", shown.String())
+			if shown := printed(plan); strings.Contains(shown, "swordfish") || strings.Contains(shown, "two") {
+				t.Errorf("a secret is shown: %s", shown)
 			}
 		})
 	}

@@ -3,51 +3,101 @@ package manifest
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/cli/terminal"
 )
 
-// Print writes the changes of a plan, and a line with their counts.
-func (p *Plan) Print(w io.Writer, paint func(terminal.Colour, string) terminal.Shown) {
+// Print prints what a plan changes, what it keeps and what is refused, and a line that counts.
+func (p *Plan) Print(t *terminal.Terminal) {
 	for _, step := range p.Steps {
-		if step.Action != Keep {
-			step.print(w, paint)
-		}
+		step.print(t)
 		for _, warning := range step.Warnings {
-			terminal.Fprintf(w, "    %s\n", paint(terminal.Warn, "! "+warning.Detail))
+			t.Say("    %s\n", t.Paint(terminal.Warn, "! "+warning.Detail))
 		}
 	}
-	terminal.Fprintf(w, "%d to create, %d to change, %d to delete, %d the same.\n", p.Count(Create), p.Count(Update), p.Count(Delete), p.Count(Keep))
+	t.Say("%d to create, %d to change, %d to delete, %d the same%s.\n", p.Count(Create), p.Count(Update), p.Count(Delete), p.Count(Keep), p.more())
+	untried := 0
+	for _, step := range p.Steps {
+		if step.Untried {
+			untried++
+		}
+	}
+	if untried > 0 {
+		t.Say("This key may not try %d of them: they were compared here, and what the server would refuse is not known.\n", untried)
+	}
 }
 
-func (s *Step) print(w io.Writer, paint func(terminal.Colour, string) terminal.Shown) {
+// more returns the counts that most plans do not have.
+func (p *Plan) more() (text string) {
+	if count := p.Count(Refuse); count > 0 {
+		text += fmt.Sprintf(", %d refused", count)
+	}
+	if count := p.Claims(); count > 0 {
+		text += fmt.Sprintf(", %d to own", count)
+	}
+	return text
+}
+
+func (s *Step) print(t *terminal.Terminal) {
 	mark, colour := "~", terminal.Warn
 	switch s.Action {
+	case Keep:
+		if mark, colour = "=", terminal.Faint; len(s.Kept) == 0 {
+			return
+		}
 	case Create:
 		mark, colour = "+", terminal.Good
 	case Delete:
 		mark, colour = "-", terminal.Bad
+	case Refuse:
+		s.printRefusal(t)
+		return
 	}
-	title := mark + " " + s.label()
-	if s.Kind == "logger" && s.Action == Delete {
-		title += "  (its levels; reports of services stay)"
-	}
-	if s.Late {
-		title += "  (checked after the resources that it refers to are written)"
-	}
-	terminal.Fprintf(w, "%s\n", paint(colour, title))
+	t.Say("%s\n", t.Paint(colour, mark+" "+s.title()))
 	if s.Action == Delete {
 		return
 	}
 	for _, each := range s.Differences() {
 		if each.Before != nil {
-			terminal.Fprintf(w, "    %s\n", paint(terminal.Bad, "- "+each.Path+": "+text(each.Before)))
+			t.Say("    %s\n", t.Paint(terminal.Bad, "- "+each.Path+": "+text(t, each.Before)))
 		}
 		if each.After != nil {
-			terminal.Fprintf(w, "    %s\n", paint(terminal.Good, "+ "+each.Path+": "+text(each.After)))
+			t.Say("    %s\n", t.Paint(terminal.Good, "+ "+each.Path+": "+text(t, each.After)))
 		}
+	}
+	for _, each := range s.Kept {
+		t.Say("    %s\n", t.Paint(terminal.Faint, "= "+each.Path+": "+text(t, each.Before)+"  (kept"+says(t, each.After)+")"))
+	}
+}
+
+// title names the resource, and says what is special about the step.
+func (s *Step) title() string {
+	title := s.label()
+	switch {
+	case s.Kind == "logger" && s.Action == Delete:
+		title += "  (its levels; reports of services stay)"
+	case s.Action == Create && s.before != nil:
+		title += "  (was " + s.MovedFrom + ")"
+	}
+	if s.Late {
+		title += "  (checked when what it refers to is written)"
+	}
+	return title
+}
+
+// says returns what the file says about a member that is kept.
+func says(t *terminal.Terminal, declared any) string {
+	if declared == nil {
+		return ""
+	}
+	return "; the file says " + text(t, declared)
+}
+
+func (s *Step) printRefusal(t *terminal.Terminal) {
+	t.Say("%s\n", t.Paint(terminal.Bad, "! "+s.label()+"  ("+s.Source+")"))
+	for _, line := range terminal.Sentences(s.refused) {
+		t.Say("    %s\n", line)
 	}
 }
 
@@ -63,8 +113,8 @@ func (s *Step) Differences() (found []Difference) {
 	return found
 }
 
-// text returns a value as JSON, cut to fit on a screen.
-func text(value any) string {
+// text returns a value as JSON. Only what a person sees on a screen is cut.
+func text(t *terminal.Terminal, value any) string {
 	const limit = 200
 	var encoded strings.Builder
 	encoder := json.NewEncoder(&encoded)
@@ -73,7 +123,7 @@ func text(value any) string {
 		return fmt.Sprint(value)
 	}
 	line := strings.TrimSpace(encoded.String())
-	if runes := []rune(line); len(runes) > limit {
+	if runes := []rune(line); t.Cuts() && len(runes) > limit {
 		return string(runes[:limit]) + "…"
 	}
 	return line

@@ -22,8 +22,12 @@ import (
 // Resource is a resource as a file has it.
 type Resource struct {
 	Kind, ID string
-	// Attributes are all other members.
+	// Attributes are all other members, but runtime and moved.
 	Attributes attributes
+	// Runtime has the paths of the members that people decide while the system runs. What the server has of them stays.
+	Runtime []string
+	// MovedFrom is the id that the resource had before; "" if it had none.
+	MovedFrom string
 	// Source is the file and the line.
 	Source string
 }
@@ -37,23 +41,19 @@ func (r Resource) name() string { return r.Kind + ":" + r.ID }
 // label names the resource in sentences.
 func (r Resource) label() string { return r.Kind + " " + r.ID }
 
-// Read reads files, folders with all files below them that end in .yaml, .yml or .json, and the input for "-".
-func Read(sources []string, input io.Reader) ([]Resource, error) {
-	var all []Resource
+// Read reads files, folders with all files below them that end in .yaml, .yml or .json, and the input for "-". Its error has
+// the problems of all files.
+func Read(sources []string, input io.Reader) (all []Resource, err error) {
+	var problems []error
 	for _, source := range sources {
 		files, err := filesOf(source)
-		if err != nil {
-			return nil, err
-		}
+		problems = append(problems, err)
 		for _, file := range files {
 			found, err := readFile(file, input)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, found...)
+			all, problems = append(all, found...), append(problems, err)
 		}
 	}
-	return all, checkUnique(all)
+	return all, errors.Join(append(problems, checkUnique(all))...)
 }
 
 // filesOf returns a file itself and the files of a folder, sorted.
@@ -97,14 +97,12 @@ func readFile(file string, input io.Reader) ([]Resource, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	var found []Resource
+	var problems []error
 	for _, document := range documents {
-		resources, err := readDocument(document, fmt.Sprintf("%s:%d", file, document.Line))
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, resources...)
+		resources, err := readDocument(document, file)
+		found, problems = append(found, resources...), append(problems, err)
 	}
-	return found, nil
+	return found, errors.Join(problems...)
 }
 
 // parse reads JSON as JSON, because YAML reads some of its escapes differently, and all else as YAML.
@@ -127,28 +125,49 @@ func parseJSON(text []byte) (documents []yamljson.Document, err error) {
 			return nil, err
 		}
 		start := int(decoder.InputOffset()) - len(document)
-		documents = append(documents, yamljson.Document{JSON: document, Line: 1 + bytes.Count(text[:start], []byte("\n"))})
+		line := 1 + bytes.Count(text[:start], []byte("\n"))
+		documents = append(documents, yamljson.Document{JSON: document, Line: line, Items: itemLines(document, line)})
 	}
 }
 
+// itemLines returns where the items of a list begin whose first line is known; nil for anything else.
+func itemLines(document json.RawMessage, first int) (lines []int) {
+	decoder := json.NewDecoder(bytes.NewReader(document))
+	if start, err := decoder.Token(); err != nil || start != json.Delim('[') {
+		return nil
+	}
+	for decoder.More() {
+		var item json.RawMessage
+		if decoder.Decode(&item) != nil {
+			return lines
+		}
+		start := int(decoder.InputOffset()) - len(item)
+		lines = append(lines, first+bytes.Count(document[:start], []byte("\n")))
+	}
+	return lines
+}
+
 // readDocument reads one resource, or a list of them.
-func readDocument(document yamljson.Document, source string) ([]Resource, error) {
-	texts := []json.RawMessage{document.JSON}
+func readDocument(document yamljson.Document, file string) (resources []Resource, err error) {
+	texts, lines := []json.RawMessage{document.JSON}, []int{document.Line}
 	if bytes.HasPrefix(document.JSON, []byte("[")) {
+		lines = document.Items
 		if err := json.Unmarshal(document.JSON, &texts); err != nil {
-			return nil, fmt.Errorf("%s: %w", source, err)
+			return nil, fmt.Errorf("%s:%d: %w", file, document.Line, err)
 		}
 	}
-	resources := make([]Resource, len(texts))
+	var problems []error
 	for i, text := range texts {
+		source := fmt.Sprintf("%s:%d", file, lines[i])
 		resource, err := readResource(text)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", source, err)
+			problems = append(problems, fmt.Errorf("%s: %w", source, err))
+			continue
 		}
 		resource.Source = source
-		resources[i] = resource
+		resources = append(resources, resource)
 	}
-	return resources, nil
+	return resources, errors.Join(problems...)
 }
 
 func readResource(text json.RawMessage) (Resource, error) {
@@ -171,8 +190,14 @@ func readResource(text json.RawMessage) (Resource, error) {
 	case resource.ID == "":
 		return resource, fmt.Errorf("the %s has no id, which must be a text", resource.Kind)
 	}
+	if err := resource.readRuntime(); err != nil {
+		return resource, err
+	}
+	if err := resource.readMoved(); err != nil {
+		return resource, err
+	}
 	if resource.Kind == "logger" {
-		resource.ID = loglevel.Normalize(resource.ID)
+		resource.ID, resource.MovedFrom = loglevel.Normalize(resource.ID), loglevel.Normalize(resource.MovedFrom)
 	}
 	return resource, nil
 }

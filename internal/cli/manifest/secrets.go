@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -47,13 +48,15 @@ func withHeaders(job, configuration attributes, headers []attributes) attributes
 	return job
 }
 
-// withSecrets returns the attributes of a resource. In a job, values replace the references of its headers.
+// withSecrets returns the attributes of a resource with the values that its headers refer to. A value that cannot be had is
+// redacted.
 func (p *Plan) withSecrets(resource Resource, current attributes) (attributes, error) {
 	configuration, headers, is := jobHeaders(resource.Attributes)
 	if resource.Kind != "job" || !is {
 		return resource.Attributes, nil
 	}
 	_, stored, _ := jobHeaders(current)
+	var problems []error
 	for i, header := range headers {
 		if header.text("valueFrom") == "" {
 			continue
@@ -61,12 +64,12 @@ func (p *Plan) withSecrets(resource Resource, current attributes) (attributes, e
 		name := header.text("name")
 		value, err := p.valueOf(header, storedValue(stored, headers[:i], name))
 		if err != nil {
-			return nil, fmt.Errorf("the header %q: %w", name, err)
+			value, problems = raw(redacted), append(problems, fmt.Errorf("the header %q: %w", name, err))
 		}
 		header["value"] = value
 		delete(header, "valueFrom")
 	}
-	return withHeaders(resource.Attributes, configuration, headers), nil
+	return withHeaders(resource.Attributes, configuration, headers), errors.Join(problems...)
 }
 
 // valueOf returns the value that a header refers to. stored is the header's value on the server; nil for none.

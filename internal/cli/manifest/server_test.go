@@ -1,6 +1,8 @@
 package manifest_test
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -40,6 +42,12 @@ type server struct {
 	defaults map[string]string
 	// refuse returns what is wrong with a write; it is called while the server is locked.
 	refuse func(write) []problem
+	// forbid makes the server refuse all writes of the key.
+	forbid bool
+	// account is the id of the account.
+	account string
+	// between is called before a resource is written, for what somebody else does.
+	between func(write)
 	// meanwhile is called before settings are written, for what somebody else does.
 	meanwhile func()
 
@@ -52,7 +60,7 @@ type server struct {
 
 func newServer(t *testing.T) *server {
 	t.Helper()
-	s := &server{t: t, stored: map[string]members{}, settings: json.RawMessage(`{}`)}
+	s := &server{t: t, account: "acme", stored: map[string]members{}, settings: json.RawMessage(`{}`)}
 	client, err := signalbox.New("http://signalbox.test", "sk_api_any", signalbox.WithHTTPClient(&http.Client{Transport: s}))
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +130,11 @@ func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/v1/accounts/current/settings", s.readSettings)
 	mux.HandleFunc("PUT /api/v1/accounts/current/settings", s.writeSettings)
+	mux.HandleFunc("GET /api/v1/accounts/current", func(w http.ResponseWriter, _ *http.Request) {
+		s.send(w, map[string]any{"data": document{s.account, json.RawMessage(`{}`)}})
+	})
 	mux.HandleFunc("GET /api/v1/{kinds}", s.list)
+	mux.HandleFunc("GET /api/v1/{kinds}/{id}", s.get)
 	mux.HandleFunc("POST /api/v1/{kinds}", s.change)
 	mux.HandleFunc("PUT /api/v1/{kinds}/{id}", s.change)
 	mux.HandleFunc("DELETE /api/v1/{kinds}/{id}", s.change)
@@ -181,6 +193,24 @@ func (s *server) body(r *http.Request) document {
 	return body.Data
 }
 
+// get sends one resource. Its ETag is that of what it is.
+func (s *server) get(w http.ResponseWriter, r *http.Request) {
+	kind, id := strings.TrimSuffix(r.PathValue("kinds"), "s"), r.PathValue("id")
+	stored, exists := s.stored[kind+":"+id]
+	if !exists {
+		s.fail(w, http.StatusNotFound, problem{code: signalbox.CodeNotFound})
+		return
+	}
+	w.Header().Set("ETag", s.tag(stored))
+	if err := json.NewEncoder(w).Encode(map[string]any{"data": document{id, s.encode(stored)}}); err != nil {
+		s.t.Error(err)
+	}
+}
+
+func (s *server) tag(stored members) string {
+	return fmt.Sprintf(`"%x"`, sha256.Sum256(s.encode(stored)))
+}
+
 // list sends pages of two.
 func (s *server) list(w http.ResponseWriter, r *http.Request) {
 	const size = 2
@@ -218,8 +248,18 @@ func (s *server) change(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	name := asked.Kind + ":" + asked.ID
-	_, exists := s.stored[name]
+	stored, exists := s.stored[name]
+	if s.between != nil && !asked.DryRun {
+		s.between(asked)
+		stored, exists = s.stored[name]
+	}
 	switch {
+	case s.forbid:
+		s.fail(w, http.StatusForbidden, problem{code: signalbox.CodeForbidden, detail: "this key has the role VIEWER"})
+		return
+	case r.Header.Get("If-Match") != "" && r.Header.Get("If-Match") != s.tag(stored):
+		s.fail(w, http.StatusPreconditionFailed, problem{code: signalbox.CodeVersionMismatch})
+		return
 	case r.Method == http.MethodPost && exists:
 		s.fail(w, http.StatusConflict, problem{code: signalbox.CodeAlreadyExists})
 		return
@@ -260,6 +300,16 @@ func (s *server) settle(asked write) members {
 			settleExpiry(level, "ttl_seconds", "expires_at")
 		}
 		after["environments"] = s.encode(levels)
+	}
+	var values []json.RawMessage
+	if json.Unmarshal(after["values"], &values) == nil && values != nil { // each gets a name
+		for i, value := range values {
+			if bytes.HasPrefix(value, []byte(`{"name":`)) {
+				continue
+			}
+			values[i] = s.encode(map[string]any{"name": string(value), "value": value})
+		}
+		after["values"] = s.encode(values)
 	}
 	after["updated_at"] = json.RawMessage(strconv.Itoa(s.version))
 	return after

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"cmp"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,7 +48,35 @@ func UnknownFlag(cmd *cobra.Command, err error) error {
 	return Usagef("unknown flag: --%s; %s", name, hint(cmd, "--", name, known))
 }
 
-// hint suggests the nearest known name, or the help if no name is near.
+// FlagRules returns what is wrong with the flags of a command in the words of all other errors, and as one of usage; cobra only
+// has names for the groups of flags that it checks. Other errors stay as they are.
+func FlagRules(err error) error {
+	if err == nil {
+		return nil
+	}
+	for pattern, sentence := range map[string]string{
+		`^required flag\(s\) (.+) not set$`:                              "this needs %s",
+		`^at least one of the flags in the group \[(.+)\] is required$`:  "this needs %s",
+		`^if any flags in the group \[(.+)\] are set none of the others`: "these cannot be used together: %s",
+	} {
+		found := regexp.MustCompile(pattern).FindStringSubmatch(err.Error())
+		if found == nil {
+			continue
+		}
+		names := strings.Fields(strings.NewReplacer(`"`, "", ",", "").Replace(found[1]))
+		for i := range names {
+			names[i] = "--" + names[i]
+		}
+		listed := strings.Join(names, " and ")
+		if strings.HasPrefix(err.Error(), "at least") {
+			listed = oneOf(names)
+		}
+		return Usagef(sentence, listed)
+	}
+	return err
+}
+
+// hint asks whether the nearest of the known names was meant, or names the help when none is near.
 func hint(cmd *cobra.Command, prefix, name string, known []string) string {
 	if nearest := naming.Nearest(name, known); nearest != "" {
 		return "did you mean " + prefix + nearest + "?"

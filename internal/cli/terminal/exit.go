@@ -10,26 +10,44 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// The exit codes of every command.
+// The exit codes of every command. A script that accepts ExitDiffers accepts no failure with it.
 const (
-	ExitFailed   = 1 // the command failed, or diff found differences
-	ExitUsage    = 2 // the command was called wrongly
-	ExitNotFound = 3 // a named resource does not exist
-	ExitConflict = 4 // the state of the server is in the way, such as an id in use
-	ExitLimit    = 5 // a limit of the plan or the server was reached
+	ExitFailed       = 1  // it did not work
+	ExitUsage        = 2  // it was called wrongly
+	ExitNotFound     = 3  // what it names does not exist
+	ExitConflict     = 4  // something else is in the way, such as an id that is taken
+	ExitLimit        = 5  // a limit of the plan or the server was reached
+	ExitUnauthorized = 6  // the server does not know the key, or the key may not do it
+	ExitDiffers      = 10 // it worked, and found a difference
 )
 
-// usageError is an error in how a command was called.
-type usageError struct{ error }
+// exitError is an error with an exit code of its own.
+type exitError struct {
+	error
+	code int
+}
 
 // Unwrap returns the error.
-func (e usageError) Unwrap() error { return e.error }
+func (e exitError) Unwrap() error { return e.error }
 
 // Usage marks an error as one in how a command was called.
-func Usage(err error) error { return usageError{err} }
+func Usage(err error) error { return exitError{err, ExitUsage} }
 
 // Usagef returns an error in how a command was called.
-func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, args...)) }
+
+// Unauthorized marks an error as one about a key or a session.
+func Unauthorized(err error) error { return exitError{err, ExitUnauthorized} }
+
+// NotFoundf returns an error about something that does not exist.
+func NotFoundf(format string, args ...any) error {
+	return exitError{fmt.Errorf(format, args...), ExitNotFound}
+}
+
+// Conflictf returns an error about something that is in the way.
+func Conflictf(format string, args ...any) error {
+	return exitError{fmt.Errorf(format, args...), ExitConflict}
+}
 
 // silentError ends a command with an exit code after the command has printed everything.
 type silentError struct{ code int }
@@ -47,8 +65,8 @@ func ExitCode(err error) int {
 	if silent, is := errors.AsType[silentError](err); is {
 		return silent.code
 	}
-	if _, is := errors.AsType[usageError](err); is {
-		return ExitUsage
+	if marked, is := errors.AsType[exitError](err); is {
+		return marked.code
 	}
 	if refused, is := errors.AsType[*signalbox.APIError](err); is {
 		return exitOfStatus(refused)
@@ -67,10 +85,14 @@ func exitOfStatus(refused *signalbox.APIError) int {
 			return code
 		}
 	}
-	if len(refused.Errors) > 0 && refused.StatusCode == http.StatusConflict {
+	switch {
+	case refused.StatusCode == http.StatusUnauthorized || refused.StatusCode == http.StatusForbidden:
+		return ExitUnauthorized // a proxy's too
+	case len(refused.Errors) > 0 && refused.StatusCode == http.StatusConflict:
 		return ExitConflict
+	default:
+		return ExitFailed
 	}
-	return ExitFailed
 }
 
 func exitOfCode(code fault.Code) int {
@@ -92,13 +114,13 @@ func (t *Terminal) Fail(err error) {
 	if _, silent := errors.AsType[silentError](err); silent {
 		return
 	}
-	for _, line := range sentences(err) {
+	for _, line := range Sentences(err) {
 		Fprintf(t.Err, "signalbox: %s\n", strings.ReplaceAll(line, "\t", "  ")) // drivers indent their causes
 	}
 }
 
-// sentences returns the lines to print for an error: the details of refusals, with causes that an operator may see.
-func sentences(err error) (lines []string) {
+// Sentences returns what to say about an error: the details of refusals, with causes that an operator may see.
+func Sentences(err error) (lines []string) {
 	for _, coded := range fault.All(err) {
 		line := coded.Detail
 		if coded.Err != nil {
@@ -111,14 +133,14 @@ func sentences(err error) (lines []string) {
 	}
 	if joined, is := err.(interface{ Unwrap() []error }); is && err.Error() == errors.Join(joined.Unwrap()...).Error() {
 		for _, each := range joined.Unwrap() {
-			lines = append(lines, sentences(each)...)
+			lines = append(lines, Sentences(each)...)
 		}
 		return lines
 	}
 	if refused, is := errors.AsType[*signalbox.APIError](err); is && len(refused.Errors) > 0 {
 		return serverSentences(err, refused)
 	}
-	return strings.Split(err.Error(), "\n")
+	return strings.Split(strings.TrimPrefix(err.Error(), "signalbox: "), "\n") // which the client says, too
 }
 
 // serverSentences returns the details of a server's refusal, each after the text that err has before the refusal.

@@ -36,11 +36,17 @@ func TestExitCode(t *testing.T) {
 		"the rows":            {refused(409, signalbox.CodeRowLimitReached), 5},
 		"too fast":            {refused(429, signalbox.CodeRateLimited), 5},
 		"a rule":              {refused(400, signalbox.CodeValidation), 1},
+		"no such key":         {refused(401, signalbox.CodeUnauthorized), 6},
+		"the role":            {refused(403, signalbox.CodeForbidden), 6},
+		"a proxy's 403":       {refused(403), 6},
+		"different":           {terminal.Silent(terminal.ExitDiffers), 10},
+		"in the way":          {fmt.Errorf("x: %w", terminal.Conflictf("y")), 4},
 		"of the store":        {fault.New(fault.NotFound, "x"), 3},
 		"a rule of the store": {fault.New(fault.Validation, "x"), 1},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			if got := terminal.ExitCode(test.err); got != test.want {
 				t.Errorf("got %d, want %d", got, test.want)
 			}

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"text/template"
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox/signalbox/internal/cli/jsonpath"
 	"github.com/signalbox/signalbox/internal/cli/yamljson"
 	"github.com/signalbox/signalbox/internal/naming"
 )
@@ -22,20 +24,28 @@ const (
 	FormatName  = "name"
 
 	templatePrefix = "go-template="
+	pathPrefix     = "jsonpath="
+
+	formatNames = "table, wide, json, yaml, name, jsonpath=PATH or go-template=TEMPLATE"
 )
+
+// filler is a template of either language.
+type filler interface {
+	Execute(w io.Writer, value any) error
+}
 
 // Format is how a command prints its result. It is the value of the flag -o.
 type Format struct {
 	name     string
-	template *template.Template
+	template filler
 	given    bool
 }
 
 // AddFormat adds the flag -o.
 func AddFormat(cmd *cobra.Command, format *Format, fallback string) {
 	format.name = fallback
-	cmd.Flags().VarP(format, "output", "o", "`FORMAT` of the result: table, wide, json, yaml, name or go-template=TEMPLATE")
-	words := []string{FormatTable, FormatWide, FormatJSON, FormatYAML, FormatName, templatePrefix}
+	cmd.Flags().VarP(format, "output", "o", "`FORMAT` of the result: "+formatNames)
+	words := []string{FormatTable, FormatWide, FormatJSON, FormatYAML, FormatName, pathPrefix, templatePrefix}
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -48,14 +58,20 @@ func (f *Format) Type() string { return "FORMAT" }
 // Set chooses a format.
 func (f *Format) Set(text string) (err error) {
 	source, isTemplate := strings.CutPrefix(text, templatePrefix)
+	path, isPath := strings.CutPrefix(text, pathPrefix)
 	switch {
 	case isTemplate:
 		if f.template, err = template.New("output").Option("missingkey=zero").Parse(source); err != nil {
 			return err
 		}
 		text = templatePrefix
+	case isPath:
+		if f.template, err = jsonpath.Parse(path); err != nil {
+			return err
+		}
+		text = pathPrefix
 	case text != FormatTable && text != FormatWide && text != FormatJSON && text != FormatYAML && text != FormatName:
-		return fmt.Errorf("it must be table, wide, json, yaml, name or go-template=TEMPLATE")
+		return fmt.Errorf("it must be %s", formatNames)
 	}
 	f.name, f.given = text, true
 	return nil
@@ -113,13 +129,22 @@ func (i Items[T]) printText(t *Terminal, format Format, list []T) error {
 		}
 		return nil
 	}
-	var columns []Column[T]
+	return writeTable(t.Out, i.columns(format), list, t.width(), t.Coloured())
+}
+
+// columns returns the columns of a format.
+func (i Items[T]) columns(format Format) (columns []Column[T]) {
 	for _, column := range i.Columns {
 		if !column.Wide || format.name == FormatWide {
 			columns = append(columns, column)
 		}
 	}
-	return writeTable(t.Out, columns, list, t.width(), t.Coloured())
+	return columns
+}
+
+// PrintRows prints some rows of a table without its title, as wide as the whole list needs.
+func PrintRows[T any](t *Terminal, format Format, items Items[T], list []T, shown func(int) bool) error {
+	return writeRows(t.Out, items.columns(format), list, t.width(), t.Coloured(), func(row int) bool { return row > 0 && shown(row-1) })
 }
 
 // PrintValue prints a value that has no table as JSON, as YAML or with a template.
@@ -175,8 +200,8 @@ func (t *Terminal) PrintYAML(documents []json.RawMessage) error {
 	return nil
 }
 
-// printTemplate fills a template with a document. A list fills the template once.
-func (t *Terminal) printTemplate(filled *template.Template, document json.RawMessage) error {
+// printTemplate fills a template with a document; one for a list is filled once, with the list.
+func (t *Terminal) printTemplate(filled filler, document json.RawMessage) error {
 	decoder := json.NewDecoder(bytes.NewReader(document))
 	decoder.UseNumber()
 	var value any
@@ -186,6 +211,9 @@ func (t *Terminal) printTemplate(filled *template.Template, document json.RawMes
 	var text bytes.Buffer
 	if err := filled.Execute(&text, value); err != nil {
 		return Usage(err)
+	}
+	if _, is := filled.(*jsonpath.Template); is && !bytes.HasSuffix(text.Bytes(), []byte("\n")) {
+		text.WriteByte('\n')
 	}
 	if _, is := terminalOf(t.Out); is {
 		t.Say("%s", Shown(naming.VisibleText(text.String())))

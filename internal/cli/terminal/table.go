@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -16,6 +15,8 @@ type Column[T any] struct {
 	Colour func(T) Colour
 	// Wide columns are shown with -o wide only.
 	Wide bool
+	// Whole columns are never cut: an id that was cut cannot be copied.
+	Whole bool
 }
 
 // YesNo returns "yes" or "no" for a cell.
@@ -38,8 +39,32 @@ const (
 	narrowest = 8
 )
 
-// writeTable writes a table that is at most width columns wide; 0 is any width. The widest columns are cut first.
+// writeTable writes a table that is at most width columns wide; 0 is any width. The widest columns are cut first, then the
+// last ones are left out. If what must be whole is wider, the terminal breaks the lines.
 func writeTable[T any](w io.Writer, columns []Column[T], items []T, width int, coloured bool) error {
+	return writeRows(w, columns, items, width, coloured, func(int) bool { return true })
+}
+
+// writeRows writes some rows of a table; the first one has the titles.
+func writeRows[T any](w io.Writer, columns []Column[T], items []T, width int, coloured bool, shown func(int) bool) error {
+	rows := readRows(columns, items)
+	flexible := make([]bool, len(columns))
+	for i, column := range columns {
+		flexible[i] = !column.Whole
+	}
+	widths := fit(rows, width, flexible)
+	var text strings.Builder
+	for i, row := range rows {
+		if shown(i) {
+			writeRow(&text, row, widths, coloured)
+		}
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// readRows returns the titles and the cells of all items.
+func readRows[T any](columns []Column[T], items []T) [][]cell {
 	rows := make([][]cell, 0, len(items)+1)
 	header := make([]cell, len(columns))
 	for i, column := range columns {
@@ -53,13 +78,7 @@ func writeTable[T any](w io.Writer, columns []Column[T], items []T, width int, c
 		}
 		rows = append(rows, row)
 	}
-	widths := fit(rows, width)
-	var text strings.Builder
-	for _, row := range rows {
-		writeRow(&text, row, widths, coloured)
-	}
-	_, err := io.WriteString(w, text.String())
-	return err
+	return rows
 }
 
 func (c Column[T]) cell(item T) cell {
@@ -73,8 +92,8 @@ func (c Column[T]) cell(item T) cell {
 	return read
 }
 
-// fit returns the width of every column.
-func fit(rows [][]cell, width int) []int {
+// fit returns the width of every column; 0 leaves one out. Columns that are not flexible keep their width.
+func fit(rows [][]cell, width int, flexible []bool) []int {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, each := range row {
@@ -84,30 +103,47 @@ func fit(rows [][]cell, width int) []int {
 	if width <= 0 {
 		return widths
 	}
-	for excess := sum(widths) + columnGap*(len(widths)-1) - width; excess > 0; excess-- {
-		widest := slices.Index(widths, slices.Max(widths))
-		if widths[widest] <= narrowest {
+	for excess(widths, width) > 0 {
+		widest := -1
+		for i := range widths {
+			if flexible[i] && widths[i] > narrowest && (widest < 0 || widths[i] > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
 			break
 		}
 		widths[widest]--
 	}
+	for i := len(widths) - 1; i >= 0 && excess(widths, width) > 0; i-- {
+		if flexible[i] {
+			widths[i] = 0
+		}
+	}
 	return widths
 }
 
-func sum(numbers []int) (total int) {
-	for _, number := range numbers {
-		total += number
+// excess returns how much wider than width a table is.
+func excess(widths []int, width int) int {
+	total := -columnGap
+	for _, each := range widths {
+		if each > 0 {
+			total += each + columnGap
+		}
 	}
-	return total
+	return total - width
 }
 
 func writeRow(text *strings.Builder, row []cell, widths []int, coloured bool) {
+	gap := 0
 	for i, each := range row {
-		shown := cut(each.text, widths[i])
-		text.WriteString(string(paint(coloured, each.colour, shown)))
-		if i < len(row)-1 {
-			text.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(string(shown))+columnGap))
+		if widths[i] == 0 {
+			continue
 		}
+		shown := cut(each.text, widths[i])
+		text.WriteString(strings.Repeat(" ", gap))
+		text.WriteString(string(paint(coloured, each.colour, shown)))
+		gap = widths[i] - utf8.RuneCountInString(string(shown)) + columnGap
 	}
 	text.WriteString("\n")
 }

@@ -19,6 +19,8 @@ type Terminal struct {
 	Environ  []string
 	In       io.Reader
 	Out, Err io.Writer
+	// Done is closed when somebody interrupts the program, which also ends a question; nil is never.
+	Done <-chan struct{}
 }
 
 // Variable returns a variable of the environment. Of entries with the same name the last wins.
@@ -39,10 +41,13 @@ func (t *Terminal) Note(format string, args ...any) {
 	Fprintf(t.Err, "signalbox: "+format+"\n", args...)
 }
 
-// width returns the columns of the terminal that results go to; 0 if Out is not a terminal.
+// Cuts reports whether long lines of results are cut: on a terminal, where a person reads them.
+func (t *Terminal) Cuts() bool { return t.width() > 0 }
+
+// width returns the columns of the terminal that results go to; 0 when it is none, or NO_COLOR asks for plain text.
 func (t *Terminal) width() int {
 	descriptor, is := terminalOf(t.Out)
-	if !is {
+	if !is || t.Variable("NO_COLOR") != "" {
 		return 0
 	}
 	width, _, _ := term.GetSize(descriptor)
@@ -73,7 +78,7 @@ func (t *Terminal) Confirm(yes bool, consequences string) error {
 		return Usage(fmt.Errorf("%s Say --yes to do it", consequences))
 	}
 	Fprintf(t.Err, "%s\nGo on? [y/N] ", Shown(naming.VisibleText(consequences)))
-	answer, err := t.line()
+	answer, err := t.ask(t.line)
 	if err != nil {
 		return err
 	}
@@ -90,12 +95,37 @@ func (t *Terminal) Secret(question string) (string, error) {
 		return t.line()
 	}
 	fmt.Fprint(t.Err, question)
-	text, err := term.ReadPassword(descriptor)
-	fmt.Fprintln(t.Err)
-	if err != nil {
-		return "", fmt.Errorf("reading the answer: %w", err)
+	if before, err := term.GetState(descriptor); err == nil {
+		defer func() { _ = term.Restore(descriptor, before) }() // an interrupted question leaves the input hidden
 	}
-	return strings.TrimSpace(string(text)), nil
+	return t.ask(func() (string, error) {
+		text, err := term.ReadPassword(descriptor)
+		fmt.Fprintln(t.Err)
+		if err != nil {
+			return "", fmt.Errorf("reading the answer: %w", err)
+		}
+		return strings.TrimSpace(string(text)), nil
+	})
+}
+
+// ask returns the answer that read waits for, or an error as soon as somebody interrupts the program.
+func (t *Terminal) ask(read func() (string, error)) (string, error) {
+	type answer struct {
+		text string
+		err  error
+	}
+	answers := make(chan answer, 1)
+	go func() { // it waits for the input until the program ends
+		text, err := read()
+		answers <- answer{text, err}
+	}()
+	select {
+	case got := <-answers:
+		return got.text, got.err
+	case <-t.Done:
+		fmt.Fprintln(t.Err)
+		return "", errors.New("interrupted: nothing was changed")
+	}
 }
 
 // line reads one line of the input.

@@ -18,6 +18,8 @@ type Document struct {
 	JSON json.RawMessage
 	// Line is where it begins.
 	Line int
+	// Items has where each item begins, if the document is a list.
+	Items []int
 }
 
 const (
@@ -50,7 +52,7 @@ func ToJSON(text []byte) (documents []Document, err error) {
 		}
 		left.bytes -= converted.Len()
 		if converted.String() != "null" {
-			documents = append(documents, Document{converted.Bytes(), firstLine(&node)})
+			documents = append(documents, Document{converted.Bytes(), firstLine(&node), itemLines(&node)})
 		}
 	}
 }
@@ -63,7 +65,18 @@ func firstLine(node *yaml.Node) int {
 	return node.Line
 }
 
-// budget is how many nodes and bytes may still be written.
+// itemLines returns where the items of a document begin that is a list.
+func itemLines(node *yaml.Node) (lines []int) {
+	if node.Kind != yaml.DocumentNode || len(node.Content) == 0 || node.Content[0].Kind != yaml.SequenceNode {
+		return nil
+	}
+	for _, item := range node.Content[0].Content {
+		lines = append(lines, item.Line)
+	}
+	return lines
+}
+
+// budget is what may still be written.
 type budget struct{ nodes, bytes int }
 
 // jsonWriter writes nodes as JSON.

@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/internal/cli/terminal"
+)
+
+func (s *shell) describe() *cobra.Command {
+	return s.command(action{
+		use: "describe KIND ID...", short: "Show everything about one thing: what it is, does and did, and what looks wrong",
+		long: "Show everything about one thing: what it is and does, where it is used, its last changes, and what the server would warn of.\n" +
+			"The kinds are " + strings.Join(kindNames(), ", ") + ".",
+		example:   "signalbox describe flag checkout-v2\nsignalbox describe job nightly",
+		completes: []completion{words(kindNames()...), idsOfKind},
+		run: func(ctx context.Context, c *call) error {
+			kind, err := findKind(c.args[0])
+			if err != nil {
+				return err
+			}
+			for i, id := range c.args[1:] {
+				if i > 0 {
+					c.Say("\n")
+				}
+				if err := kind.describe(ctx, c, id); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	})
+}
+
+// describe prints a resource: its columns, the sections of its kind, its history, and the warnings of the server.
+func (k kind[T]) describe(ctx context.Context, c *call, id string, sections func(context.Context, *call, T) error) error {
+	item, err := k.find(ctx, c, id)
+	if err != nil {
+		return err
+	}
+	for _, column := range k.columns {
+		if text := column.Text(item); text != "" && !strings.HasPrefix(column.Title, "ENVIRONMENTS") {
+			c.Say("%s  %s\n", c.Paint(terminal.Bold, fmt.Sprintf("%-14s", strings.ToLower(column.Title))), text)
+		}
+	}
+	if sections != nil {
+		if err := sections(ctx, c, item); err != nil {
+			return err
+		}
+	}
+	if err := c.describeHistory(ctx, k.name+":"+k.of(item).ID); err != nil {
+		return err
+	}
+	c.describeWarnings(ctx, k.name, k.of(item).ID, item)
+	return nil
+}
+
+// title begins a section of a description.
+func (c *call) title(text string) { c.Say("\n%s\n", c.Paint(terminal.Bold, text)) }
+
+// described is how many items a section of a description has at most.
+const described = 5
+
+// describeHistory prints the last changes of a resource.
+func (c *call) describeHistory(ctx context.Context, resource string) error {
+	changes, err := collect(first(described, c.client.Changes.All(ctx, signalbox.ChangeParams{Resource: resource, Size: described})))
+	if err != nil || len(changes) == 0 {
+		return err
+	}
+	c.title("recent changes")
+	for _, change := range changes {
+		c.Say("  %s  %4s  %s by %s\n", moment(&change.CreatedAt), change.ID, change.Action, change.Actor.Name)
+	}
+	c.Say("  signalbox changes show %s shows the last one.\n", changes[0].ID)
+	return nil
+}
+
+// describeWarnings prints what the server would warn of if the resource was written as it is. A key that may not write gets
+// no warnings.
+func (c *call) describeWarnings(ctx context.Context, kind, id string, attributes any) {
+	written, err := c.client.Documents.Replace(ctx, kind, id, attributes, signalbox.DryRun())
+	if err != nil || written.Notes == nil || len(written.Notes.Warnings) == 0 {
+		return
+	}
+	c.title("warnings")
+	for _, warning := range written.Notes.Warnings {
+		c.Say("  %s\n", c.Paint(terminal.Warn, warning.Detail))
+	}
+}
+
+func describeFlag(ctx context.Context, c *call, f signalbox.Flag) error {
+	if text := value(f.Description); text != "" {
+		c.Say("%s  %s\n", c.Paint(terminal.Bold, "description   "), text)
+	}
+	var values []string
+	for _, choice := range f.Values {
+		values = append(values, string(choice.Value))
+	}
+	if values != nil {
+		c.Say("%s  %s\n", c.Paint(terminal.Bold, "may serve     "), strings.Join(values, ", "))
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Environments)) {
+		environment := f.Environments[name]
+		c.title(name + ": " + flagEnvironment(environment))
+		c.printRules(environment.Rules)
+		c.Say("  otherwise → %s\n", fallback(f, environment))
+	}
+	sources, err := c.client.Flags.Sources(ctx, f.ID, signalbox.SourceParams{Paging: signalbox.Paging{Size: described}})
+	if err != nil || len(sources.Items) == 0 {
+		return err
+	}
+	c.title("declared by")
+	for _, source := range sources.Items {
+		c.Say("  %s in %s with the default %s, last seen %s\n", source.Service, source.Environment, source.DeclaredDefault, moment(&source.LastSeen))
+	}
+	return nil
+}
+
+// fallback returns what a flag serves when no rule matches.
+func fallback(f signalbox.Flag, environment flageval.Environment) string {
+	if text := string(environment.Default); text != "" && text != "null" {
+		return text
+	}
+	return string(f.Default)
+}
+
+func describeLogger(_ context.Context, c *call, l signalbox.Logger) error {
+	c.describeLevels(l.Environments)
+	if len(l.Resolved) > 0 {
+		c.title("effective levels")
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.Resolved)) {
+		resolved := l.Resolved[name]
+		c.Say("  %s: %s  (%s)\n", name, resolved.Level, originText(l.ID, resolved))
+	}
+	if len(l.Sources) > 0 {
+		c.title("reported by")
+	}
+	for _, source := range l.Sources {
+		c.Say("  %s in %s at %s, last seen %s\n", source.Service, source.Environment, source.ResolvedLevel, moment(&source.LastSeen))
+	}
+	return nil
+}
+
+// describeLevels prints the levels that are set for environments.
+func (c *call) describeLevels(overrides map[string]signalbox.LevelOverride) {
+	if len(overrides) > 0 {
+		c.title("levels by environment")
+	}
+	for _, name := range slices.Sorted(maps.Keys(overrides)) {
+		c.Say("  %s: %s\n", name, levelText(overrides[name].Level, overrides[name].ExpiresAt))
+	}
+}
+
+func describeGroup(ctx context.Context, c *call, g signalbox.LogGroup) error {
+	c.describeLevels(g.Environments)
+	members, err := collect(c.client.Loggers.All(ctx, signalbox.LoggerParams{Group: g.ID}))
+	if err != nil || len(members) == 0 {
+		return err
+	}
+	c.title("members")
+	for _, member := range members {
+		c.Say("  %s  %s\n", member.ID, resolvedText(member.Resolved))
+	}
+	return nil
+}
+
+func describeConfig(ctx context.Context, c *call, config signalbox.Config) error {
+	for _, name := range append([]string{""}, slices.Sorted(maps.Keys(config.Environments))...) {
+		resolved, err := c.client.Configs.Resolve(ctx, config.ID, name)
+		if err != nil {
+			return err
+		}
+		title := "values"
+		if name != "" {
+			title += " in " + name
+		}
+		c.title(title)
+		for _, key := range slices.Sorted(maps.Keys(resolved.Values)) {
+			origin := resolved.Origins[key]
+			c.Say("  %s = %s  %s\n", key, resolved.Values[key], c.Paint(terminal.Faint, "of "+origin.Config+", "+origin.Source))
+		}
+	}
+	return nil
+}
+
+func describeEnvironment(ctx context.Context, c *call, e signalbox.Environment) error {
+	usage, err := c.client.Environments.Usage(ctx, e.ID)
+	if err != nil {
+		return err
+	}
+	c.title("what it stores")
+	c.Say("  %d flag rules, %d flag defaults, %d config values, %d levels\n", usage.FlagRules, usage.FlagDefaults, usage.ConfigOverrides, usage.LoggerOverrides)
+	if !e.Managed {
+		c.Say("  They are frozen, because it is not managed. signalbox environments promote %s thaws them.\n", e.ID)
+	}
+	return nil
+}
+
+func describeJob(ctx context.Context, c *call, j signalbox.Job) error {
+	if text := value(j.Description); text != "" {
+		c.Say("%s  %s\n", c.Paint(terminal.Bold, "description   "), text)
+	}
+	if preview, err := c.client.Jobs.PreviewSchedule(ctx, j.Schedule, described); err == nil && j.Enabled && len(preview.Next) > 0 {
+		c.title("next runs")
+		for _, at := range preview.Next {
+			c.Say("  %s  %s\n", moment(&at), at.UTC().Weekday())
+		}
+	}
+	runs, err := collect(first(described, c.client.Runs.All(ctx, signalbox.RunParams{Job: j.ID, Size: described})))
+	if err != nil || len(runs) == 0 {
+		return err
+	}
+	c.title("last runs")
+	for _, run := range runs {
+		c.Say("  %s  %s  %s  %s %s\n", moment(&run.CreatedAt), run.ID, c.Paint(statusColour(run.Status), string(run.Status)), runResult(run), millis(run.RunMillis))
+	}
+	return nil
+}

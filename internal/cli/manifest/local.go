@@ -1,0 +1,261 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A key that may only read cannot try a write. What follows says what the server would make of one, as far as a comparison
+// needs it: the defaults, the spelling and what a write leaves as it is. The tests hold it to the server.
+
+// compareHere works out what a step comes to without the server.
+func (p *Plan) compareHere(step *Step) {
+	step.Untried = true
+	if step.Action == Delete {
+		return
+	}
+	after := pick(step.Kind, step.sent)
+	switch step.Kind {
+	case "environment":
+		after.stay(step.before, "managed", "classification")
+	case "context_type":
+		after.fill("attributes", "{}")
+	case "log_group", "logger":
+		settleLevels(step.Kind, after, step.sent)
+	case "config":
+		settleConfig(after)
+	case "flag":
+		settleFlag(after, step.before)
+	case "job":
+		settleJob(after, step.before)
+	}
+	if step.Kind != "job" && step.Kind != "flag" {
+		after.fill("name", encode(step.ID))
+	}
+	p.keepFrozen(after, step.before)
+	step.after = aligned(after, step.before)
+}
+
+// fill sets a member that is absent or null.
+func (a attributes) fill(name, text string) {
+	if empty(a[name]) && a != nil {
+		a[name] = json.RawMessage(text)
+	}
+}
+
+// stay takes members that are absent from what is stored.
+func (a attributes) stay(stored attributes, names ...string) {
+	for _, name := range names {
+		if empty(a[name]) && stored != nil {
+			a[name] = stored[name]
+		}
+	}
+}
+
+// each changes every object of a member, and sets an empty one if there is none.
+func (a attributes) each(member string, change func(name string, object attributes)) {
+	a.fill(member, "{}")
+	objects := a.objects(member)
+	for name, object := range objects {
+		change(name, object)
+	}
+	if objects != nil {
+		a[member] = raw(objects)
+	}
+}
+
+func settleLevels(kind string, after, sent attributes) {
+	if seconds, is := sent["level_ttl_seconds"]; is && !empty(seconds) {
+		after["level_expires_at"] = raw("in " + string(seconds) + " s")
+	}
+	after.each("environments", func(_ string, level attributes) {
+		if seconds := level["ttl_seconds"]; !empty(seconds) {
+			level["expires_at"] = raw("in " + string(seconds) + " s")
+		}
+		delete(level, "ttl_seconds")
+	})
+	levels := after.objects("environments")
+	maps.DeleteFunc(levels, func(_ string, level attributes) bool { return empty(level["level"]) })
+	if levels != nil {
+		after["environments"] = raw(levels)
+	}
+	if kind == "logger" && string(sent["managed"]) != "false" {
+		after["managed"] = raw(!empty(after["level"]) || !empty(after["group"]) || len(levels) > 0)
+	}
+}
+
+func settleConfig(after attributes) {
+	after.each("items", func(_ string, item attributes) {
+		item.fill("type", encode(typeOf(item["value"])))
+		item.fill("description", "null")
+	})
+	after.each("environments", func(_ string, overrides attributes) {
+		maps.DeleteFunc(overrides, func(_ string, value json.RawMessage) bool { return empty(value) })
+	})
+	environments := after.objects("environments")
+	maps.DeleteFunc(environments, func(_ string, overrides attributes) bool { return len(overrides) == 0 })
+	after["environments"] = raw(environments)
+}
+
+// typeOf returns the type that an item has by its value.
+func typeOf(value json.RawMessage) string {
+	switch decode(value).(type) {
+	case string:
+		return "STRING"
+	case json.Number:
+		return "NUMBER"
+	case bool:
+		return "BOOLEAN"
+	default:
+		return "JSON"
+	}
+}
+
+func settleFlag(after, before attributes) {
+	after.stay(before, "name")
+	if strings.EqualFold(after.text("type"), "BOOLEAN") {
+		after.fill("values", `[{"name":"True","value":true},{"name":"False","value":false}]`)
+	}
+	var values []json.RawMessage
+	if json.Unmarshal(after["values"], &values) == nil && values != nil {
+		for i := range values {
+			values[i] = labelled(values[i])
+		}
+		after["values"] = raw(values)
+	}
+	after.each("environments", func(_ string, environment attributes) {
+		environment.fill("enabled", "true")
+		environment.fill("rules", "[]")
+		var rules []attributes
+		if json.Unmarshal(environment["rules"], &rules) == nil {
+			for _, rule := range rules {
+				rule.fill("description", `""`)
+			}
+			environment["rules"] = raw(rules)
+		}
+	})
+}
+
+// labelled returns a value that a flag may serve with its name, which is the value's text unless the file has one.
+func labelled(value json.RawMessage) json.RawMessage {
+	var label attributes
+	if json.Unmarshal(value, &label) == nil && len(label) == 2 && label["name"] != nil && label["value"] != nil {
+		return value
+	}
+	name := string(value)
+	_ = json.Unmarshal(value, &name) // of a text, the text
+	return raw(attributes{"name": raw(name), "value": value})
+}
+
+func settleJob(after, before attributes) {
+	after.fill("enabled", "true")
+	after["schedule"] = raw(strings.TrimSpace(after.text("schedule")))
+	var configuration attributes
+	if json.Unmarshal(after["configuration"], &configuration) != nil {
+		return
+	}
+	configuration.fill("method", `"POST"`)
+	configuration.fill("success_status", `"2xx"`)
+	configuration.fill("tls_verify", "true")
+	configuration.fill("timeout", "30")
+	configuration.fill("headers", "[]")
+	configuration["headers"] = listedHeaders(configuration["headers"])
+	after["configuration"] = raw(configuration)
+	_, stored, _ := jobHeaders(before)
+	configuration, headers, is := jobHeaders(after)
+	if !is {
+		return
+	}
+	for i, header := range headers {
+		name := header.text("name")
+		candidates, at := named(stored, name), len(named(headers[:i], name))
+		if at < len(candidates) && candidates[at].text("value") == redacted { // which cannot be compared
+			header["value"] = candidates[at]["value"]
+		}
+	}
+	after["configuration"] = withHeaders(after, configuration, headers)["configuration"]
+}
+
+// listedHeaders returns headers as a list. They may be an object of names and values, whose order counts.
+func listedHeaders(headers json.RawMessage) json.RawMessage {
+	decoder := json.NewDecoder(bytes.NewReader(headers))
+	if start, err := decoder.Token(); err != nil || start != json.Delim('{') {
+		return headers
+	}
+	list := []attributes{}
+	for decoder.More() {
+		var value json.RawMessage
+		name, err := decoder.Token()
+		if err != nil || decoder.Decode(&value) != nil {
+			return headers
+		}
+		list = append(list, attributes{"name": raw(name), "value": value})
+	}
+	return raw(list)
+}
+
+// keepFrozen keeps what is stored for frozen environments that the file leaves out.
+func (p *Plan) keepFrozen(after, before attributes) {
+	values, stored := after.objects("environments"), before.objects("environments")
+	for environment, value := range stored {
+		if _, is := values[environment]; !is && values != nil && p.isFrozen(environment) {
+			values[environment] = value
+			after["environments"] = raw(values)
+		}
+	}
+}
+
+// aligned returns the members of a resource with what is spelled otherwise than stored and means the same: null and absent,
+// words in any case, and instants.
+func aligned(after, before attributes) attributes {
+	if before == nil {
+		return after
+	}
+	for name := range before {
+		after[name] = raw(align(name, decode(after[name]), decode(before[name])))
+	}
+	return after
+}
+
+func align(name string, after, before any) any {
+	if slices.Contains([]string{"default", "value", "values", "logic", "schema"}, name) { // nothing in a value is left out
+		return after
+	}
+	switch old := before.(type) {
+	case map[string]any:
+		if members, is := after.(map[string]any); is {
+			alignMembers(members, old)
+		}
+	case []any:
+		items, is := after.([]any)
+		for i := 0; is && i < min(len(items), len(old)); i++ {
+			items[i] = align("", items[i], old[i])
+		}
+	case string:
+		isWord := slices.Contains([]string{"classification", "level", "method", "type"}, name)
+		if text, is := after.(string); is && (isWord && strings.EqualFold(text, old) || sameInstant(text, old)) {
+			return old
+		}
+	}
+	return after
+}
+
+func alignMembers(after, before map[string]any) {
+	for name, value := range before {
+		if member, exists := after[name]; exists || value == nil {
+			after[name] = align(name, member, value)
+		}
+	}
+	maps.DeleteFunc(after, func(name string, value any) bool { _, had := before[name]; return value == nil && !had })
+}
+
+// sameInstant reports whether two texts are the same instant.
+func sameInstant(a, b string) bool {
+	left, wrong := time.Parse(time.RFC3339, a)
+	right, alsoWrong := time.Parse(time.RFC3339, b)
+	return wrong == nil && alsoWrong == nil && left.Equal(right)
+}

@@ -1,0 +1,168 @@
+package manifest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/openapi"
+)
+
+// node is a JSON object such as a schema.
+type node = map[string]any
+
+// Schema returns a JSON Schema of files, for editors. It is made of the description of the interface.
+func Schema() (json.RawMessage, error) {
+	kinds, err := kindSchemas()
+	if err != nil {
+		return nil, err
+	}
+	resource := node{
+		"type": "object", "required": []string{"kind", "id"},
+		"properties": node{"kind": node{"enum": signalbox.DocumentKinds(), "description": "What the resource is."}},
+	}
+	var chosen []node
+	definitions := node{"resource": resource}
+	for _, kind := range signalbox.DocumentKinds() {
+		definitions[kind] = kinds[kind]
+		isKind := node{"properties": node{"kind": node{"const": kind}}, "required": []string{"kind"}}
+		chosen = append(chosen, node{"if": isKind, "then": node{"$ref": "#/$defs/" + kind}})
+	}
+	resource["allOf"] = chosen
+	one := node{"$ref": "#/$defs/resource"}
+	return json.Marshal(node{
+		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Resources of Signalbox",
+		"if": node{"type": "array"}, "then": node{"items": one}, "else": one, "$defs": definitions,
+	})
+}
+
+// kindSchemas returns a schema for the resources of each kind.
+func kindSchemas() (map[string]node, error) {
+	text, err := openapi.JSON()
+	if err != nil {
+		return nil, err
+	}
+	var description node
+	if err := json.Unmarshal(text, &description); err != nil {
+		return nil, fmt.Errorf("reading the interface description: %w", err)
+	}
+	kinds := map[string]node{}
+	for _, kind := range signalbox.DocumentKinds() {
+		request := at(description, "paths", "/api/v1/"+kind+"s/{id}", "put", "requestBody", "content", "application/vnd.api+json",
+			"schema", "properties", "data", "properties", "attributes")
+		if request == nil {
+			return nil, fmt.Errorf("the interface description has no attributes of a %s", kind)
+		}
+		kinds[kind] = ofFile(kind, closed(description, request).(node))
+	}
+	return kinds, nil
+}
+
+// at returns what is below some names of a description, with references followed; nil for nothing.
+func at(description node, names ...string) node {
+	value := description
+	for _, name := range names {
+		value, _ = value[name].(node)
+		if reference, is := value["$ref"].(string); is {
+			value = at(description, segments(reference)...)
+		}
+	}
+	return value
+}
+
+// segments returns the names that a reference leads through.
+func segments(reference string) []string {
+	return strings.Split(strings.TrimPrefix(reference, "#/"), "/")
+}
+
+// closed returns a schema that stands alone: with what it refers to, and without members that it does not name.
+func closed(description node, schema any) any {
+	switch schema := schema.(type) {
+	case []any:
+		for i, each := range schema {
+			schema[i] = closed(description, each)
+		}
+	case node:
+		if reference, is := schema["$ref"].(string); is {
+			return closed(description, at(description, segments(reference)...))
+		}
+		result := node{}
+		for name, each := range schema {
+			result[name] = closed(description, each)
+		}
+		if _, names := schema["properties"]; names {
+			result["additionalProperties"] = false
+		}
+		return withWords(result)
+	}
+	return schema
+}
+
+// anyCase finds a pattern of words in any case.
+var anyCase = regexp.MustCompile(`^\^\(((?:\[[A-Z][a-z]\]|[_|])+)\)\$$`)
+
+// withWords adds the usual spelling to a pattern of words in any case, so that editors complete them.
+func withWords(schema node) node {
+	pattern, _ := schema["pattern"].(string)
+	found := anyCase.FindStringSubmatch(pattern)
+	if found == nil {
+		return schema
+	}
+	words := strings.Split(regexp.MustCompile(`\[([A-Z])[a-z]\]`).ReplaceAllString(found[1], "$1"), "|")
+	delete(schema, "pattern")
+	schema["anyOf"] = []node{{"enum": words}, {"pattern": pattern}, {"type": "null"}}
+	return schema
+}
+
+// ofFile returns the schema of a resource in a file: its kind and id, what apply alone knows, and what a file need not say.
+func ofFile(kind string, schema node) node {
+	members := schema["properties"].(node)
+	members["kind"] = node{"const": kind}
+	members["id"] = node{"type": "string", "minLength": 1}
+	members["moved"] = node{
+		"type": "object", "properties": node{"from": node{"type": "string", "minLength": 1}}, "required": []string{"from"}, "additionalProperties": false,
+		"description": "The id that the resource had before.",
+	}
+	members["runtime"] = node{
+		"type": "array", "items": node{"type": "string", "examples": slices.Concat(definition(kind), ofEnvironments(kind))},
+		"description": "Members that people decide while the system runs: apply keeps what the server has.",
+	}
+	required, _ := schema["required"].([]any)
+	schema["required"] = slices.DeleteFunc(append(required, "kind", "id"), func(name any) bool { return kind == "environment" && name == "name" })
+	switch kind {
+	case "environment":
+		delete(members, "moved")
+	case "flag":
+		schema["allOf"] = flagDefaults()
+	case "job":
+		addReferences(members["configuration"].(node))
+	}
+	return schema
+}
+
+// flagDefaults returns what the default of a flag must be by its type.
+func flagDefaults() (rules []node) {
+	types := map[string]string{"BOOLEAN": "boolean", "STRING": "string", "NUMERIC": "number"}
+	for _, name := range slices.Sorted(maps.Keys(types)) {
+		isType := node{"properties": node{"type": node{"const": name}}, "required": []string{"type"}}
+		rules = append(rules, node{"if": isType, "then": node{"properties": node{"default": node{"type": types[name]}}}})
+	}
+	return rules
+}
+
+// addReferences allows valueFrom instead of the value of a header.
+func addReferences(configuration node) {
+	for _, each := range configuration["properties"].(node)["headers"].(node)["anyOf"].([]any) {
+		header, is := each.(node)["items"].(node)
+		if !is {
+			continue
+		}
+		header["properties"].(node)["valueFrom"] = node{"type": "string", "pattern": "^(env:.+|" + storedReference + ")$", "description": "env:NAME, or " + storedReference + " for the value that the server has."}
+		header["required"] = []string{"name"}
+		header["oneOf"] = []node{{"required": []string{"value"}}, {"required": []string{"valueFrom"}}}
+	}
+}

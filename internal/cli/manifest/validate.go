@@ -1,0 +1,149 @@
+package manifest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/signalbox/signalbox/client/jsonlogic"
+	"github.com/signalbox/signalbox/internal/naming"
+)
+
+// Validate checks resources without a server: all that can be said of files alone. Its error has all problems.
+func Validate(resources []Resource) error {
+	schemas, err := kindSchemas()
+	if err != nil {
+		return err
+	}
+	compiler := jsonschema.NewCompiler()
+	for name, schema := range schemas {
+		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw(schema)))
+		if err == nil {
+			err = compiler.AddResource("signalbox:"+name, document)
+		}
+		if err != nil {
+			return fmt.Errorf("reading the schema of a %s: %w", name, err)
+		}
+	}
+	parents := map[string]string{}
+	for _, resource := range resources {
+		if resource.Kind == "config" {
+			parents[resource.ID] = resource.Attributes.text("parent")
+		}
+	}
+	cycles := cyclesOf(parents)
+	var problems []error
+	for _, resource := range resources {
+		schema, err := compiler.Compile("signalbox:" + resource.Kind)
+		if err != nil {
+			return fmt.Errorf("reading the schema of a %s: %w", resource.Kind, err)
+		}
+		found := violations(schema, resource)
+		if cycle := cycles[resource.ID]; resource.Kind == "config" && cycle != nil {
+			found = append(found, cycle.Error())
+		}
+		if resource.Kind == "flag" && len(found) == 0 {
+			found = brokenRules(resource)
+		}
+		for _, each := range found {
+			problems = append(problems, fmt.Errorf("%s: %s: %s", resource.Source, resource.label(), each))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// violations returns what a schema does not allow about a resource.
+func violations(schema *jsonschema.Schema, resource Resource) (found []string) {
+	all := maps.Clone(resource.Attributes)
+	all["kind"], all["id"] = raw(resource.Kind), raw(resource.ID)
+	broken, is := errors.AsType[*jsonschema.ValidationError](schema.Validate(decode(raw(all))))
+	if !is {
+		return nil
+	}
+	for _, leaf := range leaves(broken) {
+		found = append(found, sentence(leaf, definition(resource.Kind)))
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// leaves returns the errors that say what is wrong. Of alternatives it is those of the one that was meant: its type is right.
+func leaves(broken *jsonschema.ValidationError) (found []*jsonschema.ValidationError) {
+	causes := broken.Causes
+	switch broken.ErrorKind.(type) {
+	case *kind.AnyOf, *kind.OneOf:
+		isWords := func(cause *jsonschema.ValidationError) bool { _, is := cause.ErrorKind.(*kind.Enum); return is }
+		if at := slices.IndexFunc(causes, isWords); at >= 0 {
+			return []*jsonschema.ValidationError{causes[at]}
+		}
+		isOther := func(cause *jsonschema.ValidationError) bool {
+			_, is := cause.ErrorKind.(*kind.Type)
+			return is && len(cause.InstanceLocation) == len(broken.InstanceLocation)
+		}
+		if meant := slices.DeleteFunc(slices.Clone(causes), isOther); len(meant) > 0 {
+			causes = meant
+		}
+	}
+	if len(causes) == 0 {
+		return []*jsonschema.ValidationError{broken}
+	}
+	for _, cause := range causes {
+		found = append(found, leaves(cause)...)
+	}
+	return found
+}
+
+// sentence returns what is wrong, after the place.
+func sentence(broken *jsonschema.ValidationError, known []string) string {
+	place := ""
+	for _, name := range broken.InstanceLocation {
+		if _, err := strconv.Atoi(name); err == nil {
+			place += "[" + name + "]"
+		} else {
+			place = join(place, name)
+		}
+	}
+	if place != "" {
+		place += ": "
+	}
+	switch what := broken.ErrorKind.(type) {
+	case *kind.AdditionalProperties:
+		return fmt.Sprintf("%sthere is no member %q.%s", place, what.Properties[0], naming.DidYouMean(what.Properties[0], known))
+	case *kind.Required:
+		return fmt.Sprintf("%s%s must be there", place, strings.Join(what.Missing, ", "))
+	case *kind.Type:
+		return fmt.Sprintf("%smust be %s, not %s", place, strings.Join(what.Want, " or "), what.Got)
+	case *kind.Enum:
+		words := make([]string, len(what.Want))
+		for i, word := range what.Want {
+			words[i] = fmt.Sprint(word)
+		}
+		return fmt.Sprintf("%smust be one of %s", place, strings.Join(words, ", "))
+	}
+	alone := *broken
+	alone.Causes = nil
+	_, text, _ := strings.Cut(alone.Error(), "': ")
+	return place + text
+}
+
+// brokenRules returns what is wrong with the rules of a flag.
+func brokenRules(flag Resource) (found []string) {
+	environments := flag.Attributes.objects("environments")
+	for _, environment := range slices.Sorted(maps.Keys(environments)) {
+		rules, _ := decode(environments[environment]["rules"]).([]any)
+		for i, rule := range rules {
+			members, _ := rule.(map[string]any)
+			if _, err := jsonlogic.Compile(raw(members["logic"])); err != nil {
+				found = append(found, fmt.Sprintf("environments.%s.rules[%d].logic: %v", environment, i, err))
+			}
+		}
+	}
+	return found
+}

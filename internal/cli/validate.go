@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signalbox/signalbox/internal/cli/manifest"
+	"github.com/signalbox/signalbox/internal/cli/terminal"
+)
+
+func (s *shell) validate() *cobra.Command {
+	var files []string
+	cmd := &cobra.Command{
+		Use:   "validate",
+		Short: "Check files for apply without a server",
+		Long: `Check files for apply without a server: their form, the members and values of every resource, the rules of flags, and configs
+that inherit from themselves. Only a server knows what files refer to and its limits: signalbox diff asks it.`,
+		Example: "  signalbox validate -f signalbox/",
+		Args:    terminal.Arguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if files == nil {
+				return terminal.Usagef("%s needs files: add -f, such as -f signalbox/", cmd.CommandPath())
+			}
+			resources, err := manifest.Read(files, s.In)
+			if errors.Is(err, fs.ErrNotExist) {
+				return terminal.Usage(err)
+			}
+			if err := errors.Join(err, manifest.Validate(resources)); err != nil {
+				return err
+			}
+			s.Say("Valid: %d %s.\n", len(resources), plural(len(resources), "resource"))
+			return nil
+		},
+	}
+	addFiles(cmd, &files)
+	return cmd
+}
