@@ -81,7 +81,7 @@ func (s *Step) title() string {
 		title += "  (was " + s.MovedFrom + ")"
 	}
 	if s.Late {
-		title += "  (checked when what it refers to is written)"
+		title += "  (checked after the resources that it refers to are written)"
 	}
 	return title
 }
