@@ -33,8 +33,6 @@ type subject struct {
 }
 
 // subjects has every route in the words of the page.
-//
-//nolint:funlen // one line per action
 func subjects() []subject {
 	return []subject{
 		{"Flags", []action{
@@ -153,17 +151,14 @@ func TestPermissions_Page(t *testing.T) {
 	}
 }
 
-// permissionsTable writes the tables of the page.
+// permissionsTable writes the tables of the page: who may do what, and then the requests of each action.
 func permissionsTable(t *testing.T) string {
 	t.Helper()
 	needs, open, sessions := api.RouteNeeds(), api.OpenRoutes(), sessionRoutes()
-	var page strings.Builder
+	var page, requests strings.Builder
 	for _, group := range subjects() {
-		fmt.Fprintf(&page, "\n## %s\n\n", group.title)
-		if slices.Contains(open, group.actions[0].patterns[0]) {
-			page.WriteString("| action | requests |\n|---|---|\n")
-		} else {
-			fmt.Fprintf(&page, "| action | %s | requests |\n|---|%s---|\n", strings.Join(permissionsColumns, " | "), strings.Repeat("---|", len(permissionsColumns)))
+		if !slices.Contains(open, group.actions[0].patterns[0]) {
+			fmt.Fprintf(&page, "\n## %s\n\n| action | %s |\n|---|%s\n", group.title, strings.Join(permissionsColumns, " | "), strings.Repeat("---|", len(permissionsColumns)))
 		}
 		for _, row := range group.actions {
 			found := map[string]bool{}
@@ -173,18 +168,22 @@ func permissionsTable(t *testing.T) string {
 			if len(found) != 1 {
 				t.Errorf("the requests of %q have different permissions: %v", row.words, slices.Sorted(maps.Keys(found)))
 			}
-			for cells := range found {
-				fmt.Fprintf(&page, "| %s | %s`%s` |\n", row.words, cells, strings.Join(row.patterns, "`, `"))
+			words := row.words
+			if cells := slices.Sorted(maps.Keys(found))[0]; cells != "" {
+				fmt.Fprintf(&page, "| %s | %s |\n", words, cells)
+			} else {
+				words += " (needs no key or session)"
 			}
+			fmt.Fprintf(&requests, "| %s | `%s` |\n", words, strings.Join(row.patterns, "`, `"))
 		}
 	}
-	return page.String() + "\n"
+	return page.String() + "\n## The requests of each action\n\n| action | requests |\n|---|---|\n" + requests.String() + "\n"
 }
 
-// permissionsCells returns what each column says about a route. The last cell is empty, so that a separator follows the others.
+// permissionsCells returns what each column says about a route; nothing for a route that is open to everybody.
 func permissionsCells(needs accounts.Needs, open, session bool) []string {
 	if open {
-		return []string{""}
+		return nil
 	}
 	yes := "yes"
 	if session {
@@ -201,7 +200,7 @@ func permissionsCells(needs accounts.Needs, open, session bool) []string {
 	case needs.Scoped && needs.Role != accounts.Viewer:
 		scoped = "own values"
 	}
-	return append(cells, scoped, word(needs.Evaluates, "yes"), "")
+	return append(cells, scoped, word(needs.Evaluates, "yes"))
 }
 
 func word(may bool, yes string) string {
