@@ -18,7 +18,7 @@ func TestTroubleshooting_MessagesExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	messages := regexp.MustCompile(`(?m)^    (.+)$`).FindAllStringSubmatch(string(page), -1)
+	messages := regexp.MustCompile(`(?m)^> (.+)$`).FindAllStringSubmatch(string(page), -1)
 	if len(messages) < 30 {
 		t.Fatalf("only %d messages were found", len(messages))
 	}
