@@ -80,6 +80,8 @@ func (l *library) readAll() (texts map[string]*document, pictures map[string]Pag
 			}
 		case ".png":
 			pictures[at] = newPage("image/png", content)
+		case ".svg":
+			pictures[at] = newPage("image/svg+xml", content)
 		}
 	}
 	return texts, pictures
