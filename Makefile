@@ -122,7 +122,7 @@ check-deploy: ## check deploy/ and a release with the tools that read them, whic
 check-guides: ## run the programs of docs/openfeature.md in Python, JavaScript, Java and .NET against a server
 	scripts/check-guides
 
-bench: build ## run the side-by-side benchmarks (BENCHFLAGS)
+bench: build ## run the side-by-side benchmarks, and keep the results with date, commit and machine in bench/results (BENCHFLAGS)
 	scripts/with-postgres go -C bench run . $(BENCHFLAGS)
 
 # The tests compare with what is recorded, and need none of these evaluators.
