@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -148,6 +148,7 @@ type makeRun struct {
 	command *exec.Cmd
 	output  io.ReadCloser
 	ended   chan struct{}
+	stopped bool
 }
 
 func newMakeRun(t *testing.T, folder, listen string) *makeRun {
@@ -155,7 +156,6 @@ func newMakeRun(t *testing.T, folder, listen string) *makeRun {
 	command := exec.CommandContext(t.Context(), "make", "run")
 	command.Path = filepath.Join(folder, "bin", "make")
 	command.Dir, command.Env = folder, append(tourEnvironment(t, folder), "SIGNALBOX_LISTEN="+listen)
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return &makeRun{t: t, command: command, ended: make(chan struct{})}
 }
 
@@ -212,9 +212,15 @@ func (r *makeRun) follow(ready chan<- string) {
 	}
 }
 
-// stop ends it as Ctrl-C does, with everything that it started.
+// stop ends the server as Ctrl-C does, and make with it. The lock of the data folder has the server's id.
 func (r *makeRun) stop() {
-	_ = syscall.Kill(-r.command.Process.Pid, syscall.SIGINT) // it may have ended
+	text, _ := os.ReadFile(filepath.Join(r.command.Dir, "data", "signalbox.lock"))
+	if id, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && !r.stopped {
+		r.stopped = true
+		if server, err := os.FindProcess(id); err == nil {
+			_ = server.Signal(os.Interrupt) // it may have ended
+		}
+	}
 	select {
 	case <-r.ended:
 	case <-time.After(patience):
