@@ -56,9 +56,11 @@ function timeOf(line) {
 }
 
 function html(picture, lines, caption) {
-  const escape = (text) => text.replace(/[&<]/g, (found) => ({ "&": "&amp;", "<": "&lt;" })[found]);
+  const escaped = (text) => text.replace(/[&<]/g, (found) => ({ "&": "&amp;", "<": "&lt;" })[found]);
   const colored = lines.map((line) =>
-    escape(line).replace(/level=(\w+)/, (_, level) => `<b class="${level}">level=${level}</b>`).replace(/^time=/, ""),
+    escaped(line)
+      .replace(/level=(\w+)/, (_, level) => `<b class="${level}">level=${level}</b>`)
+      .replace(/^time=/, ""),
   );
   return `<style>
     body { margin: 0; height: 100vh; display: grid; grid-template: 1fr 40px / 820px 1fr; background: #10171a; color: #d7e0e2; font: 14px/1.6 monospace; }

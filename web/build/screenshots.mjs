@@ -109,7 +109,13 @@ async function signIn(context, url) {
 }
 
 async function takeAll(browser, url, theme, size, suffix) {
-  const context = await browser.newContext({ colorScheme: theme, viewport: size, deviceScaleFactor: 2, reducedMotion: "reduce", baseURL: url });
+  const context = await browser.newContext({
+    colorScheme: theme,
+    viewport: size,
+    deviceScaleFactor: 2,
+    reducedMotion: "reduce",
+    baseURL: url,
+  });
   await signIn(context, url);
   const page = await context.newPage();
   for (const { name, path, act } of screens) {
