@@ -51,9 +51,8 @@ func TestTour_Readme(t *testing.T) {
 	if len(script.wanted) < 5 {
 		t.Errorf("the README shows what only %d blocks print", len(script.wanted))
 	}
-	environ := append(tourEnvironment(t, folder), "SHOP_LISTEN="+shop)
 	for _, time := range []string{"the first time", "the second time"} {
-		t.Run(time, func(t *testing.T) { script.run(t, environ) })
+		t.Run(time, func(t *testing.T) { script.run(t, tourEnvironment(t, folder)) })
 	}
 	t.Run("git sees nothing new", func(t *testing.T) {
 		if left := git(t, folder, "status", "--porcelain", "--untracked-files=all"); left != "" {

@@ -32,10 +32,11 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cmp.Or(os.Getenv("SHOP_LISTEN"), "127.0.0.1:8090"))
-	if err == nil {
-		err = run(ctx, listener, os.Stdout)
-	}
 	if err != nil {
+		slog.Error("The shop cannot listen; choose another address with SHOP_LISTEN.", "error", err)
+		return
+	}
+	if err := run(ctx, listener, os.Stdout); err != nil {
 		slog.Error("The shop ended.", "error", err)
 	}
 }
