@@ -68,16 +68,16 @@ func commitOf(ctx context.Context) string {
 
 // machine describes this machine. Only Linux says what its processor, its memory and its load are.
 func machine() string {
-	said := fmt.Sprintf("%s/%s, %d cores, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
+	said := []string{runtime.GOOS + "/" + runtime.GOARCH, fmt.Sprint(runtime.NumCPU(), " cores"), runtime.Version()}
 	for _, each := range []struct{ file, pattern, format string }{
-		{"/proc/cpuinfo", `(?m)^model name\s*: (.+)$`, ", %s"},
-		{"/proc/meminfo", `(?m)^MemTotal:\s*(\d+ kB)$`, ", memory of %s"},
-		{"/proc/loadavg", `^(\S+)`, ", load %s before"},
+		{"/proc/cpuinfo", `(?m)^model name\s*: (.+)$`, "%s"},
+		{"/proc/meminfo", `(?m)^MemTotal:\s*(\d+ kB)$`, "memory of %s"},
+		{"/proc/loadavg", `^(\S+)`, "load %s before"},
 	} {
 		text, _ := os.ReadFile(each.file) // it is missing elsewhere
 		if found := regexp.MustCompile(each.pattern).FindSubmatch(text); found != nil {
-			said += fmt.Sprintf(each.format, found[1])
+			said = append(said, fmt.Sprintf(each.format, found[1]))
 		}
 	}
-	return said
+	return strings.Join(said, ", ")
 }

@@ -24,7 +24,7 @@ func example() *Book {
 		"docs/decisions/README.md": {Data: []byte("# Decisions\n\n- [0001](0001-a.md)\n")},
 		"docs/decisions/0001-a.md": {Data: []byte("# One\n\nBack to [keys](../keys.md#roles-1), [code](../../internal/x.go), [here](#why-this), [there](https://example.com/a).\n\n## Why: this?\n\nFrobnicate.\n")},
 		"README.md":                {Data: []byte("# Signalbox\n\n![picture](docs/screenshots/a.webp)\n\n## A tour\n\nKeys and roles.\n")},
-		"docs/screenshots/a.webp":   {Data: []byte("picture")},
+		"docs/screenshots/a.webp":  {Data: []byte("picture")},
 	})
 }
 
