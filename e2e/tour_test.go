@@ -60,6 +60,12 @@ func TestTour_Readme(t *testing.T) {
 		}
 	})
 	run.stop()
+	t.Run("its port is another server's now", func(t *testing.T) {
+		startMakeRun(t, freshCheckout(t), server)
+		if printed := refusedMakeRun(t, folder, server); !strings.Contains(printed, "is taken by another program") {
+			t.Errorf("the reader sees\n%s", printed)
+		}
+	})
 	t.Run("the next start", func(t *testing.T) { checkNextStarts(t, folder) })
 }
 
