@@ -10,31 +10,32 @@ const [program, folder, ...only] = process.argv.slice(2);
 
 /** screens are addresses, some of which have to be asked for; act makes the picture say more. */
 const screens = [
-  { name: "home", path: "/" },
-  { name: "flags", path: "/flags" },
-  { name: "flag", path: "/flags/checkout-v2?tab=production" },
-  { name: "rule", path: "/flags/checkout-v2?tab=production", act: editRule },
-  { name: "why", path: "/flags/checkout-v2?tab=why", act: askWhy },
-  { name: "levels", path: "/loggers?open=shop,shop.payments", act: (page) => center(page, "payments") },
-  { name: "level", path: "/loggers/shop.payments" },
-  { name: "configs", path: "/configs" },
-  { name: "config", path: "/configs/checkout" },
+  { name: "home", title: "Home", path: "/" },
+  { name: "flags", title: "Flags", path: "/flags" },
+  { name: "flag", title: "A flag", path: "/flags/checkout-v2?tab=production" },
+  { name: "rule", title: "The rule builder", path: "/flags/checkout-v2?tab=production", act: editRule },
+  { name: "why", title: "Why somebody gets a value", path: "/flags/checkout-v2?tab=why", act: askWhy },
+  { name: "levels", title: "Log levels", path: "/loggers?open=shop,shop.payments", act: (page) => center(page, "payments") },
+  { name: "level", title: "A logger", path: "/loggers/shop.payments" },
+  { name: "configs", title: "Configs", path: "/configs" },
+  { name: "config", title: "A config", path: "/configs/checkout" },
   {
     name: "compare",
+    title: "Compare two environments",
     path: "/configs/checkout?tab=compare&from=staging&to=production",
     act: (page) => page.getByLabel("Choose all that differ").check(),
   },
-  { name: "jobs", path: "/jobs" },
-  { name: "job", path: "/jobs/merchant-payouts" },
-  { name: "run", path: failedRun },
-  { name: "history", path: "/history" },
-  { name: "revert", path: lastChange, act: previewRevert },
-  { name: "environments", path: "/environments" },
-  { name: "services", path: "/services" },
-  { name: "people", path: "/people" },
-  { name: "keys", path: "/keys" },
-  { name: "plan", path: "/plan" },
-  { name: "settings", path: "/settings" },
+  { name: "jobs", title: "Jobs", path: "/jobs" },
+  { name: "job", title: "A job", path: "/jobs/merchant-payouts" },
+  { name: "run", title: "A run", path: failedRun },
+  { name: "history", title: "History", path: "/history" },
+  { name: "revert", title: "What a revert would do", path: lastChange, act: previewRevert },
+  { name: "environments", title: "Environments", path: "/environments" },
+  { name: "services", title: "Services", path: "/services" },
+  { name: "people", title: "People", path: "/people" },
+  { name: "keys", title: "API keys", path: "/keys" },
+  { name: "plan", title: "The plan", path: "/plan" },
+  { name: "settings", title: "Settings", path: "/settings" },
 ].filter(({ name }) => only.length === 0 || only.includes(name));
 
 /** center scrolls a list until a link is in its middle; rows out of view are not drawn. */
@@ -131,6 +132,14 @@ async function takeAll(browser, url, theme, size, suffix) {
   await context.close();
 }
 
+/** contents lists all pictures in one document. */
+function contents() {
+  const sections = screens.map(
+    ({ name, title }) => `## ${title}\n\n![${title}](${name}-light.webp)\n\n[Dark](${name}-dark.webp), [on a phone](${name}-phone.webp)\n`,
+  );
+  return ["# Screens\n\nThe console with the data of `make demo`, as `make screenshots` takes it.\n", ...sections].join("\n");
+}
+
 const demo = startDemo();
 const browser = await chromium.launch({
   executablePath: process.env.SIGNALBOX_TEST_CHROMIUM ?? "/usr/bin/chromium",
@@ -141,6 +150,7 @@ try {
   const url = await demo.url;
   for (const theme of ["light", "dark"]) await takeAll(browser, url, theme, { width: 1400, height: 840 }, theme);
   await takeAll(browser, url, "light", { width: 390, height: 844 }, "phone");
+  if (only.length === 0) writeFileSync(join(folder, "README.md"), contents());
   if (only.length === 0 || only.includes("level-changes"))
     writeFileSync(join(folder, "level-changes.webp"), await levelChanges(browser, { url, signIn, printed: demo.printed }));
 } finally {
