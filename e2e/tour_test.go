@@ -24,7 +24,7 @@ known() { command curl -s -H 'Accept: application/json' "http://$SHOP_LISTEN/deb
 curl() {
 	if [ "$2" != --retry ]; then
 		local newest=$(signalbox changes list --limit 1 -o name)
-		until [ "$(known)" -ge "$newest" ]; do :; done
+		for _ in $(seq 500); do [ "$(known)" -lt "$newest" ] || break; done
 	fi
 	command curl --fail-with-body "$@"
 }
