@@ -59,8 +59,7 @@ type keyFlags struct {
 }
 
 func (f *keyFlags) add(s *shell, cmd *cobra.Command) {
-	terminal.AddChoice(cmd, &f.role, "role", string(signalbox.RoleMember), "what the key may do",
-		string(signalbox.RoleOwner), string(signalbox.RoleAdmin), string(signalbox.RoleMember), string(signalbox.RoleViewer))
+	terminal.AddChoice(cmd, &f.role, "role", string(signalbox.RoleMember), "what the key may do", roleNames()...)
 	terminal.AddChoice(cmd, &f.access, "access", string(signalbox.AccessFull), "what the key may be used for; a web page may only hold an evaluate key",
 		string(signalbox.AccessFull), string(signalbox.AccessEvaluate))
 	cmd.Flags().StringSliceVarP(&f.environments, "environment", "e", nil, "restrict writes to the environment with this `ID`; may be repeated")

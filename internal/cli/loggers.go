@@ -139,7 +139,7 @@ func (c *call) printTreeLine(logger signalbox.Logger) {
 	if expires := logger.Environments[c.environment].ExpiresAt; expires != nil {
 		origin += ", until " + moment(expires)
 	}
-	c.Say("%-40s %s  %s\n", name, c.Paint(levelColour(resolved.Level), fmt.Sprintf("%-6s", resolved.Level)), c.Paint(terminal.Faint, origin))
+	c.Say("%-40s %s  %s\n", name, c.Paint(levelColor(resolved.Level), fmt.Sprintf("%-6s", resolved.Level)), c.Paint(terminal.Faint, origin))
 }
 
 // originText says where the effective level of a logger comes from.
@@ -150,7 +150,7 @@ func originText(id string, resolved signalbox.ResolvedLevel) string {
 	return string(resolved.Origin)
 }
 
-func levelColour(level loglevel.Level) terminal.Colour {
+func levelColor(level loglevel.Level) terminal.Color {
 	switch {
 	case level <= loglevel.Debug:
 		return terminal.Warn
