@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"iter"
 	"strings"
 	"time"
 
@@ -45,10 +44,7 @@ func (s *shell) keys() *cobra.Command {
 }
 
 func (s *shell) listKeys() *cobra.Command {
-	return keyKind().list(s, action{use: "list", short: "List API keys", example: "signalbox keys list"},
-		func(ctx context.Context, c *call) iter.Seq2[signalbox.Key, error] {
-			return keyKind().all(ctx, c.client)
-		})
+	return keyKind().list(s, action{use: "list", short: "List API keys", example: "signalbox keys list"}, nil)
 }
 
 // keyFlags are the flags of keys create.

@@ -66,10 +66,8 @@ func (s *shell) listLoggers() *cobra.Command {
 		example: "signalbox loggers list\nsignalbox loggers list --search shop --managed -o wide",
 		flags: func(cmd *cobra.Command) {
 			filter.add(cmd)
-			cmd.Flags().StringVar(&group, "group", "", "list the members of the group with this `ID`")
-			_ = cmd.RegisterFlagCompletionFunc("group", s.completeFlag(groupKind().ids))
-			cmd.Flags().StringVar(&service, "service", "", "list what the service with this `ID` reports")
-			_ = cmd.RegisterFlagCompletionFunc("service", s.completeFlag(serviceKind().ids))
+			s.addCompleted(cmd, &group, "group", "list the members of the group with this `ID`", groupKind().ids)
+			s.addCompleted(cmd, &service, "service", "list what the service with this `ID` reports", serviceKind().ids)
 		},
 		filters: func(ctx context.Context, c *call) error {
 			return errors.Join(groupKind().exists(ctx, c, group), serviceKind().exists(ctx, c, service))

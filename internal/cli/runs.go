@@ -79,8 +79,7 @@ func (s *shell) listRuns() *cobra.Command {
 	return runKind().list(s, action{
 		use: "list", short: "List runs, the newest first", example: "signalbox runs list\nsignalbox runs list --job nightly --status FAILED --limit 10",
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().StringVar(&job, "job", "", "list the runs of the job with this `ID`")
-			_ = cmd.RegisterFlagCompletionFunc("job", s.completeFlag(jobKind().ids))
+			s.addCompleted(cmd, &job, "job", "list the runs of the job with this `ID`", jobKind().ids)
 			terminal.AddChoice(cmd, &status, "status", "", "list runs with one status", runStatuses()...)
 			addLimit(cmd, &limit)
 		},
