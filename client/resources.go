@@ -257,14 +257,15 @@ func itemsOf[T any, P identified[T]](received []item[T]) []T {
 	return items
 }
 
-// allPages iterates over all items, starting at the page of params. A page that is not full is the last.
+// allPages iterates over all items, starting at the page of params. A page that is not full is the last, and so is one
+// without a size.
 func allPages[T any, P identified[T]](ctx context.Context, t *transport, params pageParams, segments ...string) iter.Seq2[T, error] {
 	return walk(params.firstPage(), func(number int) ([]T, int, bool, error) {
 		query := params.query()
 		query.Set("page[number]", strconv.Itoa(number))
 		query.Del("meta[total]")
 		page, err := listPage[T, P](ctx, t, query, segments...)
-		return page.Items, number + 1, len(page.Items) > 0 && len(page.Items) >= page.Size, err
+		return page.Items, number + 1, page.Size > 0 && len(page.Items) >= page.Size, err
 	})
 }
 

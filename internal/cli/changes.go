@@ -52,10 +52,8 @@ func (s *shell) listChanges() *cobra.Command {
 	return changeKind().list(s, action{
 		use: "list", short: "List changes, the newest first", example: "signalbox changes list --limit 10\nsignalbox changes list --resource flag:checkout-v2",
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().StringVar(&resource, "resource", "", "list the changes of one resource, as `KIND:ID`")
-			cmd.Flags().StringVar(&actor, "actor", "", "list the changes by the key or user with this `ID`")
-			_ = cmd.RegisterFlagCompletionFunc("resource", s.completeFlag(resourceNames))
-			_ = cmd.RegisterFlagCompletionFunc("actor", s.completeFlag(keyKind().ids))
+			s.addCompleted(cmd, &resource, "resource", "list the changes of one resource, as `KIND:ID`", resourceNames)
+			s.addCompleted(cmd, &actor, "actor", "list the changes by the key or user with this `ID`", keyKind().ids)
 			addLimit(cmd, &limit)
 		},
 		filters: func(ctx context.Context, c *call) error { return resourceExists(ctx, c, resource) },

@@ -32,6 +32,12 @@ func (s *shell) completeArguments(each []completion) cobra.CompletionFunc {
 	}
 }
 
+// addCompleted adds a flag whose value is completed.
+func (s *shell) addCompleted(cmd *cobra.Command, value *string, name, usage string, completes completion) {
+	cmd.Flags().StringVar(value, name, "", usage)
+	_ = cmd.RegisterFlagCompletionFunc(name, s.completeFlag(completes))
+}
+
 func (s *shell) completeFlag(completes completion) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return s.complete(cmd, completes, args)

@@ -26,13 +26,11 @@ type ruleFlags struct {
 }
 
 func (f *ruleFlags) add(s *shell, cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.when, "when", "", "the `CONDITION`: 'user.plan in pro,team', parts joined by 'and', or JSON Logic")
-	cmd.Flags().StringVar(&f.serve, "serve", "", "the `VALUE` to serve")
+	s.addCompleted(cmd, &f.when, "when", "the `CONDITION`: 'user.plan in pro,team', parts joined by 'and', or JSON Logic", attributeNames)
+	s.addCompleted(cmd, &f.serve, "serve", "the `VALUE` to serve", flagValues)
 	cmd.Flags().Float64Var(&f.percent, "percent", 100, "serve it to this `PERCENTAGE` of those, always the same ones")
 	cmd.Flags().StringVar(&f.by, "by", "user.key", "the `ATTRIBUTE` that --percent divides by")
 	cmd.Flags().StringVar(&f.description, "description", "", "what the rule is for, as `TEXT`")
-	_ = cmd.RegisterFlagCompletionFunc("serve", s.completeFlag(flagValues))
-	_ = cmd.RegisterFlagCompletionFunc("when", s.completeFlag(attributeNames))
 	_ = cmd.RegisterFlagCompletionFunc("by", s.completeFlag(attributeNames))
 }
 

@@ -104,16 +104,16 @@ func (c *call) explain(got signalbox.FlagEvaluation, rules []flageval.Rule) {
 		c.Say("The flag is off in %s, so no rule is tried.\n", got.Environment)
 	}
 	for _, rule := range got.Explanation.Rules {
-		outcome, colour := "was not reached", terminal.Faint
+		outcome, color := "was not reached", terminal.Faint
 		switch {
 		case rule.Problem != "":
-			outcome, colour = "can never match: "+rule.Problem, terminal.Bad
+			outcome, color = "can never match: "+rule.Problem, terminal.Bad
 		case rule.Matched:
-			outcome, colour = "matches", terminal.Good
+			outcome, color = "matches", terminal.Good
 		case rule.Evaluated:
-			outcome, colour = "does not match", terminal.Plain
+			outcome, color = "does not match", terminal.Plain
 		}
-		c.Say("%s\n", strings.TrimRight(fmt.Sprintf("rule %d %s  %s", rule.Index+1, c.Paint(colour, outcome), terminal.Sprintf("%s", rule.Description)), " "))
+		c.Say("%s\n", strings.TrimRight(fmt.Sprintf("rule %d %s  %s", rule.Index+1, c.Paint(color, outcome), terminal.Sprintf("%s", rule.Description)), " "))
 		if rule.Logic != nil && rule.Index < len(rules) {
 			logic, _ := condition.Decode(rules[rule.Index].Logic)
 			c.explainNode(rule.Logic, logic, 1)

@@ -24,7 +24,7 @@ func jobKind() kind[signalbox.Job] {
 			{Title: "ENABLED", Text: func(j signalbox.Job) string { return terminal.YesNo(j.Enabled) }},
 			{Title: "NEXT RUN", Text: func(j signalbox.Job) string { return moment(j.NextRunAt) }},
 			{Title: "LAST RUN", Text: func(j signalbox.Job) string { return string(value(j.LastRun).Status) },
-				Colour: func(j signalbox.Job) terminal.Colour { return statusColour(value(j.LastRun).Status) }},
+				Color: func(j signalbox.Job) terminal.Color { return statusColor(value(j.LastRun).Status) }},
 			{Title: "REQUEST", Text: func(j signalbox.Job) string { return j.Configuration.Method + " " + j.Configuration.URL }, Wide: true},
 			{Title: "NAME", Text: func(j signalbox.Job) string { return j.Name }, Wide: true},
 		},

@@ -120,8 +120,11 @@ func notFoundNear(err error, name string, known []string) error {
 	return err
 }
 
-// list returns the command that lists resources; all reads them with the command's filters.
+// list returns the command that lists resources; all reads them with the command's filters, nil without any.
 func (k kind[T]) list(s *shell, a action, all func(context.Context, *call) iter.Seq2[T, error]) *cobra.Command {
+	if all == nil {
+		all = func(ctx context.Context, c *call) iter.Seq2[T, error] { return k.all(ctx, c.client) }
+	}
 	var watches bool
 	own := a.flags
 	a.format = terminal.FormatTable

@@ -66,10 +66,8 @@ func (s *shell) listLoggers() *cobra.Command {
 		example: "signalbox loggers list\nsignalbox loggers list --search shop --managed -o wide",
 		flags: func(cmd *cobra.Command) {
 			filter.add(cmd)
-			cmd.Flags().StringVar(&group, "group", "", "list the members of the group with this `ID`")
-			_ = cmd.RegisterFlagCompletionFunc("group", s.completeFlag(groupKind().ids))
-			cmd.Flags().StringVar(&service, "service", "", "list what the service with this `ID` reports")
-			_ = cmd.RegisterFlagCompletionFunc("service", s.completeFlag(serviceKind().ids))
+			s.addCompleted(cmd, &group, "group", "list the members of the group with this `ID`", groupKind().ids)
+			s.addCompleted(cmd, &service, "service", "list what the service with this `ID` reports", serviceKind().ids)
 		},
 		filters: func(ctx context.Context, c *call) error {
 			return errors.Join(groupKind().exists(ctx, c, group), serviceKind().exists(ctx, c, service))
@@ -139,7 +137,7 @@ func (c *call) printTreeLine(logger signalbox.Logger) {
 	if expires := logger.Environments[c.environment].ExpiresAt; expires != nil {
 		origin += ", until " + moment(expires)
 	}
-	c.Say("%-40s %s  %s\n", name, c.Paint(levelColour(resolved.Level), fmt.Sprintf("%-6s", resolved.Level)), c.Paint(terminal.Faint, origin))
+	c.Say("%-40s %s  %s\n", name, c.Paint(levelColor(resolved.Level), fmt.Sprintf("%-6s", resolved.Level)), c.Paint(terminal.Faint, origin))
 }
 
 // originText says where the effective level of a logger comes from.
@@ -150,7 +148,7 @@ func originText(id string, resolved signalbox.ResolvedLevel) string {
 	return string(resolved.Origin)
 }
 
-func levelColour(level loglevel.Level) terminal.Colour {
+func levelColor(level loglevel.Level) terminal.Color {
 	switch {
 	case level <= loglevel.Debug:
 		return terminal.Warn

@@ -21,6 +21,7 @@ import (
 	signalbox "github.com/signalbox/signalbox/client"
 	"github.com/signalbox/signalbox/internal/app"
 	"github.com/signalbox/signalbox/internal/cli/terminal"
+	"github.com/signalbox/signalbox/internal/durable"
 )
 
 const (
@@ -177,16 +178,10 @@ func (f profileFile) save() error {
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
 		return fmt.Errorf("making the folder for profiles: %w", err)
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(f.path), "profiles-*.tmp") // mode 0600
-	if err != nil {
+	if err := durable.Replace(f.path, "profiles-*.tmp", append(text, '\n')); err != nil {
 		return fmt.Errorf("saving the profiles: %w", err)
 	}
-	defer os.Remove(temporary.Name())
-	_, err = temporary.Write(append(text, '\n'))
-	if err := errors.Join(err, temporary.Close()); err != nil {
-		return fmt.Errorf("saving the profiles: %w", err)
-	}
-	return os.Rename(temporary.Name(), f.path)
+	return nil
 }
 
 func (s *shell) profiles() *cobra.Command {

@@ -98,14 +98,12 @@ type Service struct {
 
 // Flags lists the flags of the caller's account.
 func (s *Service) Flags(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[Flag], error) {
-	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[Flag], error) {
-		return tx.Flags(ctx, caller.Account, filter, request)
-	})
+	return accounts.List(ctx, s.Store, caller, ReadTx.Flags, filter, request)
 }
 
 // Flag returns one flag.
 func (s *Service) Flag(ctx context.Context, caller accounts.Caller, key string) (Flag, error) {
-	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Flag, error) { return tx.Flag(ctx, caller.Account, key) })
+	return accounts.Get(ctx, s.Store, caller, ReadTx.Flag, key)
 }
 
 // Sources lists the sources of flags. If the filter names a flag, it must exist.

@@ -1,12 +1,13 @@
 package condition
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // Logic is a rule of JSON Logic, decoded.
@@ -47,11 +48,7 @@ func Decode(text []byte) (Logic, error) {
 	if !json.Valid(text) { // a decoder stops after the first value
 		return nil, errors.New("it is not JSON")
 	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var logic any
-	err := decoder.Decode(&logic)
-	return logic, err
+	return rawjson.Decode[any](text)
 }
 
 // And returns what is true when all parts are.

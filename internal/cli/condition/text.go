@@ -1,11 +1,12 @@
 package condition
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // Text returns JSON Logic as Parse reads it, as far as that can express it, and else in a similar form. It is for people.
@@ -195,11 +196,9 @@ func call(operator string, arguments []any) string {
 }
 
 func literalText(value any) string {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if encoder.Encode(value) != nil {
+	text, err := rawjson.Encode(value)
+	if err != nil {
 		return fmt.Sprint(value)
 	}
-	return strings.TrimSpace(text.String())
+	return string(text)
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/naming"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // Template is text with expressions in it.
@@ -161,13 +162,11 @@ func textOf(value any) string {
 	if text, is := value.(string); is {
 		return text
 	}
-	var text strings.Builder
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if encoder.Encode(value) != nil {
+	text, err := rawjson.Encode(value)
+	if err != nil {
 		return fmt.Sprint(value)
 	}
-	return strings.TrimSuffix(text.String(), "\n")
+	return string(text)
 }
 
 // Parse reads a template. A text without braces is one expression.
@@ -339,10 +338,8 @@ func literal(text string) any {
 	if len(text) > 1 && text[0] == '\'' && text[len(text)-1] == '\'' {
 		return text[1 : len(text)-1]
 	}
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber()
-	var value any
-	if !json.Valid([]byte(text)) || decoder.Decode(&value) != nil {
+	value, err := rawjson.Decode[any]([]byte(text))
+	if err != nil || !json.Valid([]byte(text)) { // a decoder stops after the first value
 		return text
 	}
 	return value

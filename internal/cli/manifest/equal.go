@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,15 +11,7 @@ import (
 
 // decode reads JSON and keeps the spelling of numbers. An absent member is nil.
 func decode(text json.RawMessage) any {
-	if len(text) == 0 {
-		return nil
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var value any
-	if decoder.Decode(&value) != nil {
-		return nil
-	}
+	value, _ := rawjson.Decode[any](text)
 	return value
 }
 

@@ -1,11 +1,10 @@
 package manifest
 
 import (
-	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/signalbox/signalbox/internal/cli/terminal"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // Print prints what a plan changes, what it keeps and what is refused, and a line that counts.
@@ -40,21 +39,21 @@ func (p *Plan) more() (text string) {
 }
 
 func (s *Step) print(t *terminal.Terminal) {
-	mark, colour := "~", terminal.Warn
+	mark, color := "~", terminal.Warn
 	switch s.Action {
 	case Keep:
-		if mark, colour = "=", terminal.Faint; len(s.Kept) == 0 {
+		if mark, color = "=", terminal.Faint; len(s.Kept) == 0 {
 			return
 		}
 	case Create:
-		mark, colour = "+", terminal.Good
+		mark, color = "+", terminal.Good
 	case Delete:
-		mark, colour = "-", terminal.Bad
+		mark, color = "-", terminal.Bad
 	case Refuse:
 		s.printRefusal(t)
 		return
 	}
-	t.Say("%s\n", t.Paint(colour, mark+" "+s.title()))
+	t.Say("%s\n", t.Paint(color, mark+" "+s.title()))
 	if s.Action == Delete {
 		return
 	}
@@ -116,15 +115,12 @@ func (s *Step) Differences() (found []Difference) {
 // text returns a value as JSON. Only what a person sees on a screen is cut.
 func text(t *terminal.Terminal, value any) string {
 	const limit = 200
-	var encoded strings.Builder
-	encoder := json.NewEncoder(&encoded)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
+	line, err := rawjson.Encode(value)
+	if err != nil {
 		return fmt.Sprint(value)
 	}
-	line := strings.TrimSpace(encoded.String())
-	if runes := []rune(line); t.Cuts() && len(runes) > limit {
+	if runes := []rune(string(line)); t.Cuts() && len(runes) > limit {
 		return string(runes[:limit]) + "…"
 	}
-	return line
+	return string(line)
 }

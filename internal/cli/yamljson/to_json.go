@@ -10,6 +10,8 @@ import (
 	"regexp"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // Document is one document of a file.
@@ -198,10 +200,8 @@ func (w *jsonWriter) writeNumber(node *yaml.Node) error {
 }
 
 func (w *jsonWriter) writeText(text string) {
-	encoder := json.NewEncoder(w.to)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(text)      // a text always encodes
-	w.to.Truncate(w.to.Len() - 1) // the line break
+	encoded, _ := rawjson.Encode(text) // a text always encodes
+	w.to.Write(encoded)
 }
 
 // at returns an error about a line.
