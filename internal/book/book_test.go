@@ -103,7 +103,7 @@ func TestBook_Search(t *testing.T) {
 func TestBook_Pictures(t *testing.T) {
 	t.Parallel()
 	book := example()
-	for path, media := range map[string]string{"/docs/screenshots/a.png": "image/png", "/docs/pictures/b.svg": "image/svg+xml"} {
+	for path, media := range map[string]string{"/docs/screenshots/a.webp": "image/webp", "/docs/pictures/b.svg": "image/svg+xml"} {
 		if page, found := book.Page(path, nil); !found || page.Type != media {
 			t.Errorf("%s is %q, found %v; want %s", path, page.Type, found, media)
 		}
