@@ -1,7 +1,9 @@
 package api_test
 
 import (
+	"bytes"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,10 +20,10 @@ func TestOnce_Repeats(t *testing.T) {
 			t.Error("the first answer says that it was replayed")
 		}
 		again := owner.post(keysPath, keyNamed, with("Idempotency-Key", "a")).want(201)
-		if again.body != first.body || again.header.Get("Idempotency-Replayed") != "true" || again.header.Get("ETag") != first.header.Get("ETag") {
+		if !bytes.Equal(again.body, first.body) || again.header.Get("Idempotency-Replayed") != "true" || again.header.Get("ETag") != first.header.Get("ETag") {
 			t.Errorf("got %s, then %s", first.body, again.body)
 		}
-		if got := len(owner.get(keysPath + "?filter[search]=Pipeline").want(200).list()); got != 1 {
+		if got := len(owner.get(keysPath + "?filter[search]=Pipeline").want(200).ids()); got != 1 {
 			t.Errorf("there are %d keys", got)
 		}
 		owner.post(keysPath, keyNamed, with("Idempotency-Key", "b")).want(201)
@@ -34,12 +36,14 @@ func TestOnce_Refuses(t *testing.T) {
 	owner := newOwner(t, "pro")
 	owner.post(keysPath, keyNamed, with("Idempotency-Key", "a")).want(201)
 	for name, path := range map[string]string{"another path": environmentsPath, "a parameter": keysPath + "?dry_run=true"} {
-		t.Run(name, func(t *testing.T) { owner.in(t).post(path, keyNamed, with("Idempotency-Key", "a")).fails(409, "idempotency_mismatch") })
+		t.Run(name, func(t *testing.T) {
+			owner.in(t).post(path, keyNamed, with("Idempotency-Key", "a"), offContract).refused(409, problem{code: "idempotency_mismatch"})
+		})
 	}
-	owner.post(keysPath, strings.Replace(keyNamed, "Pipeline", "Other", 1), with("Idempotency-Key", "a")).fails(409, "idempotency_mismatch")
-	owner.post(keysPath, keyNamed, with("Idempotency-Key", strings.Repeat("x", 256)), offContract).fails(400, "validation_error")
+	owner.post(keysPath, strings.Replace(keyNamed, "Pipeline", "Other", 1), with("Idempotency-Key", "a")).refused(409, problem{code: "idempotency_mismatch"})
+	owner.post(keysPath, keyNamed, with("Idempotency-Key", strings.Repeat("x", 256)), offContract).refused(400, problem{code: "validation_error"})
 	t.Run("another caller has its own keys", func(t *testing.T) {
-		admin := owner.in(t).as(owner.in(t).key("ADMIN"))
+		admin := owner.in(t).withRole("ADMIN")
 		admin.post(keysPath, strings.Replace(keyNamed, "Pipeline", "Other", 1), with("Idempotency-Key", "a")).want(201)
 	})
 }
@@ -48,7 +52,7 @@ func TestOnce_Refuses(t *testing.T) {
 func TestOnce_RefusedRequest(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
-	owner.post(keysPath, `{"data":{"type":"api_key","attributes":{"name":7}}}`, with("Idempotency-Key", "a"), offContract).fails(400, "validation_error")
+	owner.post(keysPath, `{"data":{"type":"api_key","attributes":{"name":7}}}`, with("Idempotency-Key", "a")).want(400)
 	owner.post(keysPath, keyNamed, with("Idempotency-Key", "a")).want(201)
 }
 
@@ -56,7 +60,7 @@ func TestOnce_RefusedRequest(t *testing.T) {
 func TestOnce_AtTheSameTime(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {
-		job := owner.newJob()
+		job := aJob(owner)
 		var all sync.WaitGroup
 		ids := make([]string, 16)
 		for i := range ids {
@@ -92,13 +96,53 @@ func TestNote(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
 	owner.post(keysPath, keyNamed, with("Signalbox-Note", "Issue%20%2312%3A%20gr%C3%B6%C3%9Fer")).want(201)
-	newest := owner.get(changesPath + "?page[size]=1").want(200).list()[0].Attributes
+	newest := owner.latest().Attributes
 	if newest["note"] != "Issue #12: größer" {
 		t.Errorf("the note is %v", newest["note"])
 	}
 	for name, wrong := range map[string]string{"not UTF-8": "%ff", "not encoded": "50%", "too long": strings.Repeat("x", 501)} {
 		t.Run(name, func(t *testing.T) {
-			owner.in(t).post(keysPath, keyNamed, with("Signalbox-Note", wrong), offContract).fails(400, "validation_error")
+			owner.in(t).post(keysPath, keyNamed, with("Signalbox-Note", wrong), offContract).refused(400, problem{code: "validation_error"})
 		})
 	}
+}
+
+// TestSummary: a change and a dry run say in sentences what they do.
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	path := owner.makeFlag("made", nil)
+	ruled := envelope("flag", "", boolean(false, attributes{"environments": attributes{"production": attributes{"rules": []attributes{
+		{"logic": attributes{"==": []any{attributes{"var": "user.key"}, "alice"}}, "value": true}}}}}))
+	const want = `{"text":"+ Rule 1: if user.key is alice, serve true","environment":"production","pointer":"/environments/production/rules"}`
+	if dry := owner.put(path+"?dry_run=true", ruled).want(200); !dry.contains(`"summary":[`) || !dry.contains(want) {
+		t.Errorf("the dry run says %s", dry.body)
+	}
+	owner.put(path, ruled).want(200)
+	for _, read := range []string{changesPath + "?page[size]=1", changesPath + "/" + owner.latest().ID} {
+		if got := owner.get(read).want(200); !got.contains(want) {
+			t.Errorf("%s says %s", read, got.body)
+		}
+	}
+}
+
+// TestEvaluateFlags: one call returns every flag's value for a context, in all environments or in some.
+func TestEvaluateFlags(t *testing.T) {
+	t.Parallel()
+	onBoth(t, "pro", func(t *testing.T, owner client) {
+		owner.makeFlag("a", nil)
+		owner.makeFlag("b", attributes{"environments": attributes{"production": attributes{"rules": []attributes{
+			{"logic": attributes{"==": []any{attributes{"var": "user.key"}, "alice"}}, "value": true}}}}})
+		path := flagsPath + "/actions/evaluate"
+		all := owner.post(path, `{"context":{"user":{"key":"alice"}}}`).want(200)
+		if got := all.ids(); !slices.Equal(got, []string{"a", "b"}) || !all.contains(`"production":{"value":true,"reason":"TARGETING_MATCH","rule":0}`) || !all.contains(`"staging":{"value":false`) {
+			t.Errorf("got %s", all.body)
+		}
+		some := owner.post(path+"?page[size]=1&page[number]=2&meta[total]=true", `{"environments":["staging"],"context":{}}`).want(200)
+		if !slices.Equal(some.ids(), []string{"b"}) || some.contains("production") || some.page().Meta.Pagination["total"] != 2 {
+			t.Errorf("got %s", some.body)
+		}
+		owner.post(path+"?page[number]=9", `{}`).want(200)
+		owner.post(path, `{"environments":["production","nowhere"]}`).refused(400, invalid("/environments/1"))
+	})
 }

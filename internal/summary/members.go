@@ -148,6 +148,7 @@ func (c *comparison) member(environment, place string, was, is json.RawMessage) 
 	switch {
 	case isObject(was) && isObject(is), c.created && isObject(is):
 		c.members(environment, place, object(was), object(is))
+	case name == "enabled" && c.created && string(is) == "true": // as everybody expects
 	case name == "enabled":
 		c.say(environment, place, "%s", map[bool]string{true: "Turned on", false: "Turned off"}[string(is) == "true"])
 	case name == "managed" && c.kind == "environment":
@@ -161,7 +162,7 @@ func (c *comparison) member(environment, place string, was, is json.RawMessage) 
 // just created, it says only the values that were set.
 func (c *comparison) differs(environment, place, name string, was, is json.RawMessage) {
 	switch {
-	case isNothing(was) && (isNothing(is) || c.created && isEmpty(is)):
+	case isNothing(was) && isNothing(is), c.created && !tellsWhenCreated(place, is):
 	case isNothing(was):
 		c.say(environment, place, "%s set to %s", name, value(is))
 	case isNothing(is):
@@ -169,6 +170,14 @@ func (c *comparison) differs(environment, place, name string, was, is json.RawMe
 	default:
 		c.say(environment, place, "%s %s → %s", name, value(was), value(is))
 	}
+}
+
+// tellsWhenCreated reports whether the value of a new resource's member says what the
+// resource does: the others are names, defaults and details.
+func tellsWhenCreated(place string, is json.RawMessage) bool {
+	parts := strings.Split(place, "/")
+	return parts[1] == "environments" || parts[1] == "items" || parts[1] == "scopes" ||
+		slices.Contains([]string{"default", "level", "schedule", "role", "parent", "group", "url", "email"}, parts[len(parts)-1]) && !isEmpty(is)
 }
 
 // named returns the name of a member for people: "Level expires at", "Configuration url".
@@ -224,7 +233,7 @@ func isNothing(text json.RawMessage) bool { return len(text) == 0 || string(text
 
 // isEmpty reports whether a value is one that a new resource has without asking.
 func isEmpty(text json.RawMessage) bool {
-	return slices.Contains([]string{"{}", "[]", `""`, "false", "null"}, string(text))
+	return slices.Contains([]string{"{}", "[]", `""`, "null"}, string(text))
 }
 
 func orNull(text json.RawMessage) json.RawMessage {

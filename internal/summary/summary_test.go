@@ -44,7 +44,7 @@ func TestOf(t *testing.T) {
 		"a default":             {"flag", flag(), strings.Replace(flag(), `"default":false`, `"default":true`, 1), []string{"Default false → true"}},
 		"a name with spaces":    {"flag", flag(), strings.Replace(flag(), `"Checkout"`, `"Check out"`, 1), []string{`Name Checkout → "Check out"`}},
 		"only the time differs": {"flag", flag(plan), strings.Replace(flag(plan), `"x"`, `"y"`, 1), []string{}},
-		"created":               {"flag", "", flag(alice), []string{"Created", "Name set to Checkout", "Turned on in production", "+ Rule 1: if user.key is alice, serve true in production"}},
+		"created":               {"flag", "", flag(alice), []string{"Created", "Default set to false", "+ Rule 1: if user.key is alice, serve true in production"}},
 		"deleted":               {"flag", flag(), "", []string{"Deleted"}},
 		"a level":               {"logger", `{"level":"INFO","environments":{}}`, `{"level":"DEBUG","environments":{}}`, []string{"Level INFO → DEBUG"}},
 		"a temporary level": {"logger", `{"level":null,"environments":{}}`, `{"level":null,"environments":{"staging":{"level":"DEBUG","expires_at":"2026-05-01T10:00:00.5Z"}}}`,

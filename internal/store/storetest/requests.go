@@ -12,7 +12,8 @@ import (
 )
 
 // requestConcept: a request with an idempotency key is carried out by one attempt, and its answer is kept.
-func requestConcept(t *testing.T, db *store.DB) {
+func requestConcept(t *testing.T, shared *store.DB) {
+	db := OpenSealed(t, New(t, shared.Name())) // sealed values need a ring of their own
 	account := newAccount(t, db).ID
 	begin := func(t *testing.T, ticket once.Ticket, fingerprint string, forget, abandoned time.Duration) (once.Kept, bool) {
 		t.Helper()
