@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs"
 	"github.com/signalbox/signalbox/internal/logging"
 	"github.com/signalbox/signalbox/internal/observations"
+	"github.com/signalbox/signalbox/internal/once"
 	"github.com/signalbox/signalbox/internal/openid"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/plans"
@@ -83,6 +84,7 @@ type OpenID interface {
 // Services has the parts that the API is built from.
 type Services struct {
 	Accounts      *accounts.Service
+	Once          *once.Service
 	Plans         plans.Table
 	Environments  *environments.Service
 	Observations  *observations.Service

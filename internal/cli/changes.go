@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	signalbox "github.com/signalbox/signalbox/client"
-	"github.com/signalbox/signalbox/internal/cli/condition"
 	"github.com/signalbox/signalbox/internal/cli/terminal"
+	"github.com/signalbox/signalbox/internal/condition"
 )
 
 func changeKind() kind[signalbox.Change] {

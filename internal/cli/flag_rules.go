@@ -11,8 +11,8 @@ import (
 
 	signalbox "github.com/signalbox/signalbox/client"
 	"github.com/signalbox/signalbox/client/flageval"
-	"github.com/signalbox/signalbox/internal/cli/condition"
 	"github.com/signalbox/signalbox/internal/cli/terminal"
+	"github.com/signalbox/signalbox/internal/condition"
 )
 
 func (s *shell) rules() *cobra.Command {

@@ -65,7 +65,7 @@ func (s *Service) queue(ctx context.Context, caller accounts.Caller, newRun func
 		return Run{}, err
 	}
 	queued, err := transaction.Write(ctx, s.Store, "", func(ctx context.Context, tx Tx) (Run, error) {
-		if _, err := caller.Confirm(ctx, tx); err != nil {
+		if _, err := caller.Begin(ctx, tx); err != nil {
 			return Run{}, err
 		}
 		run, err := newRun(ctx, tx)
@@ -103,7 +103,7 @@ func (s *Service) Cancel(ctx context.Context, caller accounts.Caller, id string)
 		return Run{}, err
 	}
 	return transaction.Write(ctx, s.Store, "", func(ctx context.Context, tx Tx) (Run, error) {
-		if _, err := caller.Confirm(ctx, tx); err != nil {
+		if _, err := caller.Begin(ctx, tx); err != nil {
 			return Run{}, err
 		}
 		ended, err := tx.CancelRun(ctx, caller.Account, id, tx.Now())

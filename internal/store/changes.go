@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	recordedColumns = `account_id, seq, kind, key, action, actor_type, actor_id, actor_name, before, after, reverts, created_at`
+	recordedColumns = `account_id, seq, kind, key, action, actor_type, actor_id, actor_name, before, after, reverts, note, created_at`
 	changeColumns   = recordedColumns + `, trimmed`
 )
 
 func scanChange(r row) (c changes.Change, err error) {
 	err = r.Scan(&c.Account, &c.Seq, &c.Kind, &c.Key, &c.Action, &c.Actor.Type, &c.Actor.ID, &c.Actor.Name,
-		rawJSON(&c.Before), rawJSON(&c.After), &c.Reverts, asTime(&c.CreatedAt), &c.Trimmed)
+		rawJSON(&c.Before), rawJSON(&c.After), &c.Reverts, &c.Note, asTime(&c.CreatedAt), &c.Trimmed)
 	return c, err
 }
 
@@ -43,9 +43,12 @@ func (tx *Tx) RecordChanges(ctx context.Context, account string, made ...changes
 	for i, c := range made {
 		c.Account, c.Seq, c.CreatedAt = account, before+1+int64(i), tx.now
 		rows[i] = []any{account, c.Seq, c.Kind, c.Key, string(c.Action), c.Actor.Type, c.Actor.ID, c.Actor.Name,
-			textOrNull(c.Before), textOrNull(c.After), c.Reverts, micros(tx.now)}
+			textOrNull(c.Before), textOrNull(c.After), c.Reverts, c.Note, micros(tx.now)}
 	}
 	tx.changed = true
+	if tx.firstChange == 0 {
+		tx.firstChange = before + 1
+	}
 	if access {
 		tx.access = 0
 	}
@@ -53,6 +56,14 @@ func (tx *Tx) RecordChanges(ctx context.Context, account string, made ...changes
 		return err
 	}
 	return tx.trimHistory(ctx, account, history, before)
+}
+
+// Recorded returns changes that the transaction has recorded, oldest first: limit of them, or fewer when they are large.
+func (tx *Tx) Recorded(ctx context.Context, account string, limit int) ([]changes.Change, error) {
+	if tx.firstChange == 0 {
+		return nil, nil
+	}
+	return changesAfter(ctx, tx.conn, account, tx.firstChange-1, limit)
 }
 
 // LastChange returns the number of an account's last change.
@@ -112,10 +123,14 @@ func (db *DB) EventsAfter(ctx context.Context, account string, seq int64, limit 
 // After returns an account's changes after a number, oldest first: limit of them, or fewer when they are large.
 func (db *DB) After(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
 	return fetch(ctx, db, forDecisions, func(ctx context.Context, tx *ReadTx) ([]changes.Change, error) {
-		found, _, err := upTo(ctx, tx.conn, scanChange, maxTailBytes, changeBytes,
-			`SELECT `+changeColumns+` FROM changes WHERE account_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`, account, seq, limit)
-		return found, err
+		return changesAfter(ctx, tx.conn, account, seq, limit)
 	})
+}
+
+func changesAfter(ctx context.Context, conn querier, account string, seq int64, limit int) ([]changes.Change, error) {
+	found, _, err := upTo(ctx, conn, scanChange, maxTailBytes, changeBytes,
+		`SELECT `+changeColumns+` FROM changes WHERE account_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`, account, seq, limit)
+	return found, err
 }
 
 // History reads recorded changes, each method in a transaction of its own.

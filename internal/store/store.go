@@ -262,6 +262,7 @@ type Tx struct {
 	historyLimit int64  // bytes of an account's history; zero is no limit
 	trimmed      int    // number of changes whose documents it removed
 	changed      bool   // it recorded changes
+	firstChange  int64  // the number of the first change it recorded; zero for none
 	wrote        bool   // a statement changed rows
 	afterCommit  []func()
 }

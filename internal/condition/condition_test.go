@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/signalbox/signalbox/internal/cli/condition"
+	"github.com/signalbox/signalbox/internal/condition"
 )
 
 func TestParse(t *testing.T) {

@@ -3,6 +3,8 @@ package condition
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -10,32 +12,63 @@ import (
 )
 
 // Text returns JSON Logic as Parse reads it, as far as that can express it, and else in a similar form. It is for people.
-func Text(logic Logic) string {
+func Text(logic Logic) string { return printer{infix: symbols(), literal: literalText}.text(logic) }
+
+// Sentence returns JSON Logic in words: user.plan is pro and user.age is at least 18.
+func Sentence(logic Logic) string {
+	operators := symbols()
+	maps.Copy(operators, map[string]string{"==": "is", "===": "is", "!=": "is not", "!==": "is not",
+		">=": "is at least", "<=": "is at most", ">": "is more than", "<": "is less than", "in": "is one of", "sem_ver": "version"})
+	return printer{infix: operators, literal: word}.text(logic)
+}
+
+// printer writes conditions for people.
+type printer struct {
+	infix   map[string]string // what is written between the arguments of an operator
+	literal func(value any) string
+}
+
+func (p printer) text(logic Logic) string {
 	operator, arguments := node(logic)
 	switch {
 	case operator == "":
-		return literalText(logic)
+		return p.literal(logic)
 	case operator == "var":
-		return variableText(arguments)
+		return p.variable(arguments)
 	case operator == "!" && len(arguments) == 1:
-		return "not " + grouped(arguments[0])
+		return "not " + p.grouped(arguments[0])
 	case operator == "fractional":
-		return shareText(arguments)
+		return p.share(arguments)
 	case operator == "in" && len(arguments) == 2:
-		return inText(arguments[0], arguments[1])
-	case len(arguments) > 1 && slices.Contains(infix(), operator):
+		return p.in(arguments[0], arguments[1])
+	case operator == "sem_ver" && len(arguments) == 3 && p.infix[operator] != "":
+		return p.version(arguments)
+	case len(arguments) > 1 && p.infix[operator] != "":
 		texts := make([]string, len(arguments))
 		for i, each := range arguments {
-			texts[i] = grouped(each)
+			texts[i] = p.grouped(each)
 		}
-		return strings.Join(texts, " "+strings.ReplaceAll(operator, "_", " ")+" ")
+		return strings.Join(texts, " "+p.infix[operator]+" ")
 	}
-	return call(operator, arguments)
+	return p.call(operator, arguments)
 }
 
-// infix returns the operators that are written between their arguments.
-func infix() []string {
-	return []string{"==", "===", "!=", "!==", "<", "<=", ">", ">=", "and", "or", "+", "-", "*", "/", "%", "starts_with", "ends_with"}
+// version returns "app.version is at least version 2.10.0" for a comparison of versions.
+func (p printer) version(arguments []any) string {
+	operator, is := arguments[1].(string)
+	if !is || p.infix[operator] == "" {
+		return p.call("sem_ver", arguments)
+	}
+	return p.grouped(arguments[0]) + " " + p.infix[operator] + " " + p.infix["sem_ver"] + " " + p.grouped(arguments[2])
+}
+
+// symbols returns the operators that are written between their arguments.
+func symbols() map[string]string {
+	texts := map[string]string{"starts_with": "starts with", "ends_with": "ends with"}
+	for _, same := range []string{"==", "===", "!=", "!==", "<", "<=", ">", ">=", "and", "or", "+", "-", "*", "/", "%", "in"} {
+		texts[same] = same
+	}
+	return texts
 }
 
 // node returns the operator and arguments of a node; a literal has none.
@@ -54,14 +87,14 @@ func node(logic Logic) (string, []any) {
 }
 
 // grouped returns the text of an argument, in parentheses when it joins others.
-func grouped(logic Logic) string {
+func (p printer) grouped(logic Logic) string {
 	if operator, arguments := node(logic); (operator == "and" || operator == "or") && len(arguments) > 1 {
-		return "(" + Text(logic) + ")"
+		return "(" + p.text(logic) + ")"
 	}
-	return Text(logic)
+	return p.text(logic)
 }
 
-func variableText(arguments []any) string {
+func (p printer) variable(arguments []any) string {
 	if len(arguments) == 0 {
 		return "the context"
 	}
@@ -71,7 +104,7 @@ func variableText(arguments []any) string {
 	case is && len(arguments) == 1:
 		return name
 	}
-	return call("var", arguments)
+	return p.call("var", arguments)
 }
 
 // Variables returns the names of the attributes that a condition reads.
@@ -96,27 +129,27 @@ func first(values []any) any {
 	return values[0]
 }
 
-// inText returns "user.plan in a, b", or "user.name contains x" for a text in a variable.
-func inText(member, of Logic) string {
+// in returns "user.plan in a, b", or "user.name contains x" for a text in a variable.
+func (p printer) in(member, of Logic) string {
 	if operator, _ := node(of); operator == "var" {
-		return grouped(of) + " contains " + grouped(member)
+		return p.grouped(of) + " contains " + p.grouped(member)
 	}
 	values, is := of.([]any)
 	if !is {
-		return grouped(member) + " in " + grouped(of)
+		return p.grouped(member) + " " + p.infix["in"] + " " + p.grouped(of)
 	}
 	texts := make([]string, len(values))
 	for i, value := range values {
-		texts[i] = Text(value)
+		texts[i] = p.text(value)
 	}
-	return grouped(member) + " in " + strings.Join(texts, ", ")
+	return p.grouped(member) + " " + p.infix["in"] + " " + strings.Join(texts, ", ")
 }
 
-// shareText returns "25 % by user.key" for a share of true and false, and a call for other splits.
-func shareText(arguments []any) string {
+// share returns "25 % by user.key" for a share of true and false, and a call for other splits.
+func (p printer) share(arguments []any) string {
 	percent, by, is := readShare(arguments)
 	if !is {
-		return call("fractional", arguments)
+		return p.call("fractional", arguments)
 	}
 	text := fmt.Sprintf("%v %%", percent)
 	if by == nil {
@@ -125,7 +158,7 @@ func shareText(arguments []any) string {
 	if operator, parts := node(by); operator == "cat" && len(parts) == 2 {
 		by = parts[1] // the seed says nothing to people
 	}
-	return text + " by " + Text(by)
+	return text + " by " + p.text(by)
 }
 
 // readShare returns the percentage of true in a split into true and false, and what it is by.
@@ -187,12 +220,38 @@ func SetPercent(logic Logic, percent float64) (Logic, bool) {
 	return map[string]any{"and": parts}, found
 }
 
-func call(operator string, arguments []any) string {
+func (p printer) call(operator string, arguments []any) string {
 	texts := make([]string, len(arguments))
 	for i, each := range arguments {
-		texts[i] = Text(each)
+		texts[i] = p.text(each)
 	}
 	return operator + "(" + strings.Join(texts, ", ") + ")"
+}
+
+// Percent returns the share of contexts that a condition selects: its own, or that of the
+// share among the parts of its "and". It reports whether there is one.
+func Percent(logic Logic) (float64, bool) {
+	operator, arguments := node(logic)
+	switch operator {
+	case "fractional":
+		percent, _, is := readShare(arguments)
+		return percent, is
+	case "and":
+		for _, part := range arguments {
+			if percent, is := Percent(part); is {
+				return percent, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// word is literalText without the quotes of a single word.
+func word(value any) string {
+	if text, is := value.(string); is && regexp.MustCompile(`^[\pL\pN][\pL\pN@._:/+-]*$`).MatchString(text) {
+		return text
+	}
+	return literalText(value)
 }
 
 func literalText(value any) string {
