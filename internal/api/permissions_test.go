@@ -37,7 +37,7 @@ func subjects() []subject {
 	return []subject{
 		{"Flags", []action{
 			{"See flags, and which services use them", under("/api/v1/flags", "GET", "GET /{id}", "GET /{id}/sources", "GET ../flag_sources")},
-			{"See the value for a context, and why", []string{"POST /api/v1/flags/{id}/actions/evaluate"}},
+			{"See the value for a context, and why", []string{"POST /api/v1/flags/{id}/actions/evaluate", "POST /api/v1/flags/actions/evaluate"}},
 			{"Create and delete flags", under("/api/v1/flags", "POST", "DELETE /{id}")},
 			{"Change a flag", []string{"PUT /api/v1/flags/{id}"}},
 			{"Evaluate flags over OFREP", under("/ofrep/v1/evaluate/flags", "POST", "POST /{key}")},

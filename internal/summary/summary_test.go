@@ -126,7 +126,7 @@ func FuzzOf(f *testing.F) {
 	f.Add("logger", `{"level":1}`, `{"environments":{"a":{"level":{}}}}`)
 	f.Fuzz(func(t *testing.T, kind, before, after string) {
 		if !json.Valid([]byte(before)) || !json.Valid([]byte(after)) {
-			t.Skip()
+			return
 		}
 		summary.Of(change(kind, before, after))
 		if same := summary.Of(change(kind, before, before)); len(same) != 0 {
