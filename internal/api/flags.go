@@ -214,9 +214,9 @@ func (a *API) evaluateFlags(c *call) (reply, error) {
 		return reply{}, err
 	}
 	environments := wanted.Or(snapshot.Environments())
-	for i, environment := range environments {
+	for _, environment := range environments {
 		if missing := snapshot.MissingEnvironment(environment); missing != nil {
-			return reply{}, missing.At(body.Place(fmt.Sprintf("environments/%d", i)))
+			return reply{}, missing.At(body.Place("environments"))
 		}
 	}
 	return ok(jsonapi.NewCollection(cutPage(snapshot.Keys(), request), request, func(key string) jsonapi.Resource {

@@ -143,6 +143,6 @@ func TestEvaluateFlags(t *testing.T) {
 			t.Errorf("got %s", some.body)
 		}
 		owner.post(path+"?page[number]=9", `{}`).want(200)
-		owner.post(path, `{"environments":["production","nowhere"]}`).refused(400, invalid("/environments/1"))
+		owner.post(path, `{"environments":["production","nowhere"]}`).refused(400, invalid("/environments"))
 	})
 }

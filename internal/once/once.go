@@ -59,6 +59,7 @@ type Ticket struct{ ID, Token string }
 type Kept struct {
 	Fingerprint string
 	CarriedOut  bool   // the transaction that does its work was committed
+	Abandoned   bool   // it was begun so long ago that no answer will come
 	Answer      []byte // nil while there is none
 }
 
@@ -96,7 +97,7 @@ func (s *Service) Begin(ctx context.Context, request Request) (*Ticket, *Answer,
 			return nil, nil, fmt.Errorf("reading a kept answer: %w", err)
 		}
 		return nil, answer, nil
-	case kept.CarriedOut:
+	case kept.CarriedOut && kept.Abandoned:
 		return nil, nil, fault.New(fault.AnswerLost,
 			"The first request with this Idempotency-Key was carried out, but its answer was lost. Read the resource to see its state.")
 	}

@@ -19,20 +19,20 @@ func (db *DB) BeginRequest(ctx context.Context, ticket once.Ticket, account, fin
 			tx.wrote = begun
 			return err
 		}
-		kept, err = tx.keptRequest(ctx, ticket.ID)
+		kept, err = tx.keptRequest(ctx, ticket.ID, tx.now.Add(-abandoned))
 		return err
 	})
 	return kept, begun, err
 }
 
-// keptRequest reads a request with its answer.
-func (tx *Tx) keptRequest(ctx context.Context, id string) (kept once.Kept, err error) {
+// keptRequest reads a request with its answer. It is abandoned if it was begun before an instant.
+func (tx *Tx) keptRequest(ctx context.Context, id string, abandoned time.Time) (kept once.Kept, err error) {
 	scan := func(r row) (hidden []byte, err error) {
-		err = r.Scan(&kept.Fingerprint, &kept.CarriedOut, &hidden)
+		err = r.Scan(&kept.Fingerprint, &kept.CarriedOut, &kept.Abandoned, &hidden)
 		return hidden, err
 	}
 	// A request that was released meanwhile is in progress for its caller, who tries again.
-	found, err := all(ctx, tx.conn, scan, `SELECT fingerprint, carried_out, sealed FROM requests WHERE id = $1`, id)
+	found, err := all(ctx, tx.conn, scan, `SELECT fingerprint, carried_out, begun_at < $2, sealed FROM requests WHERE id = $1`, id, micros(abandoned))
 	switch {
 	case err != nil:
 		return once.Kept{}, err
