@@ -11,6 +11,6 @@ CREATE TABLE requests (
 	carried_out INTEGER NOT NULL DEFAULT FALSE,
 	sealed      BLOB,
 	begun_at    INTEGER NOT NULL
-);
+) STRICT;
 
 CREATE INDEX requests_by_time ON requests (begun_at);
