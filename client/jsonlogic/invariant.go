@@ -37,7 +37,8 @@ func (n *node) constantTruth() (truthy, ok bool) {
 	return n.value.Truthy(), true
 }
 
-// allInvariant is invariant for `and` (all is true), where one falsy argument decides, and for `or`, where one truthy does.
+// allInvariant is invariant for `and` (all is true), where one falsy argument decides, and for `or`, where one truthy
+// argument decides.
 func (n *node) allInvariant(flagKey string, all bool) (truthy, ok bool) {
 	ok = true
 	for _, arg := range n.args {
@@ -50,7 +51,7 @@ func (n *node) allInvariant(flagKey string, all bool) (truthy, ok bool) {
 	return all && len(n.args) > 0, ok
 }
 
-// invariantBranch returns the truthiness of an `if` whose reachable results all have the same.
+// invariantBranch returns the truthiness of an `if` if all its reachable results agree.
 func (n *node) invariantBranch(flagKey string) (truthy, ok bool) {
 	var reached []*node
 	rest := n.args
@@ -79,7 +80,7 @@ func (n *node) invariantBranch(flagKey string) (truthy, ok bool) {
 	return truthy, true
 }
 
-// invariantSplit returns the truthiness of a split whose variants all have the same.
+// invariantSplit returns the truthiness of a split if all its variants agree.
 func (n *node) invariantSplit() (truthy, ok bool) {
 	buckets := slices.DeleteFunc(slices.Clone(n.args), func(arg *node) bool { return arg.kind != arrayNode || len(arg.args) == 0 })
 	for i, bucket := range buckets {

@@ -19,7 +19,7 @@ type resource[T any] struct {
 	save   func(tx Tx, ctx context.Context, changed T) error
 	remove func(tx Tx, ctx context.Context, account, id string) error
 	create func(ctx context.Context, tx Tx, caller accounts.Caller, draft *Draft) (T, error) // nil if only reports create it
-	over   func(draft *Draft, before T, now time.Time) T                                     // applies a draft to a stored one
+	over   func(draft *Draft, before T, now time.Time) T                                     // applies a draft to a stored resource
 }
 
 func services() resource[ReportingService] {

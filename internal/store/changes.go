@@ -26,8 +26,9 @@ func scanChange(r row) (c changes.Change, err error) {
 	return c, err
 }
 
-// RecordChanges appends changes to an account's history. Numbering them takes the account's lock until
-// the commit. One update numbers and counts all, because PostgreSQL keeps every version of the row until then.
+// RecordChanges appends changes to an account's history. Numbering them takes the account's lock until the commit. A
+// single update numbers and counts all changes, because PostgreSQL keeps every version of the account's row until the
+// commit.
 func (tx *Tx) RecordChanges(ctx context.Context, account string, made ...changes.Change) error {
 	if len(made) == 0 {
 		return nil
@@ -94,8 +95,8 @@ func (tx *ReadTx) Changes(ctx context.Context, account string, filter changes.Fi
 
 func changeBytes(c changes.Change) int { return len(c.Before) + len(c.After) }
 
-// LaterChanges returns the changes of a resource after a number, oldest first, without their documents. Those of several
-// resources are among them if they are all that the history has of this one.
+// LaterChanges returns the changes of a resource after a number, oldest first, without their documents. A change of
+// several resources is included if it is the only record of this resource's change.
 func (tx *ReadTx) LaterChanges(ctx context.Context, account, kind, key string, seq int64) ([]changes.Change, error) {
 	scan := func(r row) (changes.Change, error) {
 		c := changes.Change{Kind: kind}
@@ -164,9 +165,9 @@ func (h History) Changes(ctx context.Context, account string, filter changes.Fil
 	})
 }
 
-// EventsAfter is DB.After as event streams need it. Of the documents it reads only those of keys, which say whether
-// a key still works, and of loggers, for their levels. Changes whose document was removed are
-// left out; a stream that sees the gap tells its client to reload.
+// EventsAfter is DB.After as event streams need it. It reads documents only for keys, to see whether a key still works,
+// and for loggers, to see their levels. Changes whose document was removed are left out; a stream that sees the gap
+// tells its client to reload.
 func (h History) EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
 	scan := func(r row) (changes.Change, error) {
 		c := changes.Change{Account: account}

@@ -43,7 +43,7 @@ type postgres struct {
 	forgetting sync.Mutex // held by forgetIdle
 }
 
-// DefaultConnections are so few that four nodes fit into a PostgreSQL with its own defaults.
+// DefaultConnections lets four nodes share a PostgreSQL server with default settings.
 const DefaultConnections = 24
 
 // poolSizes shares connections out: one is the Listener's, a quarter is for loops and an eighth for observations.
@@ -93,7 +93,7 @@ func openPostgres(ctx context.Context, url string, connections int, limits Limit
 	return engine, nil
 }
 
-// MaxConnections returns how many connections the PostgreSQL server gives to users who are no superusers, together.
+// MaxConnections returns how many connections the PostgreSQL server allows in total for users who are not superusers.
 func (db *DB) MaxConnections(ctx context.Context) (int, error) {
 	return fetch(ctx, db, forLoops, func(ctx context.Context, tx *ReadTx) (int, error) {
 		return scalar(ctx, tx.conn, scanInt, `SELECT sum(CASE name WHEN 'max_connections' THEN setting::int ELSE -setting::int END)
@@ -145,8 +145,8 @@ func (p *postgres) write(ctx context.Context, options writeOptions, fn work) err
 	}
 }
 
-// beginWrite returns the statements before a transaction's own, for one round trip:
-// a node seldom stops between two of them. Locking the account reads its access version.
+// beginWrite returns the statements that begin a transaction. They take one round trip, so a node seldom stops between
+// two of them. Locking the account also reads its access version.
 func (p *postgres) beginWrite(conn *pgx.Conn, options writeOptions, attempt int, access *int64) *pgx.Batch {
 	idle, limit := time.Duration(attempt)*p.limits.Idle, p.limits.Write // a slow node gets more time at every attempt
 	if options.unlimited {
@@ -180,8 +180,9 @@ func serverRelease(conn *pgx.Conn) int {
 	return number
 }
 
-// forgetIdle closes the idle connections, for one caller at a time. database/sql cuts them off a pool's list, and closes
-// them after it unlocked the list: a second caller would let others overwrite that part of the list.
+// forgetIdle closes the idle connections, for one caller at a time. database/sql cuts them off a pool's list and closes
+// them after unlocking the list. A second caller would raise the limit again, and new idle connections would overwrite
+// that part of the list.
 func (p *postgres) forgetIdle() {
 	p.forgetting.Lock()
 	defer p.forgetting.Unlock()

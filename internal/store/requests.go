@@ -31,7 +31,7 @@ func (tx *Tx) keptRequest(ctx context.Context, id string, abandoned time.Time) (
 		err = r.Scan(&kept.Fingerprint, &kept.CarriedOut, &kept.Abandoned, &hidden)
 		return hidden, err
 	}
-	// A request that was released meanwhile is in progress for its caller, who tries again.
+	// If the request was released meanwhile, the caller is told that it is in progress, and tries again.
 	found, err := all(ctx, tx.conn, scan, `SELECT fingerprint, carried_out, begun_at < $2, sealed FROM requests WHERE id = $1`, id, micros(abandoned))
 	switch {
 	case err != nil:

@@ -22,7 +22,8 @@ const (
 	restoreFiles = ".signalbox-restore-*.tmp"
 )
 
-// databaseFiles returns the suffixes of the files of a database. Files that hold commits of the database go before it.
+// databaseFiles returns the suffixes of the files of a database. Files that may hold commits come first, and are moved
+// before the database itself.
 func databaseFiles() []string { return []string{"-wal", "-shm", "-journal", ""} }
 
 // restoration is a decided restore. Its files are in the folder of the database.

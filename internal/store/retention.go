@@ -137,8 +137,8 @@ func (db *DB) RemoveMetrics(ctx context.Context, by observations.Resolution, bef
 	})
 }
 
-// ForgetLoggers removes the rows that remain of deleted loggers, all but the newest of each account; but is their number.
-// On PostgreSQL it may wait for a writer that creates a logger again, and then checks only the outer conditions again.
+// ForgetLoggers removes the rows of deleted loggers, except the newest of each account; but is how many it keeps. On
+// PostgreSQL it may wait for a writer that creates a logger again, and then checks only the outer conditions again.
 func (db *DB) ForgetLoggers(ctx context.Context, but int) (removed int, err error) {
 	return db.removeOfEach(ctx, func(account string) (int, error) {
 		return db.removeAll(ctx, `DELETE FROM loggers WHERE account_id = $3 AND deleted_at IS NOT NULL AND key IN
