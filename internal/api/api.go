@@ -28,7 +28,7 @@ import (
 
 // Authenticator turns a bearer token or a session's cookie into a caller.
 type Authenticator interface {
-	// Authenticate also gets the address of the token's sender.
+	// Authenticate finds the caller of a token; peer is the address of the sender.
 	Authenticate(ctx context.Context, token, peer string) (accounts.Caller, error)
 	AuthenticateSession(ctx context.Context, token, peer string) (accounts.Caller, error)
 	// Recall returns the caller behind a token from memory, while the database is
@@ -164,7 +164,7 @@ func (a *API) Stop() { a.refresher.loop.Stop() }
 // Hear takes a change from the feed.
 func (a *API) Hear(change changes.Change) { a.refresher.moved(change.Account, change.Seq) }
 
-// Moved tells the API that an account has changes up to seq that the feed did not pass on.
+// Moved tells the API that an account has changes up to seq that the feed skipped.
 func (a *API) Moved(account string, seq int64) { a.refresher.moved(account, seq) }
 
 // New creates the HTTP interface.

@@ -28,8 +28,8 @@ type summarized struct {
 	Summary []summary.Sentence `json:"summary"`
 }
 
-// dryRunSummary says what a dry run would do. Sentences about other resources than the
-// first, which the request named, begin with their kind and key.
+// dryRunSummary describes what a dry run would do. The first change is of the requested
+// resource; sentences about other resources begin with their kind and key.
 func dryRunSummary(made []changes.Change) []summary.Sentence {
 	sentences := []summary.Sentence{}
 	for i, change := range made {

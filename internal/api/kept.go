@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// keptShare is the divisor of the bytes that an account gets in each turn: one eighth of all.
+// keptShare sets the bytes that an account gets in each turn: one eighth of the limit.
 const keptShare = 8
 
 // KeptSnapshot is a snapshot that a node keeps over a restart.
@@ -32,8 +32,8 @@ type KeptFlags struct {
 }
 
 // SnapshotsToKeep returns the snapshots that would be served if the database were away, up to limit
-// bytes. The bytes are given out in turns: in each turn every account gets up to one
-// keptShare. The most recently used snapshots come first.
+// bytes. To share the limit fairly, every account gets up to limit/keptShare bytes in each
+// turn. Within a turn, the most recently used snapshots come first.
 func (a *API) SnapshotsToKeep(limit int) []KeptSnapshot {
 	type candidate struct {
 		keptSnapshot
@@ -96,7 +96,7 @@ func (a *API) UseKept(snapshots []KeptSnapshot, flags []KeptFlags) {
 
 // LoadKept loads the snapshots and flags that were kept before a restart from the database, so
 // that the node is again prepared for an outage. It returns when all are loaded or ctx
-// ends. Those that fail are loaded at their next use.
+// ends. Snapshots and flags that fail to load are loaded at their next use.
 func (a *API) LoadKept(ctx context.Context, snapshots []KeptSnapshot, flags []KeptFlags, heads map[string]int64) {
 	for _, kept := range flags {
 		if head, exists := heads[kept.Account]; exists && ctx.Err() == nil && !isTooOld(kept.Confirmed) {

@@ -18,7 +18,7 @@ import (
 
 func changeKind() kind[signalbox.Change] {
 	return kind[signalbox.Change]{
-		noun: "change", // its kind is that of what changed
+		noun: "change", // a change's document has the kind of the changed resource
 		of:   func(c signalbox.Change) signalbox.Resource { return c.Resource },
 		all: func(ctx context.Context, c *signalbox.Client) iter.Seq2[signalbox.Change, error] {
 			const completed = 50
@@ -100,8 +100,8 @@ func (s *shell) showChange() *cobra.Command {
 	})
 }
 
-// flatten returns the values of a document by their paths, as people read them: {"a": {"b": [{"c": 1}]}} has 1 at a.b[0].c, and
-// the logic of a rule is one condition. When the resource was written is left out.
+// flatten returns the values of a document by path: {"a": {"b": [{"c": 1}]}} has 1 at a.b[0].c. The logic of a rule becomes one
+// condition. created_at and updated_at are left out.
 func flatten(document json.RawMessage) map[string]json.RawMessage {
 	found := map[string]json.RawMessage{}
 	addFlat(found, "", document)

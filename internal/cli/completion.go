@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/internal/naming"
 )
 
-// completion returns what an argument or flag may be on a server, after the arguments that were given already.
+// completion returns the possible values of an argument or flag. given are the arguments before it.
 type completion func(ctx context.Context, client *signalbox.Client, given ...string) []string
 
 // completionPatience is how long a completion may take after Tab was pressed.

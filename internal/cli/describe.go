@@ -76,7 +76,7 @@ func section[T any](c *call, title string, items []T, line func(T) terminal.Show
 	}
 }
 
-// described is how many items a section of a description has at most.
+// described is the maximum number of items in a section of a description.
 const described = 5
 
 // describeHistory prints the last changes of a resource.
@@ -92,8 +92,7 @@ func (c *call) describeHistory(ctx context.Context, resource string) error {
 	return nil
 }
 
-// describeWarnings prints what the server would warn of if the resource was written as it is. A key that may not write gets
-// no warnings.
+// describeWarnings prints the server's warnings about the resource, from a dry run. A key that may not write gets none.
 func (c *call) describeWarnings(ctx context.Context, kind, id string, attributes any) {
 	written, err := c.client.Documents.Replace(ctx, kind, id, attributes, signalbox.DryRun())
 	if err != nil || written.Notes == nil {

@@ -49,7 +49,7 @@ func attributeNames(ctx context.Context, client *signalbox.Client, _ ...string) 
 	return names
 }
 
-// logic returns the condition of the flags for a flag; nil when they have none.
+// logic returns the condition from --when and --percent; nil if neither is given.
 func (f *ruleFlags) logic(c *call) (json.RawMessage, error) {
 	var parts []any
 	if c.changed("when") {
@@ -72,7 +72,7 @@ func (f *ruleFlags) logic(c *call) (json.RawMessage, error) {
 	return json.Marshal(condition.And(parts...))
 }
 
-// change writes what the flags have of a rule into it.
+// change sets the members of a rule for which there are command-line flags.
 func (f *ruleFlags) change(c *call, of signalbox.Flag, rule *flageval.Rule) (err error) {
 	logic, err := f.logic(c)
 	if err != nil {

@@ -31,7 +31,7 @@ func keyKind() kind[signalbox.Key] {
 	})
 }
 
-// keyStatus returns the state of a key. The server goes on listing one that has expired as active.
+// keyStatus returns the state of a key. The server lists an expired key as active.
 func keyStatus(k signalbox.Key) string {
 	if k.Status == signalbox.KeyActive && k.ExpiresAt != nil && k.ExpiresAt.Before(time.Now()) {
 		return "EXPIRED"

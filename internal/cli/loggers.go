@@ -231,8 +231,8 @@ func (s *shell) setLogger() *cobra.Command {
 	})
 }
 
-// newLogger returns a question about a logger that does not exist yet and looks like one that does; "" for others. Levels may
-// be set before a service reports a logger.
+// newLogger asks whether the name of a new logger is misspelled, if an existing name is similar; else it returns "". It is not
+// an error, because levels may be set before a service reports a logger.
 func (c *call) newLogger(ctx context.Context, name string) string {
 	if _, err := c.client.Loggers.Get(ctx, name); !signalbox.IsNotFound(err) {
 		return ""
@@ -240,7 +240,7 @@ func (c *call) newLogger(ctx context.Context, name string) string {
 	return newNear(loglevel.Normalize(name), loggerKind().ids(ctx, c.client))
 }
 
-// editLogger changes a logger, or creates it. An unmanaged logger's level is what a service reported: nobody set it.
+// editLogger changes a logger, or creates it. The level of an unmanaged logger was reported by a service, so it is dropped.
 func editLogger(ctx context.Context, c *call, name string, change func(*signalbox.LoggerDraft)) (signalbox.Logger, error) {
 	k := loggerKind()
 	k.get = func(ctx context.Context, client *signalbox.Client, id string) (signalbox.Logger, error) {

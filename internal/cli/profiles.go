@@ -58,7 +58,7 @@ func (p profile) client() (*signalbox.Client, error) {
 	return signalbox.New(p.URL, p.APIKey, agent)
 }
 
-// explain returns err, or what to do about it: a session has ended, or no Signalbox answers.
+// explain adds advice to err if the session has ended or the URL does not answer as Signalbox.
 func (p profile) explain(err error) error {
 	refused, answered := errors.AsType[*signalbox.APIError](err)
 	_, lost := errors.AsType[net.Error](err)
@@ -77,8 +77,8 @@ func (p profile) explain(err error) error {
 	return err
 }
 
-// address returns the base URL that somebody gave, without slashes at its end. One without a scheme gets http on this machine
-// and https elsewhere, so that a key never goes over a network in the clear by a guess.
+// address returns the given base URL without slashes at its end. Without a scheme, it uses http for this machine and https for
+// all others, so that it never guesses a URL that would send a key unencrypted over a network.
 func (s *shell) address(given string) string {
 	given = strings.TrimRight(given, "/")
 	if given == "" || strings.Contains(given, "://") {
@@ -96,7 +96,7 @@ func (s *shell) address(given string) string {
 	return guessed
 }
 
-// profileFile is the file that keeps what login was told.
+// profileFile is the file in which login saves profiles.
 type profileFile struct {
 	path     string
 	Current  string             `json:"current"`

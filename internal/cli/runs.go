@@ -114,7 +114,7 @@ func (s *shell) watchRun() *cobra.Command {
 	})
 }
 
-// watch waits for a run and prints it. One that did not succeed makes the command fail.
+// watch waits for a run and prints it. The command fails if the run did not succeed.
 func (c *call) watch(ctx context.Context, known signalbox.Run) error {
 	run, err := c.await(ctx, known)
 	if err != nil {
@@ -132,8 +132,8 @@ func (c *call) watch(ctx context.Context, known signalbox.Run) error {
 	return terminal.Silent(terminal.ExitFailed)
 }
 
-// await waits for the end of a run and says how it gets on; the caller may know no more than its id. It waits less long at
-// first, because most runs are short.
+// await waits for the end of a run and prints its progress. known needs only the id. The first pauses are short, because most
+// runs are short.
 func (c *call) await(ctx context.Context, known signalbox.Run) (signalbox.Run, error) {
 	const first, longest, reminder = 50 * time.Millisecond, 2 * time.Second, 15 * time.Second
 	id, status, began, said := known.ID, known.Status, time.Now(), time.Now()

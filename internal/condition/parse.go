@@ -13,7 +13,7 @@ import (
 // Logic is a rule of JSON Logic, decoded.
 type Logic = any
 
-// operators are those of JSON Logic that compare a variable with a value, by what people type. Longer ones come first.
+// operators returns the comparisons as people type them and in JSON Logic. Longer operators come first.
 func operators() []struct{ typed, logic string } {
 	return []struct{ typed, logic string }{
 		{"not in", "not in"}, {"in", "in"}, {"contains", "contains"}, {"starts with", "starts_with"}, {"ends with", "ends_with"},
@@ -51,7 +51,7 @@ func Decode(text []byte) (Logic, error) {
 	return rawjson.Decode[any](text)
 }
 
-// And returns what is true when all parts are.
+// And returns a condition that is true if all parts are true.
 func And(parts ...Logic) Logic {
 	if len(parts) == 1 {
 		return parts[0]
@@ -59,8 +59,8 @@ func And(parts ...Logic) Logic {
 	return map[string]any{"and": parts}
 }
 
-// Share returns what is true for a percentage of the values of a variable. The seed keeps it apart from the shares of other
-// flags: without one, all would choose the same users.
+// Share returns a condition that is true for a percentage of the values of a variable. Each flag needs its own seed, or all
+// flags would choose the same users.
 func Share(seed, variable string, percent float64) (Logic, error) {
 	if percent < 0 || percent > 100 {
 		return nil, fmt.Errorf("a percentage is 0 to 100, not %v", percent)
@@ -79,7 +79,7 @@ func isVariable(text string) bool {
 	return regexp.MustCompile(`^[A-Za-z_][\w-]*(\.[\w-]+)+$`).MatchString(text)
 }
 
-// parseClause reads a variable, an operator and a value; a variable alone is true when it is.
+// parseClause reads a variable, an operator and a value, or a variable that must be true.
 func parseClause(clause string) (Logic, error) {
 	if negated, is := strings.CutPrefix(clause, "not "); is {
 		inner, err := parseClause(strings.TrimSpace(negated))
@@ -106,7 +106,7 @@ func parseClause(clause string) (Logic, error) {
 	return nil, fmt.Errorf("%q is not %s", clause, help)
 }
 
-// cutOperator takes an operator off the front of a text. Those that are words end with a space.
+// cutOperator removes an operator from the front of a text. A space must follow an operator that is a word.
 func cutOperator(text, operator string) (string, bool) {
 	rest, is := strings.CutPrefix(text, operator)
 	isWord := operator[0] >= 'a'
@@ -142,7 +142,7 @@ func list(text string) []any {
 	return values
 }
 
-// literal reads a value: JSON if it is that, a text in single quotes, or else the text itself.
+// literal reads a value: JSON, a text in single quotes, or else the text itself.
 func literal(text string) any {
 	if value, err := Decode([]byte(text)); err == nil {
 		return value

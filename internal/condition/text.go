@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// Text returns JSON Logic as Parse reads it, as far as that can express it, and else in a similar form. It is for people.
+// Text returns JSON Logic in the form that Parse reads, or in a similar form if Parse has none. It is for people.
 func Text(logic Logic) string { return printer{infix: symbols(), literal: literalText}.text(logic) }
 
 // Sentence returns JSON Logic in words: user.plan is pro and user.age is at least 18.
@@ -24,7 +24,7 @@ func Sentence(logic Logic) string {
 
 // printer writes conditions for people.
 type printer struct {
-	infix   map[string]string // what is written between the arguments of an operator
+	infix   map[string]string // the text between the arguments of an operator
 	literal func(value any) string
 }
 
@@ -86,7 +86,7 @@ func node(logic Logic) (string, []any) {
 	return "", nil
 }
 
-// grouped returns the text of an argument, in parentheses when it joins others.
+// grouped returns the text of an argument, in parentheses if it is an `and` or an `or`.
 func (p printer) grouped(logic Logic) string {
 	if operator, arguments := node(logic); (operator == "and" || operator == "or") && len(arguments) > 1 {
 		return "(" + p.text(logic) + ")"
@@ -99,7 +99,7 @@ func (p printer) variable(arguments []any) string {
 		return "the context"
 	}
 	switch name, is := arguments[0].(string); {
-	case is && name == "": // what a loop is at
+	case is && name == "": // the current element of a loop
 		return "it"
 	case is && len(arguments) == 1:
 		return name
@@ -161,7 +161,7 @@ func (p printer) share(arguments []any) string {
 	return text + " by " + p.text(by)
 }
 
-// readShare returns the percentage of true in a split into true and false, and what it is by.
+// readShare returns the percentage of true in a split into true and false, and the value that decides the split.
 func readShare(arguments []any) (percent float64, by Logic, is bool) {
 	if len(arguments) == 3 {
 		by, arguments = arguments[0], arguments[1:]
@@ -193,8 +193,8 @@ func bucket(of any, outcome bool) (float64, bool) {
 	return 0, false
 }
 
-// SetPercent returns a condition with another percentage: that of its share, or of the one among the parts of its "and". It
-// reports whether there was one.
+// SetPercent returns a condition whose share has another percentage, and reports whether there is a share: the condition
+// itself, or a part of its "and".
 func SetPercent(logic Logic, percent float64) (Logic, bool) {
 	operator, arguments := node(logic)
 	if operator == "fractional" {
@@ -228,8 +228,8 @@ func (p printer) call(operator string, arguments []any) string {
 	return operator + "(" + strings.Join(texts, ", ") + ")"
 }
 
-// Percent returns the share of contexts that a condition selects: its own, or that of the
-// share among the parts of its "and". It reports whether there is one.
+// Percent returns the percentage of the share in a condition, and reports whether there is
+// a share: the condition itself, or a part of its "and".
 func Percent(logic Logic) (float64, bool) {
 	operator, arguments := node(logic)
 	switch operator {

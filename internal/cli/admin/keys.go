@@ -94,7 +94,7 @@ func printKeys(w io.Writer, keys []accounts.Key) {
 	}
 }
 
-// keyStatus returns the state of a key; one that has expired goes on being stored as active.
+// keyStatus returns the state of a key. An expired key is still stored as active.
 func keyStatus(key accounts.Key) string {
 	if key.Status == accounts.Active && key.ExpiresAt != nil && key.ExpiresAt.Before(time.Now()) {
 		return "EXPIRED"

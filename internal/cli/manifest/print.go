@@ -7,7 +7,7 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// Print prints what a plan changes, what it keeps and what is refused, and a line that counts.
+// Print prints the changed, kept and refused resources of a plan, and a line with their numbers.
 func (p *Plan) Print(t *terminal.Terminal) {
 	for _, step := range p.Steps {
 		step.print(t)
@@ -27,7 +27,7 @@ func (p *Plan) Print(t *terminal.Terminal) {
 	}
 }
 
-// more returns the counts that most plans do not have.
+// more returns the counts that are zero in most plans.
 func (p *Plan) more() (text string) {
 	if count := p.Count(Refuse); count > 0 {
 		text += fmt.Sprintf(", %d refused", count)
@@ -85,7 +85,7 @@ func (s *Step) title() string {
 	return title
 }
 
-// says returns what the file says about a member that is kept.
+// says returns the end of a sentence about a kept member: the value in the file.
 func says(t *terminal.Terminal, declared any) string {
 	if declared == nil {
 		return ""
@@ -112,7 +112,7 @@ func (s *Step) Differences() (found []Difference) {
 	return found
 }
 
-// text returns a value as JSON. Only what a person sees on a screen is cut.
+// text returns a value as JSON. Long values are cut on a terminal only.
 func text(t *terminal.Terminal, value any) string {
 	const limit = 200
 	line, err := rawjson.Encode(value)

@@ -201,7 +201,7 @@ func (t *Terminal) PrintYAML(documents []json.RawMessage) error {
 	return nil
 }
 
-// printTemplate fills a template with a document; one for a list is filled once, with the list.
+// printTemplate fills a template with a document. A list is one document.
 func (t *Terminal) printTemplate(filled filler, document json.RawMessage) error {
 	value, err := rawjson.Decode[any](document)
 	if err != nil {

@@ -40,7 +40,7 @@ const (
 )
 
 // writeTable writes a table that is at most width columns wide; 0 is any width. The widest columns are cut first, then the
-// last ones are left out. If what must be whole is wider, the terminal breaks the lines.
+// last columns are left out. If the uncut columns are still wider, the terminal wraps the lines.
 func writeTable[T any](w io.Writer, columns []Column[T], items []T, width int, colored bool) error {
 	return writeRows(w, columns, items, width, colored, func(int) bool { return true })
 }
@@ -92,7 +92,7 @@ func (c Column[T]) cell(item T) cell {
 	return read
 }
 
-// fit returns the width of every column; 0 leaves one out. Columns that are not flexible keep their width.
+// fit returns the width of every column; a column of width 0 is left out. Columns that are not flexible keep their width.
 func fit(rows [][]cell, width int, flexible []bool) []int {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {

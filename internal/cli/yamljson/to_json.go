@@ -67,7 +67,7 @@ func firstLine(node *yaml.Node) int {
 	return node.Line
 }
 
-// itemLines returns where the items of a document begin that is a list.
+// itemLines returns the first line of each item if the document is a list.
 func itemLines(node *yaml.Node) (lines []int) {
 	if node.Kind != yaml.DocumentNode || len(node.Content) == 0 || node.Content[0].Kind != yaml.SequenceNode {
 		return nil
@@ -78,7 +78,7 @@ func itemLines(node *yaml.Node) (lines []int) {
 	return lines
 }
 
-// budget is what may still be written.
+// budget is the number of nodes and bytes that may still be written.
 type budget struct{ nodes, bytes int }
 
 // jsonWriter writes nodes as JSON.
