@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
@@ -248,10 +248,20 @@ func Percent(logic Logic) (float64, bool) {
 
 // word is literalText without the quotes of a single word.
 func word(value any) string {
-	if text, is := value.(string); is && regexp.MustCompile(`^[\pL\pN][\pL\pN@._:/+-]*$`).MatchString(text) {
-		return text
+	if text, is := value.(string); is {
+		return Word(text)
 	}
 	return literalText(value)
+}
+
+// Word returns a text for a sentence: a single word as it is, everything else in quotes. A
+// text that looks like another value, such as "true", keeps its quotes.
+func Word(text string) string {
+	breaks := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == ',' || r == '"' }
+	if text == "" || strings.ContainsFunc(text, breaks) || json.Valid([]byte(text)) {
+		return literalText(text)
+	}
+	return text
 }
 
 func literalText(value any) string {

@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/signalbox/signalbox/internal/condition"
+	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
@@ -21,8 +23,8 @@ func derived() []string {
 // members compares two objects member by member. pointer is the place of the objects.
 func (c *comparison) members(environment, pointer string, before, after map[string]json.RawMessage) {
 	for _, name := range union(before, after) {
-		was, is, place := before[name], after[name], pointer+"/"+escape(name)
-		if rawjson.Same(orNull(was), orNull(is)) || pointer == "" && slices.Contains(derived(), name) {
+		was, is, place := before[name], after[name], pointer+"/"+fault.Escape(name)
+		if rawjson.Same(rawjson.OrNull(was), rawjson.OrNull(is)) || pointer == "" && slices.Contains(derived(), name) {
 			continue
 		}
 		switch {
@@ -31,7 +33,7 @@ func (c *comparison) members(environment, pointer string, before, after map[stri
 		case c.hasLevels() && name == "level":
 			c.level("", place, before, after, "level_expires_at")
 		case c.hasLevels() && name == "level_expires_at":
-			if rawjson.Same(orNull(before["level"]), orNull(after["level"])) { // else it is told with the level
+			if rawjson.Same(rawjson.OrNull(before["level"]), rawjson.OrNull(after["level"])) { // else it is told with the level
 				c.level("", place, before, after, name)
 			}
 		case c.kind == "config" && pointer == "" && name == "items":
@@ -45,17 +47,17 @@ func (c *comparison) members(environment, pointer string, before, after map[stri
 // environments compares the values of every environment.
 func (c *comparison) environments(before, after, items map[string]json.RawMessage) {
 	for _, environment := range union(before, after) {
-		pointer := "/environments/" + escape(environment)
+		pointer := "/environments/" + fault.Escape(environment)
 		was, is := object(before[environment]), object(after[environment])
 		if c.hasLevels() {
 			c.level(environment, pointer+"/level", was, is, "expires_at")
 			continue
 		}
 		for _, name := range union(was, is) {
-			if rawjson.Same(orNull(was[name]), orNull(is[name])) {
+			if rawjson.Same(rawjson.OrNull(was[name]), rawjson.OrNull(is[name])) {
 				continue
 			}
-			place := pointer + "/" + escape(name)
+			place := pointer + "/" + fault.Escape(name)
 			switch {
 			case c.kind == "flag" && name == "rules":
 				c.rules(environment, place, was[name], is[name])
@@ -75,11 +77,11 @@ func (c *comparison) hasLevels() bool { return c.kind == "logger" || c.kind == "
 func (c *comparison) level(environment, place string, before, after map[string]json.RawMessage, expiry string) {
 	was, is, until := before["level"], after["level"], after[expiry]
 	started := len(c.sentences)
-	if !rawjson.Same(orNull(was), orNull(is)) {
+	if !rawjson.Same(rawjson.OrNull(was), rawjson.OrNull(is)) {
 		c.differs(environment, place, "Level", was, is)
 	}
 	switch {
-	case isNothing(is) || rawjson.Same(orNull(until), orNull(before[expiry])):
+	case isNothing(is) || rawjson.Same(rawjson.OrNull(until), rawjson.OrNull(before[expiry])):
 	case len(c.sentences) > started && !isNothing(until):
 		c.sentences[started].Text += " until " + instant(until)
 	case !isNothing(until):
@@ -115,10 +117,10 @@ func (c *comparison) items(before, after, environments map[string]json.RawMessag
 	for _, name := range union(before, after) {
 		was, is := object(before[name]), object(after[name])
 		for _, part := range union(was, is) {
-			if rawjson.Same(orNull(was[part]), orNull(is[part])) || part != "value" && (before[name] == nil || after[name] == nil) {
+			if rawjson.Same(rawjson.OrNull(was[part]), rawjson.OrNull(is[part])) || part != "value" && (before[name] == nil || after[name] == nil) {
 				continue
 			}
-			place := "/items/" + escape(name) + "/" + escape(part)
+			place := "/items/" + fault.Escape(name) + "/" + fault.Escape(part)
 			if part == "value" {
 				c.differs("", place, name, was[part], is[part])
 				c.keeping(name, environments)
@@ -206,17 +208,14 @@ const shownRunes = 80
 
 // value returns a JSON value for people: a word without its quotes, other texts with them.
 func value(text json.RawMessage) string {
+	if len(text) > 0 && text[0] == '"' {
+		return cut(condition.Word(rawjson.Unquote(text)))
+	}
 	var compact bytes.Buffer
 	if json.Compact(&compact, text) != nil {
 		return cut(string(text))
 	}
-	shown := compact.String()
-	if len(text) > 0 && text[0] == '"' {
-		if word := rawjson.Unquote(text); word != "" && !strings.ContainsFunc(word, func(r rune) bool { return r <= ' ' || r == ',' || r == '"' }) {
-			shown = word
-		}
-	}
-	return cut(shown)
+	return cut(compact.String())
 }
 
 // cut returns the beginning of a long text.
@@ -234,18 +233,6 @@ func isNothing(text json.RawMessage) bool { return len(text) == 0 || string(text
 // isEmpty reports whether a value is one that a new resource has without asking.
 func isEmpty(text json.RawMessage) bool {
 	return slices.Contains([]string{"{}", "[]", `""`, "null"}, string(text))
-}
-
-func orNull(text json.RawMessage) json.RawMessage {
-	if len(text) == 0 {
-		return json.RawMessage("null")
-	}
-	return text
-}
-
-// escape returns a member's name as a part of a JSON Pointer.
-func escape(name string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
 // union returns the names of both objects: well-known members first, in the order in

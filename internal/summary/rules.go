@@ -54,11 +54,11 @@ func parseRules(text json.RawMessage) []rule {
 		Description  string
 		Logic, Value json.RawMessage
 	}
-	_ = json.Unmarshal(orNull(text), &stored)
+	_ = json.Unmarshal(rawjson.OrNull(text), &stored)
 	rules := make([]rule, len(stored))
 	for i, each := range stored {
 		logic, _ := condition.Decode(each.Logic) // a stored rule can be read
-		rules[i] = rule{description: each.Description, logic: logic, content: encode(logic), value: value(each.Value), serves: string(rawjson.Canonical(orNull(each.Value)))}
+		rules[i] = rule{description: each.Description, logic: logic, content: encode(logic), value: value(each.Value), serves: string(rawjson.Canonical(rawjson.OrNull(each.Value)))}
 		rules[i].percent, rules[i].isShare = condition.Percent(logic)
 		rules[i].form = rules[i].content
 		if rules[i].isShare {
