@@ -144,8 +144,6 @@ func (a *App) stopKeeping(ctx context.Context) {
 	if a.lastKnown == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, endTimeout)
-	defer cancel()
 	if heads, err := a.db.Heads(ctx); err == nil {
 		a.api.CatchUp(ctx, heads)
 	}
