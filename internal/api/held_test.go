@@ -215,7 +215,7 @@ func TestHeldRequest_Deletes(t *testing.T) {
 	t.Parallel()
 	storetest.Need(t, "postgres")
 	node := start(t, storetest.New(t, "postgres"))
-	raw := node.node.Database.Raw(t)
+	raw, db := node.node.Database.Raw(t), node.node.Database.Open(t)
 	waiting := func() bool {
 		var count int
 		err := raw.QueryRowContext(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&count)
@@ -235,7 +235,6 @@ func TestHeldRequest_Deletes(t *testing.T) {
 			locked, release := make(chan struct{}), make(chan struct{})
 			revoked := make(chan error, 1)
 			account := owner.get(accountPath).want(200).data().ID
-			db := owner.node.Database.Open(t)
 			go func() {
 				revoked <- db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
 					close(locked)

@@ -26,14 +26,15 @@ func (c client) addTotal(what string, more int) {
 func TestJob_ConfigurationBytesLimit(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
-	large := attributes{"body": strings.Repeat("x", 1<<20)}
+	const size = 1 << 18
+	large := attributes{"body": strings.Repeat("x", size)}
 	full := problem{code: "row_limit_reached", meta: map[string]any{"limit_key": "jobs.configuration_bytes", "maximum": float64(jobs.MaxConfigurationBytes)}}
 	small := owner.makeJob("small", nil)
 	owner.post(jobsPath, envelope("job", "large", sendingTo(nowhere, large))).want(201)
-	owner.addTotal("job configuration bytes", jobs.MaxConfigurationBytes-2<<20)
+	owner.addTotal("job configuration bytes", jobs.MaxConfigurationBytes-2*size)
 	owner.post(jobsPath, envelope("job", "one-more", sendingTo(nowhere, large))).refused(409, full)
 	owner.put(small, envelope("job", "", sendingTo(nowhere, large))).refused(409, full)
-	if got := owner.get(jobsPath).want(200); len(got.ids()) != 2 || len(got.body) < 1<<20 {
+	if got := owner.get(jobsPath).want(200); len(got.ids()) != 2 || len(got.body) < size {
 		t.Errorf("got %d jobs in %d bytes", len(got.ids()), len(got.body))
 	}
 	owner.delete(jobsPath + "/large").want(204)
