@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/signalbox/signalbox/internal/store/storetest"
+	"github.com/signalbox/signalbox/internal/suite"
 )
 
 // A server that takes longer than this to start, answer or stop hangs.
@@ -57,19 +58,30 @@ func build(to string) error {
 
 func TestScripts_Both(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []string{"sqlite", "postgres"} {
+	runScripts(t, "both", "sqlite", "postgres")
+}
+
+// TestScripts_Either: scripts about the command line, which is the same on each database,
+// run on the quicker one. Under make soak they run on both.
+func TestScripts_Either(t *testing.T) {
+	t.Parallel()
+	runScripts(t, "either", suite.Scale([]string{"sqlite"}, []string{"sqlite", "postgres"})...)
+}
+
+func runScripts(t *testing.T, folder string, kinds ...string) {
+	t.Helper()
+	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			storetest.Need(t, kind)
-			testscript.Run(t, params(kind, filepath.Join("testdata", "both")))
+			testscript.Run(t, params(kind, filepath.Join("testdata", folder)))
 		})
 	}
 }
 
 func TestScripts_Postgres(t *testing.T) {
 	t.Parallel()
-	storetest.Need(t, "postgres")
-	testscript.Run(t, params("postgres", filepath.Join("testdata", "postgres")))
+	runScripts(t, "postgres", "postgres")
 }
 
 func params(kind, folder string) testscript.Params {
