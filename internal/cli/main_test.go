@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) {
 	// A check of rapid is an export and an apply here.
-	if err := flag.Set("rapid.checks", suite.Scale("15", "100")); err != nil {
+	if err := flag.Set("rapid.checks", suite.Scale("6", "100")); err != nil {
 		panic(err) // rapid has the flag
 	}
 	apptest.Main(m)
