@@ -93,12 +93,14 @@ func (c *Configuration[T]) decode(values map[string]json.RawMessage) (*T, error)
 			return nil, fmt.Errorf("live: config %s: the defaults do not decode: %w", c.key, err)
 		}
 	}
-	text, err := json.Marshal(values)
-	if err != nil {
-		return nil, fmt.Errorf("live: config %s: %w", c.key, err)
-	}
-	if err := json.Unmarshal(text, next); err != nil {
-		return nil, fmt.Errorf("live: config %s does not fit %T: %w", c.key, *next, err)
+	if len(values) > 0 { // no values would be null, which takes the defaults from a map
+		text, err := json.Marshal(values)
+		if err != nil {
+			return nil, fmt.Errorf("live: config %s: %w", c.key, err)
+		}
+		if err := json.Unmarshal(text, next); err != nil {
+			return nil, fmt.Errorf("live: config %s does not fit %T: %w", c.key, *next, err)
+		}
 	}
 	if checked, ok := any(next).(interface{ Validate() error }); ok {
 		if err := checked.Validate(); err != nil {

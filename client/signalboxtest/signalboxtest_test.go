@@ -46,6 +46,15 @@ func TestNew_Values(t *testing.T) {
 	}
 }
 
+// TestNew_MissingConfig: a config that does not exist has the defaults of the code, also if it is a map.
+func TestNew_MissingConfig(t *testing.T) {
+	t.Parallel()
+	box := signalboxtest.New(t, signalboxtest.Flags{})
+	if got := live.Config(box.Box, "missing", map[string]int{"timeout_ms": 5}).Get(); got["timeout_ms"] != 5 {
+		t.Errorf("got %v", got)
+	}
+}
+
 // recorded is a testing.TB that keeps what fails it.
 type recorded struct {
 	testing.TB
