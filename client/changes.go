@@ -24,6 +24,10 @@ type Change struct {
 	After  json.RawMessage `json:"after"`
 	// Private reports whether Before and After were withheld because they are the settings of another user.
 	Private bool `json:"private,omitempty"`
+	// Summary says in sentences what the change did.
+	Summary []Sentence `json:"summary"`
+	// Note is why, as the caller said, or nil.
+	Note *string `json:"note"`
 	// Diff is a JSON Patch (RFC 6902) from Before to After; nil in lists.
 	Diff []PatchOperation `json:"diff"`
 	// Reverts is the number of the change that this one reverted, or nil.
@@ -32,6 +36,13 @@ type Change struct {
 	// DocumentsRemoved reports whether the server dropped Before and After because the account's history became too
 	// large. Such a change cannot be reverted.
 	DocumentsRemoved bool `json:"documents_removed"`
+}
+
+// Sentence is one thing that a change did.
+type Sentence struct {
+	Text        string `json:"text"`                  // such as "Rule 3 moved to 1"
+	Environment string `json:"environment,omitempty"` // where it holds; empty if everywhere
+	Pointer     string `json:"pointer"`               // a JSON Pointer to the member of After; empty is the whole resource
 }
 
 // PatchOperation is one operation of a JSON Patch.

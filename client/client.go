@@ -71,6 +71,11 @@ func WithLenientServer() Option {
 	return func(t *transport) { t.lenient = true }
 }
 
+// WithNote says in the history why the client writes, like [Note] on each write. It is for tools that do one thing.
+func WithNote(text string) Option {
+	return func(t *transport) { t.note = text }
+}
+
 // WithRetry changes how requests are retried.
 func WithRetry(policy RetryPolicy) Option {
 	return func(t *transport) { t.retry = policy }

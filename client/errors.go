@@ -123,6 +123,11 @@ func (e *APIError) Has(code Code) bool {
 	return slices.ContainsFunc(e.Errors, func(entry ErrorEntry) bool { return entry.Code == code })
 }
 
+// isPassing reports whether the same request may succeed a moment later.
+func (e *APIError) isPassing() bool {
+	return e.StatusCode == http.StatusTooManyRequests || e.StatusCode == http.StatusServiceUnavailable || e.Has(CodeInProgress)
+}
+
 // Limit returns the plan's limit that was reached, if that is the problem.
 func (e *APIError) Limit() (Limit, bool) {
 	for _, entry := range e.Errors {

@@ -189,7 +189,7 @@ func (a FlagsAPI) Report(ctx context.Context, flags []ReportedFlag) (Reported, e
 // of context, such as {"user": {"key": "alice", "plan": "gold"}}; nil is an empty context. To serve flags, evaluate them
 // with package flageval instead. Any role may evaluate.
 func (a FlagsAPI) Evaluate(ctx context.Context, id, environment string, evaluated map[string]any) (FlagEvaluation, error) {
-	r := post(map[string]any{"environment": environment, "context": evaluated}, a.flags.path, id, "actions", "evaluate")
+	r := send(map[string]any{"environment": environment, "context": evaluated}, a.flags.path, id, "actions", "evaluate")
 	r.repeatable = true // an evaluation changes nothing
 	return fetch[FlagEvaluation](ctx, a.flags.transport, r)
 }

@@ -143,9 +143,7 @@ func (a KeysAPI) Replace(ctx context.Context, id string, draft KeyDraft, options
 
 // Revoke disables a key forever; revoking it again changes nothing. It needs the role ADMIN, or OWNER for an OWNER's key.
 func (a KeysAPI) Revoke(ctx context.Context, id string) (Key, error) {
-	r := post(nil, a.keys.path, id, "actions", "revoke")
-	r.repeatable = true
-	return fetch[Key](ctx, a.keys.transport, r)
+	return fetch[Key](ctx, a.keys.transport, post(nil, a.keys.path, id, "actions", "revoke"))
 }
 
 // Delete deletes a key, which stops working. It needs the role ADMIN, or OWNER for an OWNER's key.

@@ -49,7 +49,7 @@ func (a MetricsAPI) Report(ctx context.Context, metrics []Metric) error {
 			Dimensions: metric.Dimensions, RecordedAt: metric.RecordedAt,
 		}}
 	}
-	_, err := a.transport.call(ctx, post(map[string]any{"data": data}, "metrics", "bulk"), nil)
+	_, err := a.transport.call(ctx, send(map[string]any{"data": data}, "metrics", "bulk"), nil)
 	return err
 }
 

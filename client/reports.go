@@ -45,7 +45,7 @@ func report[T any](ctx context.Context, t *transport, path string, items []T) (R
 	if len(items) == 0 {
 		return Reported{}, nil
 	}
-	r := post(map[string]any{path: items}, path, "bulk")
+	r := send(map[string]any{path: items}, path, "bulk")
 	r.repeatable = true // reporting the same items twice changes nothing
 	var outcome struct {
 		Registered int `json:"registered"`

@@ -2,6 +2,7 @@ package signalbox
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"iter"
@@ -310,7 +311,12 @@ func put(body any, segments ...string) request {
 	return request{method: http.MethodPut, segments: segments, body: body}
 }
 
-// post returns a request that is not retried: the response to a first attempt that succeeded may have been lost.
+// post returns a request that the server carries out once, however often it is sent.
 func post(body any, segments ...string) request {
+	return request{method: http.MethodPost, segments: segments, body: body, once: rand.Text()}
+}
+
+// send returns a POST that leaves nothing to repeat safely, so it has no Idempotency-Key, which costs the server a write.
+func send(body any, segments ...string) request {
 	return request{method: http.MethodPost, segments: segments, body: body}
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// RetryPolicy says how requests are retried when the server cannot be reached or answers 429 or 503. Only requests that
-// are safe to repeat are retried: Get, List, Replace, Delete, Revoke, Evaluate, and Report of contexts, flags and loggers.
+// RetryPolicy says how requests are retried when the server cannot be reached or answers 429 or 503, or when the first
+// attempt is still in progress. All but reports of metrics are retried: the others are safe to repeat, see [Once].
 type RetryPolicy struct {
 	// Attempts limits how often a request is sent, including the first time. 0 and 1 never retry.
 	Attempts int
@@ -35,7 +35,7 @@ func (p RetryPolicy) next(attempt int, r request, err error, random float64) (pa
 		return p.backoff(attempt, random), !isUntrusted(err)
 	}
 	apiErr, ok := errors.AsType[*APIError](err)
-	if !ok || apiErr.StatusCode != http.StatusTooManyRequests && apiErr.StatusCode != http.StatusServiceUnavailable {
+	if !ok || !apiErr.isPassing() {
 		return 0, false
 	}
 	// Retry-After is a minimum: the random part may only add to it.
@@ -59,7 +59,7 @@ func isUntrusted(err error) bool {
 }
 
 func (r request) mayRepeat() bool {
-	return r.repeatable || slices.Contains([]string{http.MethodGet, http.MethodPut, http.MethodDelete}, r.method)
+	return r.repeatable || r.once != "" || slices.Contains([]string{http.MethodGet, http.MethodPut, http.MethodDelete}, r.method)
 }
 
 // endsWithin reports whether ctx ends before a pause is over, so that waiting is useless.

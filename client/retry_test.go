@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -86,6 +87,32 @@ func TestRetry_AttemptLimit(t *testing.T) {
 	}
 }
 
+// TestRetry_SameIdempotencyKey: every attempt of a call has the key of the call, and the next call has another.
+func TestRetry_SameIdempotencyKey(t *testing.T) {
+	t.Parallel()
+	const one = `{"data":{"id":"s","type":"any","attributes":{}}}`
+	server := newStub(t, reply{cut: true}, refused(409, CodeInProgress), ok(one))
+	client, _ := server.client(t, WithNote("INC-1"))
+	ctx := t.Context()
+	_, first := client.Jobs.Run(ctx, "j")
+	_, second := client.Jobs.Run(ctx, "j")
+	_, chosen := client.Services.Create(ctx, "s", ServiceDraft{}, Once("mine"), Note("größer & 100 %"))
+	_, read := client.Services.Get(ctx, "s")
+	if err := errors.Join(first, second, chosen, read); err != nil {
+		t.Fatal(err)
+	}
+	var keys, notes []string
+	for _, sent := range server.requests() {
+		keys, notes = append(keys, sent.header.Get("Idempotency-Key")), append(notes, sent.header.Get("Signalbox-Note"))
+	}
+	if keys[0] == "" || keys[0] != keys[1] || keys[0] != keys[2] || keys[3] == keys[0] || keys[4] != "mine" || keys[5] != "" {
+		t.Errorf("the keys are %q", keys)
+	}
+	if want := []string{"INC-1", "INC-1", "INC-1", "INC-1", "gr%C3%B6%C3%9Fer%20%26%20100%20%25", ""}; !slices.Equal(notes, want) {
+		t.Errorf("the notes are %q", notes)
+	}
+}
+
 func TestRetry_OnlySafeRequests(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -111,15 +138,15 @@ func TestRetry_OnlySafeRequests(t *testing.T) {
 			_, err := c.Flags.Report(ctx, []ReportedFlag{{ID: "f"}})
 			return err
 		}, true},
-		"run": {func(ctx context.Context, c *Client) error { _, err := c.Jobs.Run(ctx, "j"); return err }, false},
+		"run": {func(ctx context.Context, c *Client) error { _, err := c.Jobs.Run(ctx, "j"); return err }, true},
 		"create": {func(ctx context.Context, c *Client) error {
 			_, err := c.Services.Create(ctx, "s", ServiceDraft{})
 			return err
-		}, false},
+		}, true},
 		"create key": {func(ctx context.Context, c *Client) error {
 			_, err := c.Keys.Create(ctx, KeyDraft{Name: "k"})
 			return err
-		}, false},
+		}, true},
 		"measure": {func(ctx context.Context, c *Client) error { return c.Metrics.Report(ctx, []Metric{{Name: "m"}}) }, false},
 	}
 	for name, test := range tests {

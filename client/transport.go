@@ -30,7 +30,8 @@ type transport struct {
 	userAgent     string
 	http          *http.Client
 	timeout       time.Duration
-	lenient       bool // the server may ignore unknown members and parameters
+	lenient       bool   // the server may ignore unknown members and parameters
+	note          string // why things are written, unless a write says it
 	retry         RetryPolicy
 	wait          func(context.Context, time.Duration) error
 	random        func() float64 // in [0, 1)
@@ -46,6 +47,8 @@ type request struct {
 	body       any     // encoded as JSON unless nil
 	ifMatch    *string // the precondition of a write, or nil
 	repeatable bool    // a POST that is safe to repeat
+	once       string  // the Idempotency-Key: the server carries out the POST once, however often it is sent
+	note       string  // why, for the history
 	opens      *string // receives the session that the server opens, unless nil
 	// ifNoneMatch is the ETag of the caller's copy; empty for none.
 	ifNoneMatch string
@@ -71,6 +74,17 @@ func IfMatch(etag string) WriteOption {
 // as without DryRun, but nothing is changed.
 func DryRun() WriteOption {
 	return func(r *request) { r.ask("dry_run", "true") }
+}
+
+// Once makes the server carry out a POST at most once in 24 hours, however often it is sent with the same key of 1 to 255
+// characters. The client makes a key for each call; choose one yourself if the call may be repeated after a restart.
+func Once(key string) WriteOption {
+	return func(r *request) { r.once = key }
+}
+
+// Note says in the history why something is written, in up to 500 characters.
+func Note(text string) WriteOption {
+	return func(r *request) { r.note = text }
 }
 
 // ask adds a query parameter.
@@ -207,6 +221,12 @@ func (t *transport) newRequest(ctx context.Context, r request, body []byte) (*ht
 	}
 	if r.ifNoneMatch != "" {
 		sent.Header.Set("If-None-Match", r.ifNoneMatch)
+	}
+	if r.once != "" {
+		sent.Header.Set("Idempotency-Key", r.once)
+	}
+	if note := cmp.Or(r.note, t.note); note != "" && r.method != http.MethodGet {
+		sent.Header.Set("Signalbox-Note", escape(note))
 	}
 	return sent, nil
 }

@@ -88,6 +88,15 @@ func (s *shell) showChange() *cobra.Command {
 			if change.Reverts != nil {
 				c.Say("It reverted change %d.\n", *change.Reverts)
 			}
+			if change.Note != nil {
+				c.Say("Note: %s\n", *change.Note)
+			}
+			for _, each := range change.Summary {
+				if each.Environment != "" {
+					c.Say("%s: ", each.Environment)
+				}
+				c.Say("%s\n", each.Text)
+			}
 			if change.Private {
 				c.Say("The difference is only shown to the user whose settings these are.\n")
 			}

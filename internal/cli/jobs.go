@@ -184,10 +184,10 @@ func nextText(j signalbox.Job) string {
 func (s *shell) runJob() *cobra.Command {
 	var wait bool
 	return s.command(action{
-		use: "run ID", short: "Run a job now, outside its schedule",
-		long:    "Run a job now, outside its schedule. With --wait the result is shown, and the exit code is 1 unless the run succeeded.",
+		use: "run ID...", short: "Run jobs now, outside their schedules",
+		long:    "Run jobs now, outside their schedules. With --wait the results are shown, and the exit code is 1 unless all runs succeeded.",
 		example: "signalbox jobs run nightly",
-		format:  terminal.FormatTable, completes: []completion{jobKind().ids},
+		each:    true, format: terminal.FormatTable, completes: []completion{jobKind().ids},
 		flags: func(cmd *cobra.Command) { cmd.Flags().BoolVar(&wait, "wait", false, "wait for the result") },
 		run: func(ctx context.Context, c *call) error {
 			run, err := c.client.Jobs.Run(ctx, c.args[0])

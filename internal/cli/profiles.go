@@ -50,12 +50,12 @@ type profile struct {
 }
 
 // client returns a client for the server.
-func (p profile) client() (*signalbox.Client, error) {
-	agent := signalbox.WithUserAgent("signalbox-cli/" + app.Version())
+func (p profile) client(options ...signalbox.Option) (*signalbox.Client, error) {
+	options = append(options, signalbox.WithUserAgent("signalbox-cli/"+app.Version()))
 	if p.Session != "" {
-		return signalbox.Resume(p.URL, p.Session, agent)
+		return signalbox.Resume(p.URL, p.Session, options...)
 	}
-	return signalbox.New(p.URL, p.APIKey, agent)
+	return signalbox.New(p.URL, p.APIKey, options...)
 }
 
 // explain adds advice to err if the session has ended or the URL does not answer as Signalbox.

@@ -65,6 +65,7 @@ type call struct {
 	environment string
 	format      terminal.Format
 	dryRun, yes bool
+	note        string
 }
 
 // command returns the command of an action.
@@ -84,7 +85,7 @@ func (s *shell) command(a action) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if c.client, err = target.client(); err != nil {
+		if c.client, err = target.client(signalbox.WithNote(c.note)); err != nil {
 			return terminal.Usage(err)
 		}
 		c.url = target.URL
@@ -122,6 +123,7 @@ func (a action) addFlags(s *shell, cmd *cobra.Command, c *call) {
 	}
 	if a.writes {
 		cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "show what would happen and change nothing")
+		cmd.Flags().StringVar(&c.note, "note", "", "say why, for the history, in up to 500 characters of `TEXT`")
 	}
 	if a.destroys {
 		cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do it without asking")
