@@ -21,7 +21,7 @@ const (
 	minPassword = 10
 	maxPassword = 200
 
-	// passwordMemory bounds, in KiB, the memory of all passwords that a node hashes at once.
+	// passwordMemory bounds, in KiB, the memory of all hashing that runs at once on a node.
 	passwordMemory = 64 << 10
 	// passwordWait is how long a password waits for its turn.
 	passwordWait = 2 * time.Second
@@ -39,14 +39,14 @@ type PasswordCost struct {
 func DefaultPasswordCost() PasswordCost { return PasswordCost{Memory: 19 << 10, Passes: 2} }
 
 // Passwords hashes and verifies passwords with argon2id. Hashing takes memory and time on
-// purpose, so passwordMemory limits how many passwords are hashed at once, and at least half
-// of the processors stay free for other requests. Further passwords wait up to passwordWait,
-// while networks take turns, and are then RateLimited.
+// purpose. So passwordMemory limits how many passwords are hashed at once, and at least half
+// of the processors stay free for other requests. Further passwords wait for a turn, which
+// goes around the networks. After passwordWait they are RateLimited.
 type Passwords struct {
 	cost  PasswordCost
 	turns turns
 	argon func(password string, salt []byte, cost PasswordCost) []byte // tests count its calls
-	// decoy is the hash that is verified for unknown people. No password has this hash.
+	// decoy is the hash that is verified for unknown people. No password matches it.
 	decoy string
 }
 
@@ -65,7 +65,7 @@ func NewPasswords(cost PasswordCost) *Passwords {
 		decoy: hashText(cost, random[:saltBytes], random[saltBytes:])}
 }
 
-// Hash returns the hash that the store keeps instead of the password.
+// Hash returns the hash that is stored instead of the password.
 func (p *Passwords) Hash(ctx context.Context, from Sender, password string) (string, error) {
 	if err := p.enter(ctx, from); err != nil {
 		return "", err
@@ -76,8 +76,8 @@ func (p *Passwords) Hash(ctx context.Context, from Sender, password string) (str
 	return hashText(p.cost, salt, p.argon(password, salt, p.cost)), nil
 }
 
-// Verify reports whether a password has a hash. An empty hash matches no password, and
-// takes as long to verify as any other.
+// Verify reports whether a password matches a hash. An empty hash matches no password, and
+// its verification takes as long as any other.
 func (p *Passwords) Verify(ctx context.Context, from Sender, password, hash string) (bool, error) {
 	if err := p.enter(ctx, from); err != nil {
 		return false, err
@@ -120,7 +120,7 @@ func argon(password string, salt []byte, cost PasswordCost) []byte {
 	return argon2.IDKey([]byte(password), salt, cost.Passes, cost.Memory, 1, hashBytes)
 }
 
-// hashFormat is the usual notation of argon2id hashes.
+// hashFormat is the standard notation of argon2id hashes.
 const hashFormat = "$argon2id$v=19$m=%d,t=%d,p=1$"
 
 func hashText(cost PasswordCost, salt, hash []byte) string {

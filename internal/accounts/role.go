@@ -29,7 +29,7 @@ func ParseRole(text string) (Role, bool) {
 	return role, slices.Contains(Roles(), role)
 }
 
-// Covers reports whether r may do all that other may.
+// Covers reports whether r has at least the rights of other.
 func (r Role) Covers(other Role) bool {
 	return slices.Index(Roles(), r) >= slices.Index(Roles(), other)
 }
