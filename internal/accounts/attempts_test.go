@@ -40,7 +40,7 @@ func TestAttempts_Places(t *testing.T) {
 		noisy []string
 		want  int
 		quiet string
-		left  int // how many of 100 attempts from the quiet address are admitted afterwards
+		left  int // how many of 100 attempts from the quiet address are admitted afterward
 	}{
 		"an address":                   {[]string{"192.0.2.1:1"}, 50, "198.51.100.1:1", 50},
 		"another of its network":       {[]string{"192.0.2.1:1"}, 50, "192.0.2.2:1", 50},

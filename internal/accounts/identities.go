@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// Identity is what an OpenID Connect provider says about a person.
+// Identity has the statements of an OpenID Connect provider about a person.
 type Identity struct {
 	Issuer, Subject string // together they identify the person permanently
 	Email           string

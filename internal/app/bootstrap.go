@@ -43,7 +43,7 @@ func (a *App) bootstrap(ctx context.Context) error {
 }
 
 // handOver writes the first key to the key file or the terminal, and the set-up link to the
-// // terminal. This precedes the commit: an account without a known key would be useless.
+// terminal. This precedes the commit: an account without a known key would be useless.
 func handOver(key, link string, s settings.Settings, stdout io.Writer) error {
 	switch {
 	case s.BootstrapKeyFile != "":

@@ -26,8 +26,8 @@ const (
 	// maxKeptUse is how long a key is saved after its last use: some services run daily.
 	maxKeptUse  = 7 * 24 * time.Hour
 	maxKeptKeys = 10_000
-	// These are parts of Options.KeptBytes, in percent. Together they fit even if nothing
-	// compresses: a file that is too large would be saved for no account.
+	// These are parts of Options.KeptBytes, in percent. Together they fit even if nothing compresses,
+	// because a file that is too large is not saved at all.
 	keptSnapshots, keptFlags, keptKeys = 50, 30, 12
 	// keptShare limits each account to 1/keptShare of the bytes for keys. Further keys of an
 	// account come after the keys of other accounts.
@@ -138,7 +138,7 @@ func (a *App) recallLastKnown(ctx context.Context) {
 }
 
 // stopKeeping saves the file for the last time, with every acknowledged change. It tries even
-// // if the feed has stopped, because a database that was slow for a second may answer again.
+// if the feed has stopped, because a database that was slow for a second may answer again.
 func (a *App) stopKeeping(ctx context.Context) {
 	a.recalling.Stop()
 	if a.lastKnown == nil {

@@ -141,7 +141,7 @@ func TestOperator_RevokeKeyOnEveryNode(t *testing.T) {
 			var clients []*client
 			for _, node := range nodes {
 				clients = append(clients, newClient(t, node.URL, key.Plaintext))
-				for range 3 { // afterwards the key is cached
+				for range 3 { // afterward the key is cached
 					clients[len(clients)-1].get(t, "/api/v1/users/current", http.StatusOK)
 				}
 			}

@@ -1,5 +1,5 @@
-// Package background starts, stops and wakes loops. The owner of a loop documents
-// what it does.
+// Package background starts, stops and wakes loops. The owner of a loop documents the
+// loop's work.
 package background
 
 import (

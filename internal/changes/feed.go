@@ -35,8 +35,8 @@ type Feed struct {
 	// replica that lagged behind. Data from the feed is then no longer valid. seen has the last
 	// sequence number of every account before the rewind.
 	Rewound func(seen map[string]int64)
-	// Missed is called when retention removed changes of an account before the feed read them.
-	// The last removed one is upTo. Later changes are passed on afterward.
+	// Missed is called when retention removed changes of an account before the feed read them. upTo is
+	// the last sequence number that was removed. Later changes are passed on afterward.
 	Missed func(account string, upTo int64)
 
 	source      Source

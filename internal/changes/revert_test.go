@@ -13,7 +13,7 @@ import (
 func TestStillChanged(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		reverts []int64 // what the changes 6, 7, 8 … revert; 0 for none
+		reverts []int64 // the change that 6, 7, 8 … reverts; 0 for none
 		want    []int64 // the changes after 5 that are still in effect
 	}{
 		"nothing later":                   {nil, nil},

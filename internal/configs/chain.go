@@ -87,7 +87,7 @@ func (c chain) layers(key, environment string) (found layers) {
 }
 
 // changedKeys returns the keys to check again, in this config and below: added and removed keys, keys with a new type or
-// // schema, and JSON items with a new value. A value that is only spelled differently counts as changed.
+// schema, and JSON items with a new value. A value that is only spelled differently counts as changed.
 func changedKeys(was Config, after chain) map[string]bool {
 	changed, is := map[string]bool{}, after.last()
 	for key, item := range was.Items {

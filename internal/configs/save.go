@@ -72,7 +72,7 @@ func (w write) warnRepeated(chain chain) {
 }
 
 // prepare returns the config to store, and adds the problems that only the database can show. If the draft already has
-// // problems, the caller's scope is not checked; if they are in items or overrides, chains are not checked either.
+// problems, the caller's scope is not checked; if they are in items or overrides, chains are not checked either.
 func (s *Service) prepare(ctx context.Context, tx ReadTx, caller accounts.Caller, write write, after Config, problems *fault.Problems) (Config, error) {
 	refused, broken := problems.Err() != nil, problems.Within("items") || problems.Within("environments")
 	managed, err := tx.ManagedEnvironments(ctx, caller.Account)

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 }
 
 // TestDemo checks that a demo is full of data, that its programs react to changes, and that no files are left
-// afterwards.
+// afterward.
 func TestDemo(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)

@@ -80,7 +80,7 @@ type attempt struct {
 }
 
 // race tries targets in order, and starts the next one if the last one fails or is slow. It returns the first connection.
-// // If all fail it returns the first failure, or a shortage of this machine: then an address was not really tried.
+// If all fail it returns the first failure, or a shortage of this machine: then an address was not really tried.
 func (d *dialer) race(ctx context.Context, targets []netip.AddrPort) (conn *net.TCPConn, err error) {
 	if len(targets) == 1 {
 		return d.connect(ctx, targets[0])

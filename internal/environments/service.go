@@ -89,9 +89,9 @@ func (s *Service) Usage(ctx context.Context, caller accounts.Caller, key string)
 	})
 }
 
-// Create creates an environment. It is STANDARD and managed, unless the draft restores an
-// earlier one; other members of the draft cannot change that. A STANDARD environment is
-// appended to the account's order. Create requires ADMIN or OWNER.
+// Create creates an environment. A new environment is always STANDARD and managed; only a restored one
+// has the draft's values. A STANDARD environment is appended to the account's order. Create requires
+// ADMIN or OWNER.
 func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Environment, error) {
 	naming.CheckID(&draft.Problems, draft.Key, maxKey, "environment")
 	if err := draft.validate(); err != nil {

@@ -135,7 +135,7 @@ func (q *Query) Time(name string) time.Time {
 	return at
 }
 
-// Filters reads all filters, whatever their names are.
+// Filters reads all filters of the request.
 func (q *Query) Filters() map[string]string {
 	filters := map[string]string{}
 	for parameter := range q.values {

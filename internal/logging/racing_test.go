@@ -78,7 +78,7 @@ func TestCreateGroup_RacesWithLoggerOfItsKey(t *testing.T) {
 	})
 }
 
-// Loggers are promoted, released, discovered and deleted at the same time. Afterwards, in every
+// Loggers are promoted, released, discovered and deleted at the same time. Afterward, in every
 // order: unmanaged loggers have only their reported level, managed loggers have something set,
 // and the history ends with the stored rows.
 func TestService_StormLeavesValidStates(t *testing.T) {

@@ -174,7 +174,7 @@ func upTo[T any](ctx context.Context, maximum int, fresh []T, count func(context
 	return fresh[:fits], fresh[fits:], err
 }
 
-// unknown returns those keys that are not in known.
+// unknown returns the keys that are not in known.
 func unknown[T any](keys []string, known map[string]T) []string {
 	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { _, is := known[key]; return is })
 }

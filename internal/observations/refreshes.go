@@ -27,7 +27,7 @@ const (
 // Refreshed names a kind of time that reports and requests move forward.
 type Refreshed uint8
 
-// The kinds of times, and what their keys are.
+// The kinds of times, with the meaning of their keys.
 const (
 	FlagSourceSeen   Refreshed = iota // a source's id
 	LoggerSourceSeen                  // a source's id

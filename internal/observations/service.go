@@ -25,7 +25,7 @@ type ReadTx interface {
 	Service(ctx context.Context, account, key string) (ReportingService, error)
 	Services(ctx context.Context, account string, filter Filter, request page.Request) (page.List[ReportingService], error)
 	CountServices(ctx context.Context, account string) (int, error)
-	// ExistingServices returns those keys for which a service exists.
+	// ExistingServices returns the keys for which a service exists.
 	ExistingServices(ctx context.Context, account string, keys []string) ([]string, error)
 	ContextType(ctx context.Context, account, key string) (ContextType, error)
 	// ContextTypesByKey returns the context types that exist with these keys.

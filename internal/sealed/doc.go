@@ -44,7 +44,7 @@
 //     [Ring.Reload], called regularly, makes it seal with the new primary key.
 //  3. The store seals again all values without the primary key's [KeyPrefix].
 //  4. An operator may remove the old key's line once every process has reloaded
-//     and step 3 has run again afterwards.
+//     and step 3 has run again afterward.
 //
 // Every process must know a key before any process seals with it. So processes that do not
 // share a file (inline keys, or a copy on each machine) need two steps. First add the new key

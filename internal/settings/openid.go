@@ -14,7 +14,7 @@ import (
 )
 
 // issuer accepts the URL of an OpenID Connect provider. It keeps the spelling, which tokens must repeat exactly. http is
-// // only for providers on the same machine: without TLS, an attacker on the network could sign in as anybody.
+// only for providers on the same machine: without TLS, an attacker on the network could sign in as anybody.
 func issuer(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())) {

@@ -26,7 +26,7 @@ type Source interface {
 	Version(ctx context.Context, account string) (int64, error)
 	// EventsAfter returns up to limit changes after seq, or fewer if they are large.
 	EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error)
-	// ChangedKinds returns those of the given kinds that have changed since a time.
+	// ChangedKinds returns the kinds, out of the given ones, that have changed since a time.
 	ChangedKinds(ctx context.Context, account string, since time.Time, kinds ...string) ([]string, error)
 }
 
@@ -179,7 +179,7 @@ func (h *Hub) sessionEnded(subs *subscribers, id string) {
 	h.closeInvalid(subs, affected)
 }
 
-// credentials returns those credentials of an account's sockets that match.
+// credentials returns the credentials of an account's sockets for which match is true.
 func (h *Hub) credentials(subs *subscribers, match func(*credential) bool) (found []*credential) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

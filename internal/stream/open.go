@@ -78,7 +78,7 @@ func (h *Hub) open(ctx context.Context, w http.ResponseWriter, r *http.Request, 
 }
 
 // run adds the socket to its shard and reads until the connection ends. events is how many events the first frames
-// // have. reconnects is the subscribers' counter at the reservation; if it has grown, this socket must reconnect too.
+// have. reconnects is the subscribers' counter at the reservation; if it has grown, this socket must reconnect too.
 func (s *socket) run(events int, reconnects int64) {
 	s.shard.add(s)
 	if s.subs.reconnects.Load() != reconnects {

@@ -181,7 +181,7 @@ func TestSlowReader_NotWhenNodeIsBehind(t *testing.T) {
 			// The node has caught up a moment later, when its workers are done.
 			all := int64(len(peers) * len(everything(last)))
 			storetest.Wait(t, soon, "everything is counted", func() bool { return s.sent.Load() == all })
-			for range 100 { // afterwards it works as usual
+			for range 100 { // afterward it works as usual
 				last = s.commit(flagChange("g"))
 				for _, p := range peers {
 					p.expect(event("flag_changed", "g", last))

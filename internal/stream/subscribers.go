@@ -83,7 +83,7 @@ func (s *subscribers) add(change changes.Change, limit int) (appended bool) {
 }
 
 // append adds a frame to the log and drops the oldest frames beyond the limit. Sockets that need a dropped frame are too
-// // slow. But if the workers are that far behind, as after an outage, all clients are told to load everything instead.
+// slow. But if the workers are that far behind, as after an outage, all clients are told to load everything instead.
 func (s *subscribers) append(limit int, added frame) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,7 +15,7 @@ const (
 )
 
 // ReportClientMetric adds a sample that a client sent. After 100 combinations of labels in an account, new ones count as name="other"
-// // without a unit; after 1000 in total, also without the account. Values that are not finite would spoil the sum and are skipped.
+// without a unit; after 1000 in total, also without the account. Values that are not finite would spoil the sum and are skipped.
 func (m *Metrics) ReportClientMetric(account, name, unit string, value float64) {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return
