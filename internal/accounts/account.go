@@ -75,8 +75,8 @@ func (s *Service) Account(ctx context.Context, caller Caller) (Account, error) {
 	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Account, error) { return tx.Account(ctx, caller.Account) })
 }
 
-// ReplaceAccount changes the account's name and key. Only the operator changes
-// plans, so a draft with different plans is refused. ADMIN or OWNER.
+// ReplaceAccount changes the account's name and key. Only the operator changes plans, so a
+// draft with different plans is refused. It requires ADMIN or OWNER.
 func (s *Service) ReplaceAccount(ctx context.Context, caller Caller, draft AccountDraft, match changes.Match[Account]) (Account, error) {
 	if err := draft.validate(); err != nil {
 		return Account{}, err

@@ -19,7 +19,7 @@ import (
 // directory is an in-memory store of keys. A test can make its lookups wait or fail.
 // The real store is tested with databases.
 type directory struct {
-	accounts.Directory // for the methods of sessions, which are not called
+	accounts.Directory // nil: the methods for sessions are not called
 
 	mu       sync.Mutex
 	keys     map[string]accounts.Key
@@ -368,7 +368,7 @@ func TestAuthenticator_Outage(t *testing.T) {
 
 // everybody is a directory in which every token is a key.
 type everybody struct {
-	accounts.Directory // for the methods of sessions, which are not called
+	accounts.Directory // nil: the methods for sessions are not called
 
 	lookups int
 }

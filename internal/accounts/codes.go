@@ -48,7 +48,7 @@ func (s *Service) MakeCode(ctx context.Context, caller Caller) (Code, error) {
 // newCode returns the text of a random code, such as 7KQM-4XTP-9RWD.
 func newCode() string {
 	random := make([]byte, codeLength)
-	_, _ = rand.Read(random) // never fails: it would end the process
+	_, _ = rand.Read(random) // never fails; it would end the process instead
 	var code strings.Builder
 	for i, each := range random {
 		if i > 0 && i%codeGroup == 0 {

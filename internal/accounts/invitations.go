@@ -47,17 +47,17 @@ type InvitationDraft struct {
 	Problems fault.Problems
 }
 
-// Invitations lists the invitations of the caller's account. ADMIN or OWNER.
+// Invitations lists the invitations of the caller's account. It requires ADMIN or OWNER.
 func (s *Service) Invitations(ctx context.Context, caller Caller, filter InvitationFilter, request page.Request) (page.List[Invitation], error) {
 	return List(ctx, s.Store, caller, ReadTx.Invitations, filter, request)
 }
 
-// Invitation returns one invitation of the caller's account. ADMIN or OWNER.
+// Invitation returns one invitation of the caller's account. It requires ADMIN or OWNER.
 func (s *Service) Invitation(ctx context.Context, caller Caller, id string) (Invitation, error) {
 	return Get(ctx, s.Store, caller, ReadTx.Invitation, id)
 }
 
-// Invite invites a person with at most the role of the caller. ADMIN or OWNER.
+// Invite invites a person with at most the role of the caller. It requires ADMIN or OWNER.
 func (s *Service) Invite(ctx context.Context, caller Caller, draft InvitationDraft) (Invitation, error) {
 	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Invitation, error) {
 		if err := caller.requireLasting(); err != nil {
@@ -135,8 +135,8 @@ func requireCapacity(ctx context.Context, count func(context.Context, string) (i
 	return err
 }
 
-// DeleteInvitation deletes an invitation, so that its link stops working. ADMIN or OWNER;
-// only an OWNER deletes an invitation with the role OWNER.
+// DeleteInvitation deletes an invitation, so that its link stops working. It requires ADMIN
+// or OWNER; only an OWNER deletes an invitation with the role OWNER.
 func (s *Service) DeleteInvitation(ctx context.Context, caller Caller, id string, match changes.Match[Invitation]) error {
 	return Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) error {
 		target := Target(ctx, caller, KindInvitation, id, match, tx.Invitation)

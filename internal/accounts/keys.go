@@ -33,7 +33,7 @@ func NewSecret() Secret { return Secret{secretPrefix + newToken().text} }
 // newToken creates the plaintext of a link or a session: 256 random bits.
 func newToken() Secret {
 	bits := make([]byte, 32)
-	_, _ = rand.Read(bits) // never fails: it would end the process
+	_, _ = rand.Read(bits) // never fails; it would end the process instead
 	return Secret{base64.RawURLEncoding.EncodeToString(bits)}
 }
 
@@ -128,8 +128,8 @@ type KeyDraft struct {
 	Problems fault.Problems
 }
 
-// CreateKey creates a key for the caller's user, with at most the caller's role.
-// Only the result has the plaintext. ADMIN or OWNER.
+// CreateKey creates a key for the caller's user, with at most the caller's role. Only the
+// result has the plaintext. It requires ADMIN or OWNER.
 func (s *Service) CreateKey(ctx context.Context, caller Caller, draft KeyDraft) (Key, error) {
 	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Key, error) {
 		return IssueKey(ctx, tx, caller, caller.Actor(), draft)
@@ -169,7 +169,7 @@ func (s *Service) Keys(ctx context.Context, caller Caller, filter KeyFilter, req
 	return List(ctx, s.Store, caller, ReadTx.Keys, filter, request)
 }
 
-// ReplaceKey renames a key, or changes its role, scopes or expiry. ADMIN or
+// ReplaceKey renames a key, or changes its role, scopes or expiry. It requires ADMIN or
 // OWNER; only an OWNER changes an OWNER's key.
 func (s *Service) ReplaceKey(ctx context.Context, caller Caller, id string, draft KeyDraft, match changes.Match[Key]) (Key, error) {
 	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Key, error) {
@@ -179,8 +179,8 @@ func (s *Service) ReplaceKey(ctx context.Context, caller Caller, id string, draf
 	})
 }
 
-// RevokeKey makes a key stop working forever. Revoking it again changes nothing.
-// ADMIN or OWNER; only an OWNER revokes an OWNER's key.
+// RevokeKey makes a key stop working forever. Revoking it again changes nothing. It
+// requires ADMIN or OWNER; only an OWNER revokes an OWNER's key.
 func (s *Service) RevokeKey(ctx context.Context, caller Caller, id string) (Key, error) {
 	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Key, error) {
 		key, err := keyTarget(ctx, tx, caller, id, nil).Load()
@@ -204,8 +204,8 @@ func Revoke(ctx context.Context, tx Tx, actor changes.Actor, before Key) (Key, e
 	return after, changes.RecordAs(ctx, tx, after.Account, actor, changes.Revoked, KindKey, after.ID, &before, &after)
 }
 
-// DeleteKey deletes a key, which stops working. ADMIN or OWNER; only an OWNER deletes an
-// OWNER's key.
+// DeleteKey deletes a key, which stops working. It requires ADMIN or OWNER; only an OWNER
+// deletes an OWNER's key.
 func (s *Service) DeleteKey(ctx context.Context, caller Caller, id string, match changes.Match[Key]) error {
 	return Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) error {
 		return changes.Delete(ctx, tx, keyTarget(ctx, tx, caller, id, match), func(Key) error {

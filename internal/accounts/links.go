@@ -124,8 +124,8 @@ type Reset struct {
 	ExpiresAt time.Time
 }
 
-// ResetPassword makes a link that sets a user's password. ADMIN or OWNER; only an OWNER
-// makes a link for an OWNER.
+// ResetPassword makes a link that sets a user's password. It requires ADMIN or OWNER; only
+// an OWNER makes a link for an OWNER.
 func (s *Service) ResetPassword(ctx context.Context, caller Caller, id string) (Reset, error) {
 	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Reset, error) {
 		user, err := userTarget(ctx, tx, caller, id, nil).Load()
@@ -162,18 +162,18 @@ type LinkFilter struct {
 	User string // the user whose password the link sets; empty is any
 }
 
-// Links lists the links that set a password. ADMIN or OWNER.
+// Links lists the links that set a password. It requires ADMIN or OWNER.
 func (s *Service) Links(ctx context.Context, caller Caller, filter LinkFilter, request page.Request) (page.List[Link], error) {
 	return List(ctx, s.Store, caller, ReadTx.ResetLinks, filter, request)
 }
 
-// Link returns one link that sets a password. ADMIN or OWNER.
+// Link returns one link that sets a password. It requires ADMIN or OWNER.
 func (s *Service) Link(ctx context.Context, caller Caller, id string) (Link, error) {
 	return Get(ctx, s.Store, caller, ReadTx.ResetLink, id)
 }
 
-// WithdrawLink deletes a link that sets a password. ADMIN or OWNER; only an OWNER
-// withdraws a link for an OWNER.
+// WithdrawLink deletes a link that sets a password. It requires ADMIN or OWNER; only an
+// OWNER withdraws a link for an OWNER.
 func (s *Service) WithdrawLink(ctx context.Context, caller Caller, id string, match changes.Match[Link]) error {
 	return Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) error {
 		return changes.Delete(ctx, tx, Target(ctx, caller, KindLink, id, match, tx.ResetLink), func(link Link) error {

@@ -59,7 +59,7 @@ type Sender struct {
 // NewPasswords returns Passwords with a hashing cost.
 func NewPasswords(cost PasswordCost) *Passwords {
 	random := make([]byte, saltBytes+hashBytes)
-	_, _ = rand.Read(random) // never fails: it would end the process
+	_, _ = rand.Read(random) // never fails; it would end the process instead
 	atOnce := min(passwordMemory/int(cost.Memory), runtime.GOMAXPROCS(0)/2)
 	return &Passwords{cost: cost, turns: turns{limit: max(1, atOnce)}, argon: argon,
 		decoy: hashText(cost, random[:saltBytes], random[saltBytes:])}
@@ -72,7 +72,7 @@ func (p *Passwords) Hash(ctx context.Context, from Sender, password string) (str
 	}
 	defer p.turns.leave()
 	salt := make([]byte, saltBytes)
-	_, _ = rand.Read(salt) // never fails: it would end the process
+	_, _ = rand.Read(salt) // never fails; it would end the process instead
 	return hashText(p.cost, salt, p.argon(password, salt, p.cost)), nil
 }
 

@@ -12,7 +12,7 @@ import (
 type Role string
 
 // The roles. A viewer reads; a member also configures; an admin also manages
-// environments, keys, settings and users below owner; an owner does everything.
+// environments, keys, settings and users except owners; an owner does everything.
 const (
 	Viewer Role = "VIEWER"
 	Member Role = "MEMBER"

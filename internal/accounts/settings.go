@@ -92,7 +92,7 @@ func (s Settings) following(ctx context.Context, tx ReadTx, account string) (Set
 	return s, err
 }
 
-// ReplaceAccountSettings replaces the account's settings. ADMIN or OWNER.
+// ReplaceAccountSettings replaces the account's settings. It requires ADMIN or OWNER.
 func (s *Service) ReplaceAccountSettings(ctx context.Context, caller Caller, draft SettingsDraft, match changes.Match[Settings]) (Settings, error) {
 	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Settings, error) {
 		return replaceAccountSettings(ctx, tx, caller, draft, match)

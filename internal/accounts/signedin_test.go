@@ -12,7 +12,7 @@ import (
 
 // lobby is an in-memory store of one session.
 type lobby struct {
-	accounts.Directory // for the methods of keys, which are not called
+	accounts.Directory // nil: the methods for keys are not called
 
 	found    accounts.SignedIn
 	versions accounts.Versions

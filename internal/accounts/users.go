@@ -66,18 +66,18 @@ type UserDraft struct {
 	Problems fault.Problems
 }
 
-// Users lists the users of the caller's account. ADMIN or OWNER.
+// Users lists the users of the caller's account. It requires ADMIN or OWNER.
 func (s *Service) Users(ctx context.Context, caller Caller, filter UserFilter, request page.Request) (page.List[User], error) {
 	return List(ctx, s.Store, caller, ReadTx.Users, filter, request)
 }
 
-// User returns one user of the caller's account. ADMIN or OWNER.
+// User returns one user of the caller's account. It requires ADMIN or OWNER.
 func (s *Service) User(ctx context.Context, caller Caller, id string) (User, error) {
 	return Get(ctx, s.Store, caller, ReadTx.User, id)
 }
 
-// ReplaceUser changes a user's name, role or e-mail address. ADMIN or OWNER; only an OWNER
-// changes an OWNER, and the last OWNER keeps the role.
+// ReplaceUser changes a user's name, role or e-mail address. It requires ADMIN or OWNER;
+// only an OWNER changes an OWNER, and the last OWNER keeps the role.
 func (s *Service) ReplaceUser(ctx context.Context, caller Caller, id string, draft UserDraft, match changes.Match[User]) (User, error) {
 	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (User, error) {
 		return changes.Replace(ctx, tx, userTarget(ctx, tx, caller, id, match),
@@ -86,8 +86,8 @@ func (s *Service) ReplaceUser(ctx context.Context, caller Caller, id string, dra
 	})
 }
 
-// DeleteUser deletes a user with their sessions and links, but keeps the keys that the user
-// made. ADMIN or OWNER; only an OWNER deletes an OWNER, and the last OWNER cannot be deleted.
+// DeleteUser deletes a user with their sessions and links, but keeps the keys that the user made.
+// It requires ADMIN or OWNER; only an OWNER deletes an OWNER, and the last OWNER cannot be deleted.
 func (s *Service) DeleteUser(ctx context.Context, caller Caller, id string, match changes.Match[User]) error {
 	return Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) error {
 		return changes.Delete(ctx, tx, userTarget(ctx, tx, caller, id, match), func(user User) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// Some domain packages need another one inside their transaction, but domain
+// Some domain packages call another one inside their transaction, but domain
 // packages do not import each other. So the transactions are extended here.
 
 // environmentTransactions returns transactions that also count and remove the
