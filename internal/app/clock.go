@@ -140,7 +140,7 @@ func (c *clock) begin(stored time.Time) {
 	}
 }
 
-// follow accepts small steps of the clock at once, and accepts a clock that was set only after a trial.
+// follow accepts small steps of the clock at once. Larger steps are accepted only after a trial.
 func (c *clock) follow() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

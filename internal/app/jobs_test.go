@@ -66,7 +66,7 @@ func metric(t *testing.T, c *client, name string) float64 {
 
 func TestMetrics_CanceledRuns(t *testing.T) {
 	t.Parallel()
-	n := apptest.Start(t, storetest.New(t, "sqlite"), func(s *settings.Settings) { s.RunsInFlight = 4 }) // one of the four is for each host
+	n := apptest.Start(t, storetest.New(t, "sqlite"), func(s *settings.Settings) { s.RunsInFlight = 4 }) // so each host gets one at a time
 	c := newClient(t, n.URL, n.Key)
 	url, begun, _ := slowSink(t)
 	send(t, c, http.MethodPost, "/api/v1/jobs", newJob("slow", "0 0 1 1 *", url))
@@ -115,8 +115,8 @@ func TestMetrics_OfEngine(t *testing.T) {
 	}
 }
 
-// slowSink starts a server that holds every request until the client aborts it,
-// and sends the times of both.
+// slowSink starts a server that holds every request until the client aborts it.
+// It sends when each request began and when it was aborted.
 func slowSink(t *testing.T) (url string, begun, aborted chan time.Time) {
 	t.Helper()
 	begun, aborted = make(chan time.Time, 1), make(chan time.Time, 1)

@@ -146,7 +146,7 @@ func write[T any](ctx context.Context, o *Operator, accountKey string, fn func(c
 	return transaction.Write(ctx, o.db, id, func(ctx context.Context, tx *store.Tx) (T, error) { return fn(ctx, tx, id) })
 }
 
-// account returns the id of the account with a key. "" means the only account.
+// account returns the id of the account with this account key. "" means the only account.
 func (o *Operator) account(ctx context.Context, key string) (id string, err error) {
 	return transaction.Read(ctx, o.db, func(ctx context.Context, tx *store.ReadTx) (string, error) {
 		if key != "" {

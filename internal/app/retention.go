@@ -21,8 +21,8 @@ const (
 )
 
 // retention removes rows that are older than the operator wants to keep: runs, changes, metrics, remains of deleted
-// loggers, expired links and expired sessions. Every node runs it, also at the same time. It uses the database's clock.
-// If it did not run for days, it removes rows only at the pace of store.Pace.
+// loggers, expired links and expired sessions. Every node runs it, perhaps at the same time. It uses the database's clock.
+// If it did not run for days, it removes rows at the slow pace of store.Pace.
 type retention struct {
 	db            *store.DB
 	log           *slog.Logger

@@ -43,7 +43,7 @@ func TestRetention_FileDoesNotGrow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if first, last := pages[0], pages[years-1]; last > first*5/4 { // the keys of the loggers are never removed
+	if first, last := pages[0], pages[years-1]; last > first*5/4 { // it may grow a little, because the keys of deleted loggers stay
 		t.Errorf("the file had %d pages after the first year and has %d after the last", first, last)
 	}
 }

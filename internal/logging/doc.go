@@ -4,7 +4,7 @@
 // A logger is discovered when a running service reports it, and managed when a write sets a
 // level, an override or a group on it. The first promotion of a logger to managed clears the
 // reported levels of its unmanaged descendants once, so that they follow it. A managed logger
-// becomes discovered again when nothing is set on it any more. Package client/loglevel computes
+// becomes discovered again when nothing is left that is set on it. Package client/loglevel computes
 // the effective levels.
 //
 // # Temporary levels
@@ -15,7 +15,7 @@
 //     the level, so it survives a restart.
 //   - The Expirer reads the levels that expire next through an index. It removes
 //     due levels in a transaction under the account's lock, where it reads the
-//     logger again. If another node was faster, nothing is due any more. So an
+//     logger again. If another node was faster, nothing is left to remove. So an
 //     expiry is recorded as one change, even if many nodes run.
 //   - Accounts do not wait for each other. An account that fails, or whose lock is
 //     not free within three seconds, is tried again the next time.

@@ -35,8 +35,8 @@ func InEnvironment(ctx context.Context, tx ReadTx, account, environment string) 
 	return loggers, groups, nil
 }
 
-// controlled returns the managed loggers, and those other loggers with a level that are above
-// or below a managed logger.
+// controlled returns the managed loggers. It also returns the unmanaged loggers with a level that
+// are above or below a managed one.
 func controlled(loggers []Logger) []Logger {
 	managed, above := map[string]bool{}, map[string]bool{}
 	for _, logger := range loggers {
@@ -57,7 +57,7 @@ func controlled(loggers []Logger) []Logger {
 	return found
 }
 
-// isBelow reports whether an ancestor of the logger with a key is in some.
+// isBelow reports whether some contains an ancestor of the logger with this key.
 func isBelow(key string, some map[string]bool) bool {
 	for key, has := loglevel.Parent(key); has; key, has = loglevel.Parent(key) {
 		if some[key] {

@@ -39,8 +39,8 @@ func only[T any](views []T, err error) (view T, _ error) {
 type viewer struct {
 	tx      ReadTx
 	account string
-	// list makes views omit unmanaged environments without an override that matters. Services
-	// create environments, so there may be very many.
+	// list makes views omit unmanaged environments for which no override can apply. Services create
+	// environments, so there may be very many.
 	list bool
 }
 
@@ -111,8 +111,8 @@ func (v viewer) environments(ctx context.Context) (shown, error) {
 	return made, err
 }
 
-// resolve returns the level in every environment that is always shown or has an override that
-// matters.
+// resolve returns the level in every environment that is always shown, and in every existing
+// environment of overridden.
 func (s shown) resolve(overridden iter.Seq[string], level func(environment string) loglevel.Resolution) map[string]Resolved {
 	levels := make(map[string]Resolved, len(s.always))
 	for _, environment := range s.always {

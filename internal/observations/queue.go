@@ -49,7 +49,7 @@ type pendingReport[W any] struct {
 	refusal error // the refusal by check
 }
 
-// sharedCount is how many more sources an account may have. It is counted once per batch of
+// sharedCount is how many further sources an account may have. It is counted once per batch of
 // reports.
 type sharedCount struct {
 	known    bool

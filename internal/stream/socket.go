@@ -76,7 +76,7 @@ type socket struct {
 	ending    ending
 }
 
-// flush offers unsent frames to the kernel without waiting, and returns how many events it accepted.
+// flush offers unsent frames to the kernel without waiting, and returns how many events the kernel accepted.
 func (s *socket) flush(log *eventLog, w *frameWriter) (sent int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,7 +178,7 @@ func (s *socket) wait() {
 	}
 }
 
-// send sends a heartbeat or an answer before later events. It drops it if the peer does not read.
+// send sends a heartbeat or an answer before later events. If the peer does not read, the text is dropped.
 func (s *socket) send(text []byte) {
 	s.mu.Lock()
 	if !s.closing && len(s.unsent) < maxReplies {

@@ -18,7 +18,7 @@ const (
 
 // eventLog is a version of an account's log. Later versions share its frames and add more.
 type eventLog struct {
-	// first is the position of the oldest frame. That frame replaces all frames from the position summarized on.
+	// first is the position of the oldest frame. That frame replaces all frames since the position summarized.
 	first, summarized int64
 	frames            []frame
 }
@@ -26,7 +26,7 @@ type eventLog struct {
 // end returns the position of the next frame.
 func (l *eventLog) end() int64 { return l.first + int64(len(l.frames)) }
 
-// summarize returns a log with one frame that makes clients reload. It replaces the frames from position from on.
+// summarize returns a log in which one frame, which makes clients reload, replaces all frames since from.
 func (l *eventLog) summarize(from int64) *eventLog {
 	last := l.frames[len(l.frames)-1]
 	reload := reloadFrame(last.seq, last.at)
