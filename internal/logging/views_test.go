@@ -96,8 +96,8 @@ func shownIn(levels map[string]logging.Resolved) string {
 	return strings.Join(slices.Sorted(maps.Keys(levels)), " ")
 }
 
-// A list shows the levels in managed environments and in environments where an override
-// matters. A single logger shows all.
+// A list shows the levels in managed environments and in environments where an override can
+// apply. A single logger shows all.
 func TestLoggers_LevelsThatCanDiffer(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
