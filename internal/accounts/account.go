@@ -25,7 +25,7 @@ const maxName = 255
 
 var accountKey = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,99}$`)
 
-// Account is a tenant: everything else belongs to exactly one.
+// Account is a tenant. Every other resource belongs to exactly one account.
 type Account struct {
 	ID        string     `json:"-"`
 	Key       string     `json:"key"`
@@ -44,8 +44,8 @@ type AccountDraft struct {
 	Problems fault.Problems
 }
 
-// Found creates an account with its owner and the owner's first key. Only the
-// result has the plaintext of the key.
+// Found creates an account with its owner and the owner's first key. The plaintext of the
+// key is only in this result.
 func Found(ctx context.Context, tx FoundingTx, name string, held plans.Held, secret Secret) (Account, Key, error) {
 	var problems fault.Problems
 	naming.RequireName(&problems, optional.Of(name), maxName)
@@ -75,8 +75,8 @@ func (s *Service) Account(ctx context.Context, caller Caller) (Account, error) {
 	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Account, error) { return tx.Account(ctx, caller.Account) })
 }
 
-// ReplaceAccount changes the account's name and key. Only the operator changes
-// plans, so a draft with different plans is refused. ADMIN or OWNER.
+// ReplaceAccount changes the account's name and key. Only the operator changes plans, so a
+// draft with different plans is refused. It requires ADMIN or OWNER.
 func (s *Service) ReplaceAccount(ctx context.Context, caller Caller, draft AccountDraft, match changes.Match[Account]) (Account, error) {
 	if err := draft.validate(); err != nil {
 		return Account{}, err
@@ -86,7 +86,7 @@ func (s *Service) ReplaceAccount(ctx context.Context, caller Caller, draft Accou
 	})
 }
 
-// RestoreAccount undoes a change of the account. draft is the account before the change.
+// RestoreAccount undoes a change of the account. draft is the state before the change.
 func (s *Service) RestoreAccount(ctx context.Context, caller Caller, revert Revert, draft AccountDraft) (changes.Change, error) {
 	return Restore(ctx, s.Store, caller, revert, func(ctx context.Context, tx Tx, caller Caller) Restoration[Account] {
 		return Restoration[Account]{Check: draft.validate, Replace: func() (Account, error) { return draft.replace(ctx, tx, caller, nil) }}
@@ -103,7 +103,7 @@ func (d *AccountDraft) replace(ctx context.Context, tx Tx, caller Caller, match 
 		func(_, after Account) error { return updateAccount(ctx, tx, after) })
 }
 
-// over returns the stored account with the members of the draft.
+// over returns the stored account with the members of the draft applied.
 func (d *AccountDraft) over(account Account, now time.Time) (Account, error) {
 	if held, sent := d.Plans.Get(); sent && !samePlans(held, account.Plans) {
 		return Account{}, fault.New(fault.Forbidden,
@@ -133,7 +133,7 @@ func SetPlans(ctx context.Context, tx Tx, id string, held plans.Held) (Account, 
 	}, func(_, after Account) error { return tx.UpdateAccount(ctx, after) })
 }
 
-// TakeSlot refuses to create one more resource if the account has reached its plan's limit.
+// TakeSlot refuses one more resource of a kind if the account has reached its plan's limit.
 func TakeSlot(ctx context.Context, table plans.Table, id string, limit plans.Limit,
 	find func(ctx context.Context, id string) (Account, error), count func(ctx context.Context, id string) (int, error),
 ) error {
@@ -177,5 +177,5 @@ func slug(name string) string {
 	return key[:min(len(key), 100)]
 }
 
-// newID returns an id. Ids sort by the time of their creation.
+// newID returns a new id. Ids sort by creation time.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }

@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// found makes an account of a name.
+// found creates an account with a name.
 func found(t *testing.T, db *store.DB, name string) (account accounts.Account, key accounts.Key, err error) {
 	t.Helper()
 	err = db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error {
@@ -137,7 +137,7 @@ func TestReplaceAccount_Rules(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := h.ReplaceAccount(t.Context(), h.owner, each.draft, nil)
 			if diff := cmp.Diff(each.want, refusals(err), cmp.AllowUnexported(refusal{})); diff != "" {
-				t.Errorf("refused otherwise (-want +got):\n%s", diff)
+				t.Errorf("the refusals differ (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/signalbox/signalbox/internal/hosts"
 )
 
-// withRoom returns m with room for one more entry: it drops an arbitrary entry when m is full.
-// It is for caches, where a dropped entry costs only a lookup.
+// withRoom returns m with room for one more entry: if m is full, it drops an arbitrary entry.
+// It is only for caches, where a dropped entry costs one lookup.
 func withRoom[K comparable, V any](m map[K]V, limit int) map[K]V {
 	if m == nil {
 		return map[K]V{}
@@ -21,7 +21,7 @@ func withRoom[K comparable, V any](m map[K]V, limit int) map[K]V {
 	return m
 }
 
-// prefixOf returns the network of an address with a prefix length.
+// prefixOf returns the network of the address with this prefix length.
 func prefixOf(address netip.Addr, bits int) netip.Prefix {
 	prefix, _ := address.Prefix(bits) // the zero address has the zero prefix
 	return prefix

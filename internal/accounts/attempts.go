@@ -11,19 +11,19 @@ import (
 	"github.com/signalbox/signalbox/internal/hosts"
 )
 
-// Limits for wrong passwords and codes of one person from one address: after freeAttempts, the
-// wait doubles with each further attempt.
+// Limits for wrong passwords and codes of one person from one address: the first freeAttempts
+// are free, and the wait doubles with each further one.
 const (
 	freeAttempts   = 5
 	firstDelay     = time.Second
 	longestDelay   = 15 * time.Minute
 	attemptsKept   = time.Hour   // how long failures count after the last attempt
-	fewKept        = time.Minute // how long fewer than freeAttempts failures count
+	fewKept        = time.Minute // how long failures count if there are fewer than freeAttempts
 	maxAttemptKeys = 100_000
 )
 
-// Limits for attempts from one place, for any person: a burst, then a rate per second.
-// Successful attempts are given back.
+// Limits for attempts from one address or network, for all people together: a burst, then a
+// rate per second. Successful attempts do not count.
 const (
 	addressBurst, addressPerSecond = 50, 2.0
 	networkBurst, networkPerSecond = 100, 4.0  // an IPv4 /24, an IPv6 /64
@@ -37,14 +37,14 @@ type attempts struct {
 	mu     sync.Mutex
 	failed map[attempt]failures
 	swept  time.Time
-	good   map[attempt]bool // people and the addresses that they signed in from
+	good   map[attempt]bool // the people and addresses of earlier successful sign-ins
 
 	addresses, networks, sites allowance.Buckets[netip.Prefix]
 }
 
 // attempt identifies the person who tries to sign in and the sender's network.
 type attempt struct {
-	person digest // of the e-mail address or the first group of a code, even if no such person exists
+	person digest // hash of the e-mail address or of a code's first group; the person may not exist
 	sender netip.Prefix
 }
 
@@ -52,7 +52,7 @@ func newAttempt(address, peer string) attempt {
 	return attempt{sha256.Sum256([]byte(address)), senderOf(peer)}
 }
 
-// admitted is an attempt that may go on. It was counted as failed in advance.
+// admitted is an attempt that may continue. It counts as failed until it succeeds.
 type admitted struct {
 	attempt
 	peer    netip.Addr
@@ -66,7 +66,7 @@ type failures struct {
 	until time.Time // when the next attempt is admitted
 }
 
-// counts reports whether the failures still matter.
+// counts reports whether the failures are recent enough to count.
 func (f failures) counts(now time.Time) bool {
 	kept := attemptsKept
 	if f.count < freeAttempts {
@@ -93,7 +93,7 @@ func (a *attempts) admit(address, peer string, now time.Time) (admitted, error) 
 	return let, nil
 }
 
-// admitAnywhere is admit for attempts that do not count for their address and network.
+// admitAnywhere is like admit, but does not count the attempt for its address and network.
 func (a *attempts) admitAnywhere(address, peer string, now time.Time) (admitted, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -104,7 +104,7 @@ func (a *attempts) admitAnywhere(address, peer string, now time.Time) (admitted,
 	return let, err
 }
 
-// check refuses an attempt of a person who has to wait.
+// check refuses an attempt if the person still has to wait.
 func (a *attempts) check(address, peer string, now time.Time) (admitted, error) {
 	who := newAttempt(address, peer)
 	if until := a.failed[who].until; now.Before(until) {
@@ -132,8 +132,8 @@ func tooMany(wait time.Duration, text string) error {
 	return refusal
 }
 
-// remember stores failures. When the memory is full of failures that still count, new
-// people are not added: only the limits of their address and network apply to them.
+// remember stores failures. If the memory is full, it does not store failures of new people.
+// Only the limits of their address and network apply to them then.
 func (a *attempts) remember(who attempt, what failures, now time.Time) {
 	if a.failed == nil {
 		a.failed = map[attempt]failures{}
@@ -144,8 +144,8 @@ func (a *attempts) remember(who attempt, what failures, now time.Time) {
 	a.failed[who] = what
 }
 
-// makeRoom forgets failures that no longer count, and reports whether there is room. It
-// scans at most once a second, because it scans all failures.
+// makeRoom drops failures that no longer count, and reports whether there is room. It scans
+// all failures, so it scans at most once a second.
 func (a *attempts) makeRoom(now time.Time) bool {
 	if now.Sub(a.swept) >= time.Second {
 		a.swept = now
@@ -158,8 +158,8 @@ func (a *attempts) makeRoom(now time.Time) bool {
 	return len(a.failed) < maxAttemptKeys
 }
 
-// places returns the buckets that an attempt from an address needs. The widest comes first,
-// so that a network over its limit adds no entries for its addresses.
+// places returns the buckets from which an attempt takes a token. The widest network comes
+// first: if it is over its limit, no entries for its addresses are added.
 func (a *attempts) places(peer netip.Addr) []place {
 	a.addresses.Limit(addressBurst, addressPerSecond)
 	a.networks.Limit(networkBurst, networkPerSecond)
@@ -176,7 +176,7 @@ type place struct {
 	prefix  netip.Prefix
 }
 
-// take uses one token of every bucket. If one bucket is empty, it takes nothing and
+// take takes one token from every bucket. If any bucket is empty, it takes no token and
 // returns how long to wait.
 func (a *attempts) take(peer netip.Addr, now time.Time) (wait time.Duration) {
 	places := a.places(peer)
@@ -191,7 +191,7 @@ func (a *attempts) take(peer netip.Addr, now time.Time) (wait time.Duration) {
 	return 0
 }
 
-// giveBack returns the tokens that an attempt took from the buckets of its place.
+// giveBack puts back the tokens that take took for an attempt.
 func (a *attempts) giveBack(let admitted) {
 	if !let.counted {
 		return
@@ -223,7 +223,7 @@ func (a *attempts) succeeded(let admitted) {
 	a.good[let.attempt] = true
 }
 
-// trust records that a person has signed in from an address.
+// trust records that a person has signed in from an address before.
 func (a *attempts) trust(address, peer string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -231,7 +231,7 @@ func (a *attempts) trust(address, peer string) {
 	a.good[newAttempt(address, peer)] = true
 }
 
-// withdraw uncounts an attempt that ended without a decision.
+// withdraw uncounts the failure of an attempt that ended without a decision.
 func (a *attempts) withdraw(let admitted) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// admits returns how many attempts from some peers are admitted, one after the other, each
-// for somebody else.
+// admits makes attempts from the peers in turn, each for a different person, and returns how
+// many were admitted.
 func admits(attempts *accounts.Attempts, count int, now time.Time, peers ...string) (admitted int) {
 	for i := range count {
 		if _, err := attempts.Admit(fmt.Sprint("person ", i, peers, admitted), peers[i%len(peers)], now); err == nil {
@@ -25,8 +25,8 @@ func admits(attempts *accounts.Attempts, count int, now time.Time, peers ...stri
 	return admitted
 }
 
-// TestAttempts_Places: whomever they are for, attempts are limited by address and by
-// network, and no network uses up what another one has.
+// TestAttempts_Places: attempts are limited by address and by network, for all people together.
+// A network does not use up the limit of another network.
 func TestAttempts_Places(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -40,7 +40,7 @@ func TestAttempts_Places(t *testing.T) {
 		noisy []string
 		want  int
 		quiet string
-		left  int // how many of 100 are admitted from the quiet address afterwards
+		left  int // how many of 100 attempts from the quiet address are admitted afterward
 	}{
 		"an address":                   {[]string{"192.0.2.1:1"}, 50, "198.51.100.1:1", 50},
 		"another of its network":       {[]string{"192.0.2.1:1"}, 50, "192.0.2.2:1", 50},
@@ -72,7 +72,7 @@ func TestAttempts_Places(t *testing.T) {
 	}
 }
 
-// TestAttempts_RightOnesAreFree: an office with one address signs in.
+// TestAttempts_RightOnesAreFree: many people sign in from an office with one address.
 func TestAttempts_RightOnesAreFree(t *testing.T) {
 	t.Parallel()
 	var attempts accounts.Attempts
@@ -91,8 +91,8 @@ func TestAttempts_RightOnesAreFree(t *testing.T) {
 	}
 }
 
-// TestAttempts_KnownHere: who signed in from an address before does so whatever else comes
-// from there, and is limited by their own failures.
+// TestAttempts_KnownHere: a person who signed in from an address before can sign in although
+// others use up the address's limit. Only the person's own failures count.
 func TestAttempts_KnownHere(t *testing.T) {
 	t.Parallel()
 	var attempts accounts.Attempts
@@ -113,8 +113,8 @@ func TestAttempts_KnownHere(t *testing.T) {
 	}
 }
 
-// TestAttempts_ManyAddresses: who has many addresses can fill the memory, and neither grows
-// it nor resets what others have done.
+// TestAttempts_ManyAddresses: an attacker with many addresses can fill the memory, but can
+// neither grow it beyond its bound nor reset the failures of others.
 func TestAttempts_ManyAddresses(t *testing.T) {
 	t.Parallel()
 	var attempts accounts.Attempts
@@ -127,7 +127,7 @@ func TestAttempts_ManyAddresses(t *testing.T) {
 	}
 	admits(&attempts, 100, now, noisy)
 	address := netip.MustParseAddr("11.0.0.1")
-	for i := range 2 * accounts.MaxAttemptKeys { // a network each
+	for i := range 2 * accounts.MaxAttemptKeys { // each from a different network
 		_, _ = attempts.Admit(fmt.Sprint(i), address.String(), now)
 		bytes := address.As4()
 		if bytes[2]++; bytes[2] == 0 {
@@ -148,14 +148,15 @@ func TestAttempts_ManyAddresses(t *testing.T) {
 			}
 		})
 	}
-	// What no longer counts makes room.
+	// Failures that no longer count are dropped.
 	now = now.Add(2 * time.Minute)
 	if got := admits(&attempts, 100, now, "203.0.113.1:1"); got != 50 {
 		t.Errorf("%d were admitted later", got)
 	}
 }
 
-// signIns is a service whose passwords take 50 ms each, one at a time. The right one is "right".
+// signIns returns a service that hashes one password at a time, for 50 ms each. The correct
+// password is "right".
 func signIns(hashed *atomic.Int64) *accounts.Service {
 	passwords := accounts.NewPasswords(accounts.PasswordCost{Memory: 64 << 10, Passes: 1})
 	passwords.Instead(func(password string) []byte {
@@ -171,9 +172,9 @@ func signIns(hashed *atomic.Int64) *accounts.Service {
 
 const rightHash = "$argon2id$v=19$m=64,t=1,p=1$AAAA$AQ"
 
-// TestSignIn_Starved: 200 clients send passwords of people who do not exist for 9 s. Right
-// passwords are taken meanwhile from elsewhere, and from their own address for people who
-// signed in there before; little is hashed for the clients.
+// TestSignIn_Starved: 200 clients send passwords of unknown people for 9 s. Meanwhile right
+// passwords from other addresses succeed, and so do right passwords from the same address if the
+// person signed in there before. Few passwords of the clients are hashed.
 func TestSignIn_Starved(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -205,13 +206,14 @@ func TestSignIn_Starved(t *testing.T) {
 			}
 		}
 		clients.Wait()
-		if got := hashed.Load(); got > 50+2*9+1+24 { // what the address may, and the right ones
+		if got := hashed.Load(); got > 50+2*9+1+24 { // the limit of the address, and the right passwords
 			t.Errorf("%d passwords were hashed", got)
 		}
 	})
 }
 
-// TestSignIn_NothingHashedPastLimits: refused attempts cost no hashing, by person and by place.
+// TestSignIn_NothingHashedPastLimits: the passwords of refused attempts are not hashed, neither
+// by person nor by address.
 func TestSignIn_NothingHashedPastLimits(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -243,7 +245,8 @@ func TestSignIn_NothingHashedPastLimits(t *testing.T) {
 	}
 }
 
-// TestPasswords_NetworksTakeTurns: one network's queue is not another one's.
+// TestPasswords_NetworksTakeTurns: passwords of one network do not wait for the queue of another
+// network.
 func TestPasswords_NetworksTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -285,7 +288,8 @@ func TestPasswords_NetworksTakeTurns(t *testing.T) {
 	})
 }
 
-// TestPasswords_GivenUp: who no longer waits takes no turn, also when it comes at that moment.
+// TestPasswords_GivenUp: a sender that stops waiting takes no turn, even if its turn comes at
+// the same moment.
 func TestPasswords_GivenUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -298,7 +302,7 @@ func TestPasswords_GivenUp(t *testing.T) {
 				waiting.Go(func() { _, _ = passwords.Hash(t.Context(), accounts.Sender{Peer: "192.0.2.1:1"}, "x") })
 			}
 			synctest.Wait()
-			<-time.After(2*time.Second - time.Duration(round%2)) // just when they give up
+			<-time.After(2*time.Second - time.Duration(round%2)) // at the moment when they give up
 			leave()
 			waiting.Wait()
 			if passwords.Waiting() != 0 {

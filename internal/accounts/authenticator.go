@@ -11,44 +11,44 @@ import (
 )
 
 const (
-	// maxRemembered bounds the remembered keys. When it is reached all are forgotten,
-	// which costs each key in use one lookup.
+	// maxRemembered bounds the remembered keys. At the bound all keys are forgotten,
+	// and each key in use is looked up once more.
 	maxRemembered = 100_000
-	// usePrecision is how exact last_used_at is while a key is in steady use.
+	// usePrecision is the precision of last_used_at for a key in steady use.
 	usePrecision = 10 * time.Second
 )
 
-// Versions are the numbers of an account's latest changes.
+// Versions has the sequence numbers of an account's latest changes.
 type Versions struct {
-	Changes int64 // the number of the last change
-	Access  int64 // the number of the last change that DecidesAccess
+	Changes int64 // of the last change
+	Access  int64 // of the last change whose kind DecidesAccess
 }
 
-// DecidesAccess reports whether a change of a kind of resource may alter what a
-// remembered caller may do.
+// DecidesAccess reports whether changes of this kind of resource can alter the rights
+// of a remembered caller.
 func DecidesAccess(kind string) bool {
 	return kind == KindKey || kind == KindUser || kind == KindSession
 }
 
 // Directory looks up keys and sessions for the Authenticator.
 type Directory interface {
-	// KeyByHash returns the key with a hash, of any account, and that account's
-	// versions, both from one state of the database.
+	// KeyByHash returns the key with this hash in any account, and the versions of
+	// that account. Both are from one state of the database.
 	KeyByHash(ctx context.Context, hash string) (Key, Versions, error)
-	// SessionByHash returns the session with a hash, of any account, and that
-	// account's versions, which are not newer than the session.
+	// SessionByHash returns the session with this hash in any account, and versions of
+	// that account that are not newer than the session.
 	SessionByHash(ctx context.Context, hash string) (SignedIn, Versions, error)
-	// Versions returns an account's versions, at least as new as every change that
-	// was acknowledged before the call.
+	// Versions returns an account's versions. They include every change that was
+	// acknowledged before the call.
 	Versions(ctx context.Context, account string) (Versions, error)
 }
 
-// Authenticator turns a bearer token into a Caller. The package's documentation
-// describes how.
+// Authenticator turns a bearer token into a Caller, as the package documentation
+// describes.
 type Authenticator struct {
 	Directory Directory
-	// Live reports whether changes of keys reach Hear. While it is false, every
-	// unknown key is looked up.
+	// Live reports whether Hear receives the changes of keys. While Live is false,
+	// every unknown key is looked up.
 	Live func() bool
 	// Now is the clock.
 	Now func() time.Time
@@ -67,8 +67,8 @@ type Authenticator struct {
 	seen       sessionMemory
 }
 
-// rememberedKey is a key that has been seen. It is valid while the account's access
-// version is caller.access.
+// rememberedKey is a key that was looked up before. It is valid while the account's
+// access version equals caller.access.
 type rememberedKey struct {
 	digest digest
 	key    Key
@@ -76,13 +76,13 @@ type rememberedKey struct {
 	noted  atomic.Int64 // when Used was last called, in microseconds
 }
 
-// newRememberedKey returns a key that was read at an access version of its account.
+// newRememberedKey returns a key that was read while the account had this access version.
 func newRememberedKey(hash digest, key Key, access int64) *rememberedKey {
 	return &rememberedKey{digest: hash, key: key, caller: key.Caller().readAt(access)}
 }
 
 // Authenticate returns the caller behind a token, or an Unauthorized refusal. peer is
-// the address of the sender. An address that sends many wrong tokens is RateLimited.
+// the address of the sender. Many wrong tokens from one address are RateLimited.
 func (a *Authenticator) Authenticate(ctx context.Context, token, peer string) (Caller, error) {
 	known, version, result, err := a.find(ctx, ParseSecret(token), peer)
 	now := a.Now()
@@ -102,7 +102,7 @@ func (a *Authenticator) Authenticate(ctx context.Context, token, peer string) (C
 	return caller, nil
 }
 
-// noteUse calls Used, unless it was called for this key shortly before.
+// noteUse calls Used, at most once per usePrecision for each key.
 func (a *Authenticator) noteUse(known *rememberedKey, now time.Time) {
 	noted, at := known.noted.Load(), now.UnixMicro()
 	if at-noted >= usePrecision.Microseconds() && known.noted.CompareAndSwap(noted, at) {
@@ -128,14 +128,15 @@ func (a *Authenticator) find(ctx context.Context, secret Secret, peer string) (k
 	}
 	found, version, err := a.lookUp(ctx, secret, generation)
 	a.refusals.looked(hash, peer, generation, err, a.Now())
-	if known != nil && fault.Is(err, fault.Unauthorized) { // after an outage the key stays: Recall may need it
+	if known != nil && fault.Is(err, fault.Unauthorized) { // after an outage the key stays, because Recall may need it
 		a.forget(known)
 	}
 	return found, version, "miss", err
 }
 
-// Hear takes a change from the feed and forgets the key that changed. It also forgets
-// all sessions: some may have been opened with the key, and there are few.
+// Hear receives a change from the feed and forgets the changed key. It also forgets
+// all sessions, because some may have been opened with the key. There are few
+// sessions.
 func (a *Authenticator) Hear(change changes.Change) {
 	if change.Kind != KindKey {
 		return
@@ -143,15 +144,15 @@ func (a *Authenticator) Hear(change changes.Change) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.generation++
-	if known := a.byKey[change.Key]; known != nil && known.caller.access < change.Seq { // else it was read after the change
+	if known := a.byKey[change.Key]; known != nil && known.caller.access < change.Seq { // otherwise the key was read after the change
 		a.drop(known)
 	}
 	a.seen.forget()
 }
 
-// Recall returns the caller behind a remembered token without the database. It is for
-// outages. A key that was revoked just before the outage may still be accepted, if the
-// feed had not reported it yet.
+// Recall returns the caller behind a remembered token during a database outage. It may
+// still accept a key that was revoked just before the outage, if the feed has not
+// reported the revocation.
 func (a *Authenticator) Recall(token string) (Caller, bool) {
 	a.mu.RLock()
 	known := a.byDigest[ParseSecret(token).digest()]
@@ -170,7 +171,7 @@ func (a *Authenticator) Forget(keyID string) {
 	a.drop(a.byKey[keyID])
 }
 
-// forget drops a remembered key, unless a newer one has replaced it.
+// forget drops a remembered key, unless a newer version of the key has replaced it.
 func (a *Authenticator) forget(known *rememberedKey) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -179,7 +180,7 @@ func (a *Authenticator) forget(known *rememberedKey) {
 	}
 }
 
-// drop removes a remembered key, which may be nil; the lock is held.
+// drop removes a remembered key, which may be nil. The caller holds the lock.
 func (a *Authenticator) drop(known *rememberedKey) {
 	if known != nil {
 		delete(a.byKey, known.key.ID)
@@ -204,8 +205,9 @@ func (a *Authenticator) lookUp(ctx context.Context, secret Secret, generation ui
 	return a.remember(newRememberedKey(secret.digest(), key, versions.Access), generation), versions.Changes, nil
 }
 
-// remember stores a key and returns it. If a key changed during the lookup, nothing
-// is stored. If a newer version of the key is stored already, remember returns that.
+// remember stores a key and returns it. If any key changed during the lookup, remember
+// does not store it. If a newer version of the key is stored already, remember returns
+// the newer one.
 func (a *Authenticator) remember(seen *rememberedKey, generation uint64) *rememberedKey {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -222,7 +224,7 @@ func (a *Authenticator) remember(seen *rememberedKey, generation uint64) *rememb
 	return seen
 }
 
-// ForgetAll makes every key and session be looked up again at its next request.
+// ForgetAll makes the next request of every key and session look it up again.
 func (a *Authenticator) ForgetAll() {
 	a.seen.forget()
 	a.mu.Lock()

@@ -16,16 +16,16 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// directory is a store of keys in memory that a test can hold up and break.
-// The store itself is tested with databases.
+// directory is an in-memory store of keys. A test can make its lookups wait or fail.
+// The real store is tested with databases.
 type directory struct {
-	accounts.Directory // looks no sessions up
+	accounts.Directory // nil: the methods for sessions are not called
 
 	mu       sync.Mutex
 	keys     map[string]accounts.Key
 	versions accounts.Versions
 	lookups  int
-	hold     chan struct{} // when set, a lookup waits for it after it has read
+	hold     chan struct{} // if set, a lookup waits for it after reading
 	err      error
 }
 
@@ -50,7 +50,7 @@ func (d *directory) Versions(context.Context, string) (accounts.Versions, error)
 	return d.versions, d.err
 }
 
-// record makes a change of a kind of resource the account's last.
+// record counts a change of this kind as the account's last change.
 func (d *directory) record(kind string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -60,7 +60,7 @@ func (d *directory) record(kind string) {
 	}
 }
 
-// put stores a key whose token and id are its name, and records no change.
+// put stores a key whose token and id are name. It does not record a change.
 func (d *directory) put(name string, change func(*accounts.Key)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -77,16 +77,16 @@ func (d *directory) set(hold chan struct{}, err error) {
 	d.hold, d.err = hold, err
 }
 
-// gate is an authenticator with what it works with.
+// gate is an authenticator with its directory and its observed calls.
 type gate struct {
 	*accounts.Authenticator
 	*directory
 	live   bool
 	counts map[string]int
 	began  time.Time
-	uses   []string // with the seconds after the beginning
+	uses   []string // with the seconds since the start
 
-	guesses int // wrong keys that were sent
+	guesses int // how many wrong keys were sent
 }
 
 func newGate() *gate {
@@ -109,7 +109,7 @@ func newGate() *gate {
 	return g
 }
 
-// passes checks whether a token gets in.
+// passes checks whether a token is accepted.
 func (g *gate) passes(t *testing.T, token string, want bool) {
 	t.Helper()
 	caller, err := g.Authenticate(t.Context(), token, "192.0.2.1:1000")
@@ -121,7 +121,7 @@ func (g *gate) passes(t *testing.T, token string, want bool) {
 	}
 }
 
-// cost checks how many lookups something takes.
+// cost checks how many lookups do causes.
 func (g *gate) cost(t *testing.T, want int, do func()) {
 	t.Helper()
 	before := g.lookups
@@ -153,7 +153,7 @@ func TestAuthenticator_UnknownKey(t *testing.T) {
 			g.passes(t, token, false)
 		}
 	})
-	g.put("nothing", nil) // created since
+	g.put("nothing", nil) // the key is created after it was refused
 	g.Hear(changes.Change{Kind: accounts.KindKey, Key: "nothing"})
 	g.passes(t, "nothing", true)
 	if want := map[string]int{"refused": 4, "miss": 1}; !maps.Equal(g.counts, want) {
@@ -213,7 +213,7 @@ func TestAuthenticator_ForgetAll(t *testing.T) {
 			defer close(done)
 			g.passes(t, "third", true)
 		}()
-		synctest.Wait() // a lookup is under way
+		synctest.Wait() // until the lookup is under way
 		g.ForgetAll()
 		close(hold)
 		<-done
@@ -236,8 +236,8 @@ func TestAuthenticator_Revocation(t *testing.T) {
 	g.cost(t, 0, func() { g.passes(t, "key", false) })
 }
 
-// A lookup may have read the key just before it was revoked, and come back
-// after the change was heard.
+// A lookup may read a key just before its revocation and return after Hear received the
+// revocation.
 func TestAuthenticator_LookupOverlapsChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -249,7 +249,7 @@ func TestAuthenticator_LookupOverlapsChange(t *testing.T) {
 			defer close(done)
 			g.passes(t, "key", true)
 		}()
-		synctest.Wait() // it has read the key, and waits
+		synctest.Wait() // until the lookup has read the key and waits
 		g.put("key", func(key *accounts.Key) { key.Status = accounts.Revoked })
 		g.Forget("key")
 		close(hold)
@@ -259,14 +259,14 @@ func TestAuthenticator_LookupOverlapsChange(t *testing.T) {
 	})
 }
 
-// Another node may have changed the key a moment ago: nothing is heard of it yet.
+// Another node may have changed the key a moment ago, before the feed reports it.
 func TestAuthenticator_AccessVersionDecides(t *testing.T) {
 	t.Parallel()
 	g := newGate()
 	g.passes(t, "key", true)
 	g.record("flag")
 	g.cost(t, 0, func() { g.passes(t, "key", true) })
-	g.record(accounts.KindKey) // of another key
+	g.record(accounts.KindKey) // a change of another key
 	g.cost(t, 1, func() {
 		for range 3 {
 			g.passes(t, "key", true)
@@ -281,7 +281,8 @@ func TestAuthenticator_AccessVersionDecides(t *testing.T) {
 	})
 }
 
-// A lookup that has read the key before it was revoked must not outlive the revocation.
+// A lookup that read the key before its revocation must not make the key work after the
+// revocation.
 func TestAuthenticator_LookupOverlapsVersion(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -292,7 +293,7 @@ func TestAuthenticator_LookupOverlapsVersion(t *testing.T) {
 			defer close(done)
 			g.passes(t, "key", true)
 		}()
-		synctest.Wait() // it has read the key, and waits
+		synctest.Wait() // until the lookup has read the key and waits
 		g.put("key", func(key *accounts.Key) { key.Status = accounts.Revoked })
 		g.record(accounts.KindKey)
 		close(hold)
@@ -319,7 +320,7 @@ func TestAuthenticator_FeedNotLive(t *testing.T) {
 	g := newGate()
 	g.passes(t, "key", true)
 	g.live = false
-	g.cost(t, 0, func() { g.passes(t, "key", true) }) // the version tells
+	g.cost(t, 0, func() { g.passes(t, "key", true) }) // the version is unchanged, so there is no lookup
 	g.cost(t, 5, func() {
 		for range 5 {
 			g.passes(t, "nothing", false)
@@ -365,9 +366,9 @@ func TestAuthenticator_Outage(t *testing.T) {
 	}
 }
 
-// everybody is a directory in which every key exists.
+// everybody is a directory in which every token is a key.
 type everybody struct {
-	accounts.Directory // looks no sessions up
+	accounts.Directory // nil: the methods for sessions are not called
 
 	lookups int
 }
@@ -392,7 +393,7 @@ func TestAuthenticator_BoundsItsMemory(t *testing.T) {
 	}
 	before := crowd.lookups
 	if _, err := g.Authenticate(t.Context(), "0", "192.0.2.1:1000"); err != nil || crowd.lookups != before+1 {
-		t.Errorf("the first of all is still known, %v", err)
+		t.Errorf("the first key is still remembered, %v", err)
 	}
 	if sessions := g.Remembered(); sessions > accounts.MaxRemembered {
 		t.Errorf("it remembers %d keys", sessions)

@@ -10,18 +10,18 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// A request is authenticated when its headers have arrived, and its body may take
-// minutes. So every write confirms its caller inside the transaction, under the
-// account's lock, and sees revoked keys, lowered roles and ended sessions.
+// A request is authenticated when its headers have arrived, and its body may take minutes. So
+// every write confirms its caller again inside the transaction, under the account's lock. A key
+// revoked, a role lowered or a session ended meanwhile then takes effect.
 
 // Needs are the rights that an operation requires of its caller.
 type Needs struct {
-	Role      Role // the lowest role that may call
-	Scoped    bool // keys restricted to environments may call
-	Evaluates bool // keys that only evaluate may call
+	Role      Role // the lowest role that is allowed
+	Scoped    bool // keys restricted to environments are allowed
+	Evaluates bool // keys that only evaluate are allowed
 }
 
-// Permit refuses a caller whose access, role or scope is not enough.
+// Permit refuses a caller whose access, role or scopes do not meet the needs.
 func (n Needs) Permit(caller Caller) error {
 	if !n.Evaluates {
 		if err := caller.RequireFullAccess(); err != nil {
@@ -37,20 +37,20 @@ func (n Needs) Permit(caller Caller) error {
 // AuthorityTx has the reads that confirm a caller.
 type AuthorityTx interface {
 	Now() time.Time
-	// AccessVersion returns the number of the account's last change that DecidesAccess.
+	// AccessVersion returns the number of the last change whose kind DecidesAccess.
 	AccessVersion(ctx context.Context, account string) (int64, error)
 	Key(ctx context.Context, account, id string) (Key, error)
 	// SignedIn returns a session with its user or key.
 	SignedIn(ctx context.Context, account, session string) (SignedIn, error)
 }
 
-// WriteTx has what every write of a caller needs.
+// WriteTx has the methods that every write of a caller needs.
 type WriteTx interface {
 	AuthorityTx
-	// CarryOut marks a request as carried out. It fails if the request was begun again
-	// by another.
+	// CarryOut marks a request with an idempotency key as carried out. It fails if a repetition
+	// of the request has taken over.
 	CarryOut(ctx context.Context, ticket once.Ticket) error
-	// Recorded returns up to limit changes that the transaction has recorded, oldest first.
+	// Recorded returns up to limit changes that this transaction has recorded, oldest first.
 	Recorded(ctx context.Context, account string, limit int) ([]changes.Change, error)
 }
 
@@ -78,8 +78,8 @@ func Do[Tx WriteTx](ctx context.Context, store transaction.Writer[Tx], caller Ca
 	})
 }
 
-// Begin confirms the caller of a write, and marks the caller's request as carried out
-// when the transaction is committed.
+// Begin confirms the caller of a write. It also marks the caller's request as carried out, in
+// the same transaction.
 func (c Caller) Begin(ctx context.Context, tx WriteTx) (Caller, error) {
 	confirmed, err := c.Confirm(ctx, tx)
 	if err == nil && c.Once != nil {
@@ -88,10 +88,10 @@ func (c Caller) Begin(ctx context.Context, tx WriteTx) (Caller, error) {
 	return confirmed, err
 }
 
-// dryRunChanges bounds the changes of a dry run that are told.
+// dryRunChanges bounds how many changes a dry run returns.
 const dryRunChanges = 100
 
-// endDryRun reads what the transaction has recorded, and rolls it back.
+// endDryRun reads the changes that the transaction has recorded, and makes it roll back.
 func (c Caller) endDryRun(ctx context.Context, tx WriteTx) (err error) {
 	if c.DryRun.Changes, err = tx.Recorded(ctx, c.Account, dryRunChanges); err != nil {
 		return err
@@ -122,13 +122,13 @@ func (c Caller) Confirm(ctx context.Context, tx AuthorityTx) (Caller, error) {
 	return c, nil
 }
 
-// readAt returns the caller, marked as authenticated at an access version of its account.
+// readAt returns the caller as authenticated while the account had this access version.
 func (c Caller) readAt(access int64) Caller {
 	c.authenticated, c.access = true, access
 	return c
 }
 
-// reload reads the credential again, because something that decides access has changed.
+// reload reads the credential again, because the account's access version has changed.
 func (c Caller) reload(ctx context.Context, tx AuthorityTx, current int64) (Caller, error) {
 	fresh, works, err := c.credential(ctx, tx)
 	if fault.Is(err, fault.NotFound) || err == nil && !works {
@@ -153,7 +153,7 @@ func (c Caller) credential(ctx context.Context, tx AuthorityTx) (fresh Caller, w
 	if err != nil {
 		return Caller{}, false, err
 	}
-	return signedIn.Caller(), signedIn.works(tx.Now(), tx.Now()), nil // this request is the last use
+	return signedIn.Caller(), signedIn.works(tx.Now(), tx.Now()), nil // this request counts as the last use
 }
 
 // errEnded returns the refusal of a credential that no longer works.
@@ -168,7 +168,7 @@ func errKeyEnded() error {
 	return fault.New(fault.Unauthorized, "This API key has been revoked or has expired.")
 }
 
-// Confirm is Caller.Confirm in a read transaction, for requests that may have nothing to write.
+// Confirm is Caller.Confirm in a read transaction, for requests that may not write.
 func (s *Service) Confirm(ctx context.Context, caller Caller) (Caller, error) {
 	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Caller, error) { return caller.Confirm(ctx, tx) })
 }

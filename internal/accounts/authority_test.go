@@ -10,8 +10,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// TestConfirm_CallersOfTheAuthenticator revokes a key between its authentication and its
-// write, in every way in which the Authenticator may know the key.
+// TestConfirm_CallersOfTheAuthenticator revokes a key after its authentication and
+// before its write, once for each way in which the Authenticator can find the key.
 func TestConfirm_CallersOfTheAuthenticator(t *testing.T) {
 	t.Parallel()
 	ways := map[string]func(t *testing.T, h *house, auth *accounts.Authenticator, key accounts.Key){
@@ -21,7 +21,7 @@ func TestConfirm_CallersOfTheAuthenticator(t *testing.T) {
 		},
 		"collected to be kept": func(t *testing.T, h *house, auth *accounts.Authenticator, key accounts.Key) {
 			h.authenticate(t, auth, key.Plaintext)
-			h.key(t, accounts.Viewer) // the access version moves, so the key is read again
+			h.key(t, accounts.Viewer) // this changes the access version, so the key is read again
 			if known, err := auth.Known(t.Context(), time.Time{}, 10); err != nil || len(known) != 1 {
 				t.Fatalf("got %v, %v", known, err)
 			}

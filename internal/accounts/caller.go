@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/once"
 )
 
-// Caller is an authenticated key or person, with its account and its rights.
+// Caller is an authenticated key or person, with its account and rights.
 type Caller struct {
 	Account string // the account's id
 	KeyID   string // empty for a person
@@ -31,20 +31,20 @@ type Caller struct {
 	Origins []string
 	// ExpiresAt is when the key or the session stops working; nil is never.
 	ExpiresAt *time.Time
-	// KeyExpiresAt is when the key itself stops working, even if the session ends
-	// sooner; nil is never.
+	// KeyExpiresAt is when the key stops working, even if the session ends sooner; nil is
+	// never.
 	KeyExpiresAt *time.Time
-	// Version is the number of the account's last change, at least as new as every
+	// Version is the sequence number of the account's last change. It includes every
 	// change that was acknowledged before the request.
 	Version int64
 	// Needs are the rights that the operation requires, for Confirm.
 	Needs Needs
-	// DryRun makes Do roll the transaction back in the end, and receives the changes that
-	// were recorded; nil writes.
+	// DryRun makes Do roll the transaction back, and receives the changes that it
+	// recorded. If it is nil, Do commits.
 	DryRun *DryRun
 	// Once is the ticket of a request with an idempotency key; nil for none.
 	Once *once.Ticket
-	// Note is why the caller writes; empty is not told.
+	// Note is the reason that the caller gave for the write; empty for none.
 	Note string
 	// Reverts is the change that the caller undoes, if any; see Restore.
 	Reverts changes.Reverted
@@ -55,10 +55,10 @@ type Caller struct {
 	access        int64
 }
 
-// DryRun has what a dry run would have recorded.
+// DryRun has the changes that a dry run would have made.
 type DryRun struct{ Changes []changes.Change }
 
-// Actor returns the caller as the history names it.
+// Actor returns the caller as the actor in the history.
 func (c Caller) Actor() changes.Actor {
 	if c.IsPerson() {
 		return changes.Actor{Type: changes.ActorUser, ID: c.UserID, Name: c.UserName, Reverts: c.Reverts, Note: c.Note}
@@ -97,8 +97,8 @@ func (c Caller) Require(role Role) error {
 	return fault.New(fault.Forbidden, "This needs the role %s or higher; %s.", role, c.has())
 }
 
-// RequireUnscoped refuses a caller whose key is restricted to environments: such
-// a key may write only values of its environments.
+// RequireUnscoped refuses a caller whose key is restricted to environments. Such a key
+// may only write values in its environments.
 func (c Caller) RequireUnscoped() error {
 	if c.Environments == nil {
 		return nil

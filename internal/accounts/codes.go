@@ -17,21 +17,21 @@ const (
 	codeAge = 10 * time.Minute
 	// codeSymbols are the symbols of Crockford's base 32: no two look alike.
 	codeSymbols = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-	// codeLength gives 60 random bits. Nobody can guess them in ten minutes, even with
-	// the stored hash.
+	// codeLength gives 60 random bits, which nobody can guess in ten minutes, even with the
+	// stored hash.
 	codeLength = 12
 	codeGroup  = 4
 )
 
-// Code signs a person in once more, in a terminal. It works once. Only the result of
-// MakeCode has the plaintext.
+// Code opens one more session for a signed-in person, in a terminal. It works once. Only the
+// result of MakeCode has the plaintext.
 type Code struct {
 	Session   string    `json:"-"` // the id of the session that made the code
 	Plaintext string    `json:"code"`
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// MakeCode makes a code for the person who calls. The code stops working when the caller's
+// MakeCode makes a code for the calling person. The code stops working when the caller's
 // session ends or makes another code.
 func (s *Service) MakeCode(ctx context.Context, caller Caller) (Code, error) {
 	if !caller.IsPerson() {
@@ -48,7 +48,7 @@ func (s *Service) MakeCode(ctx context.Context, caller Caller) (Code, error) {
 // newCode returns the text of a random code, such as 7KQM-4XTP-9RWD.
 func newCode() string {
 	random := make([]byte, codeLength)
-	_, _ = rand.Read(random) // never fails: it would end the process
+	_, _ = rand.Read(random) // never fails; it would end the process instead
 	var code strings.Builder
 	for i, each := range random {
 		if i > 0 && i%codeGroup == 0 {
@@ -83,8 +83,8 @@ func (s *Service) SignInWithCode(ctx context.Context, draft CodeDraft) (Session,
 	}
 	code := parseCode(draft.Code)
 	// Attempts are counted by the code's first group, so guessing the rest of a code is slow.
-	// Wrong codes cost no hashing, so they count neither for their address and network nor
-	// together with passwords: they do not keep other people from signing in.
+	// Wrong codes cost no hashing. So they do not count for their address or network, nor as
+	// wrong passwords, and cannot keep other people from signing in.
 	admitted, err := s.codes.admitAnywhere(cut(code.text, codeGroup), draft.Peer, s.Now())
 	if err != nil {
 		return Session{}, err
@@ -114,8 +114,8 @@ func (s *Service) useCode(ctx context.Context, hash, client string) (Session, er
 	})
 }
 
-// codeSession returns the session that made a code. Every code that does not work is
-// Unauthorized, whatever the reason.
+// codeSession returns the session that made a code. A code that does not work is
+// Unauthorized, for every reason.
 func codeSession(ctx context.Context, tx ReadTx, hash string) (Session, error) {
 	link, err := tx.LinkByHash(ctx, hash)
 	if fault.Is(err, fault.NotFound) || err == nil && (link.Kind != CodeLink || !link.works(tx.Now())) {

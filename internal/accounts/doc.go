@@ -21,19 +21,19 @@
 // The Authenticator also forgets a key when the change feed reports that the key
 // changed: nodes of an older version do not maintain the access version.
 //
-// Wrong keys cost little. A key that was not found is refused without the database
-// for a few seconds, or until any key changes. An address that sent many wrong keys
-// has unknown keys looked up slowly. A key that worked once is always looked up,
-// because its address may be a proxy that others send wrong keys through.
+// Wrong keys cost little. A key that was not found is refused without the database for a
+// few seconds, or until any key changes. After many wrong keys from one address, unknown
+// keys from it are looked up slowly. A key that worked once is always looked up, because
+// its address may be a proxy through which others send wrong keys.
 //
 // # Authority at the write
 //
-// A request is authenticated by its headers, and its body may come much later. So
-// Write and Do confirm the Caller in the transaction, under the account's lock. If the
-// access version has not changed since the credential was read, this costs one
-// comparison; PostgreSQL returns the version with the lock. If the version has changed,
-// the key or session is read again, and the fresh Caller must still have the rights
-// that the route Needs.
+// A request is authenticated by its headers, and its body may come much later. So Write
+// and Do confirm the Caller in the transaction, under the account's lock. If the access
+// version has not changed since the credential was read, this costs one comparison;
+// PostgreSQL returns the version with the lock. If the version has changed, the key or
+// session is read again, and the fresh Caller must still have the rights that the route
+// needs.
 //
 // # People
 //

@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// Remembered counts the keys that an Authenticator keeps in memory.
+// Remembered counts the keys that an Authenticator has in memory.
 func (a *Authenticator) Remembered() int {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	return len(a.byKey)
 }
 
-// MaxRemembered bounds it.
+// MaxRemembered exports maxRemembered.
 const MaxRemembered = maxRemembered
 
-// Attempts is attempts, for tests.
+// Attempts exports attempts.
 type Attempts struct{ attempts }
 
-// Admitted is admitted, for tests.
+// Admitted exports admitted.
 type Admitted = admitted
 
 // Admit is attempts.admit.
@@ -32,15 +32,16 @@ func (a *Attempts) Succeeded(let Admitted) { a.succeeded(let) }
 // Withdraw is attempts.withdraw.
 func (a *Attempts) Withdraw(let Admitted) { a.withdraw(let) }
 
-// Remembered counts the people and the places that are remembered.
+// Remembered counts the remembered people, and the remembered addresses and
+// networks.
 func (a *Attempts) Remembered() (people, places int) {
 	return len(a.failed), a.addresses.Len() + a.networks.Len() + a.sites.Len()
 }
 
-// MaxAttemptKeys bounds the people.
+// MaxAttemptKeys exports maxAttemptKeys.
 const MaxAttemptKeys = maxAttemptKeys
 
-// Occupy takes a turn and returns what ends it.
+// Occupy takes a turn at hashing and returns the function that ends the turn.
 func (p *Passwords) Occupy(ctx context.Context) func() {
 	if err := p.enter(ctx, Sender{}); err != nil {
 		panic(err)
@@ -48,10 +49,10 @@ func (p *Passwords) Occupy(ctx context.Context) func() {
 	return p.turns.leave
 }
 
-// Turns returns how many passwords are worked on at once.
+// Turns returns how many passwords are hashed at once.
 func (p *Passwords) Turns() int { return p.turns.limit }
 
-// Waiting counts those who wait for a turn.
+// Waiting counts the senders that wait for a turn.
 func (p *Passwords) Waiting() (count int) {
 	p.turns.mu.Lock()
 	defer p.turns.mu.Unlock()
@@ -63,12 +64,12 @@ func (p *Passwords) Waiting() (count int) {
 	return count
 }
 
-// Instead makes passwords be hashed by a function of the test.
+// Instead replaces the function that hashes passwords.
 func (p *Passwords) Instead(hash func(password string) []byte) {
 	p.argon = func(password string, _ []byte, _ PasswordCost) []byte { return hash(password) }
 }
 
-// Try verifies a password as signing in does, without a store.
+// Try verifies a password as SignIn does, without a store.
 func (s *Service) Try(ctx context.Context, address, peer, password, hash string) error {
 	return s.attempt(address, peer, func(from Sender) error { return s.verify(ctx, from, password, hash, errNotSignedIn()) })
 }

@@ -12,17 +12,17 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// Identity is what an OpenID Connect provider says about a person.
+// Identity has the statements of an OpenID Connect provider about a person.
 type Identity struct {
-	Issuer, Subject string // together they identify the person and never change
+	Issuer, Subject string // together they identify the person permanently
 	Email           string
 	EmailVerified   bool // the provider vouches for the e-mail address
 	Name            string
-	// Values are the values of the claim that gives roles.
+	// Values are the values of the claim that decides about roles.
 	Values []string
 }
 
-// maxSubject is the length that OpenID Connect allows.
+// maxSubject is the longest subject that OpenID Connect allows.
 const maxSubject = 255
 
 // key returns the identity as it is stored and compared.
@@ -40,8 +40,8 @@ type IdentityRules struct {
 	Domains []string
 }
 
-// The reasons why a person whom the provider knows may not sign in. The metadata of the
-// refusal has the reason.
+// The reasons why a person whom the provider identified may not sign in. The metadata of the refusal
+// has the reason.
 const (
 	ReasonEmail      = "email"            // there is no e-mail address
 	ReasonUnverified = "email_unverified" // the provider does not vouch for the address
@@ -54,10 +54,10 @@ func refuseIdentity(reason, format string, args ...any) error {
 	return fault.New(fault.Forbidden, format, args...).With("reason", reason)
 }
 
-// SignInWithIdentity opens a session for a person whom a provider has identified. If a
-// rule gives the person a role, the session is of a user of the server's first account.
-// Else it is of the user who has the identity, of the first account's user with the
-// verified e-mail address, or of a new user who was invited with that address.
+// SignInWithIdentity opens a session for a person whom a provider has identified. If a rule gives
+// the person a role, the session belongs to a user of the server's first account. Otherwise it
+// belongs to the user with the identity, to the first account's user with the verified e-mail
+// address, or to a new user who was invited with that address.
 func (s *Service) SignInWithIdentity(ctx context.Context, identity Identity, client string) (Session, error) {
 	if err := s.Identities.admit(identity); err != nil {
 		return Session{}, err
@@ -121,16 +121,17 @@ func (r IdentityRules) role(values []string) (role Role, given bool) {
 type membership struct {
 	account string
 	role    Role
-	// known is the existing user who has or gets the identity; nil for a new user.
+	// known is the existing user who has or will get the identity; nil for a new user.
 	known *User
 	// invitation is the invitation that a new user accepts; nil if a rule admits them.
 	invitation *Invitation
-	// elsewhere is the user of another account who has the identity, if a rule applies.
+	// elsewhere is the user of another account who has the identity although a rule applies.
 	elsewhere *User
 }
 
-// membership decides which account a person signs in to. Users of other accounts than the
-// first are not found by their address: their inviter may have used the link and be the user.
+// membership decides which account a person signs in to. Only users of the first account are found
+// by their e-mail address. In other accounts, an inviter may have used the invitation link to take
+// the address.
 func (r IdentityRules) membership(ctx context.Context, tx ReadTx, identity Identity) (membership, error) {
 	first, err := tx.FirstAccount(ctx)
 	if err != nil {
@@ -171,9 +172,9 @@ func byRule(ctx context.Context, tx ReadTx, found membership, identity Identity)
 	return found, err
 }
 
-// invited returns the membership that an open invitation to the identity's address offers.
-// An invitation of the first account comes first; it is ignored if rules decide there. If several
-// other accounts have invited the address, the person must choose by using a link.
+// invited returns the membership that an open invitation to the identity's address offers. An
+// invitation of the first account wins, but is ignored if rules decide about that account. If
+// several other accounts have invited the address, the person must choose by opening a link.
 func (r IdentityRules) invited(ctx context.Context, tx ReadTx, first string, identity Identity) (membership, error) {
 	invitations, err := tx.InvitationsTo(ctx, AddressOf(identity.Email))
 	if err != nil {
@@ -220,20 +221,20 @@ func (i Invitation) membership() membership {
 	return membership{account: i.Account, role: i.Role, invitation: &i}
 }
 
-// unbound returns the user of an account who has the e-mail address of an identity and
-// no other identity, or nil.
+// unbound returns the user of an account who has the e-mail address of an identity and is not bound
+// to a different identity, or nil.
 func unbound(ctx context.Context, tx ReadTx, account string, identity Identity) (*User, error) {
 	user, err := orNone(userByAddress(ctx, tx, AddressOf(identity.Email)))
 	if err != nil || user == nil || user.Account != account {
 		return nil, err
 	}
-	if user.Identity != "" && user.Identity != identity.key() { // the user may have got this identity meanwhile
+	if user.Identity != "" && user.Identity != identity.key() { // a concurrent sign-in may have bound this identity
 		return nil, errOtherIdentity(identity)
 	}
 	return user, nil
 }
 
-// orNone returns nil for a user who was not found.
+// orNone returns nil if the user was not found.
 func orNone(user User, err error) (*User, error) {
 	switch {
 	case fault.Is(err, fault.NotFound):
@@ -270,7 +271,7 @@ func errOtherIdentity(identity Identity) error {
 		"The e-mail address %q belongs to a user who signs in as somebody else at the provider. Ask an administrator to delete that user, or to change the address.", identity.Email)
 }
 
-// user creates or updates the user who signs in, by the rules and the provider's data.
+// user creates or updates the user who signs in, from the rules and the provider's data.
 func (m membership) user(ctx context.Context, tx Tx, identity Identity) (User, error) {
 	if m.known != nil {
 		return m.follow(ctx, tx, *m.known, identity)
@@ -307,12 +308,12 @@ func joinWithIdentity(ctx context.Context, tx Tx, account string, identity Ident
 	return user, changes.Record(ctx, tx, account, user.Actor(), KindUser, user.ID, nil, &user)
 }
 
-// userName returns the identity's name in a form that is valid for a user.
+// userName returns the identity's name in a form that is valid as a user's name.
 func (i Identity) userName() string {
 	return cut(cmp.Or(strings.TrimSpace(naming.Printable(i.Name)), i.Email), maxName)
 }
 
-// otherIdentity turns AlreadyExists into the refusal that the address belongs to another user.
+// otherIdentity turns AlreadyExists into a refusal: another user has the address.
 func otherIdentity(identity Identity, err error) error {
 	if fault.Is(err, fault.AlreadyExists) {
 		return errOtherIdentity(identity)
@@ -320,8 +321,8 @@ func otherIdentity(identity Identity, err error) error {
 	return err
 }
 
-// freeAddress returns the address that a user gets from an identity. It is empty while a
-// user of another account has the address, perhaps to block it.
+// freeAddress returns the e-mail address that a user gets from an identity. It is empty while a user
+// of another account has the address, because that user may be a squatter.
 func freeAddress(ctx context.Context, tx ReadTx, user User, identity Identity) (string, error) {
 	address := AddressOf(identity.Email)
 	holder, err := orNone(tx.UserByAddress(ctx, address))
@@ -336,8 +337,8 @@ func freeAddress(ctx context.Context, tx ReadTx, user User, identity Identity) (
 	return "", nil
 }
 
-// follow gives a user the identity, its e-mail address and the role. The last OWNER who
-// can sign in stays an OWNER.
+// follow gives a user the identity, the identity's e-mail address and the role. The last OWNER who
+// can sign in stays OWNER.
 func (m membership) follow(ctx context.Context, tx Tx, before User, identity Identity) (User, error) {
 	after := before
 	after.Identity, after.Role = identity.key(), m.role
@@ -371,9 +372,8 @@ func (m membership) follow(ctx context.Context, tx Tx, before User, identity Ide
 	return after, changes.Record(ctx, tx, after.Account, after.roleActor(before), KindUser, after.ID, &before, &after)
 }
 
-// endOlderAccess ends the sessions, the links and the password of a user whose role a rule
-// raises. The user's inviter may have chosen the password, and must not get the higher
-// role, which is for the person whom the provider has identified.
+// endOlderAccess ends the sessions, links and password of a user whose role a rule raises. The
+// inviter may have chosen the password and must not get the higher role.
 func endOlderAccess(ctx context.Context, tx Tx, user *User) error {
 	user.PasswordHash = ""
 	if err := endSessions(ctx, tx, changes.System(), *user, ""); err != nil {

@@ -29,7 +29,7 @@ func reasonOf(err error) any {
 	return nil
 }
 
-// TestIdentity_ManyAtOnce: somebody who signs in with many tabs becomes one user.
+// TestIdentity_ManyAtOnce: a person who signs in from many tabs at once becomes one user.
 func TestIdentity_ManyAtOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -75,7 +75,8 @@ func TestIdentity_Refused(t *testing.T) {
 	}
 }
 
-// TestIdentity_OddName: what a provider says must fit where a name goes.
+// TestIdentity_OddName: a name from the provider is changed so that it is valid as a user's
+// name.
 func TestIdentity_OddName(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
@@ -97,8 +98,8 @@ func TestIdentity_OddName(t *testing.T) {
 	}
 }
 
-// TestIdentity_EndsSetup: an OWNER who signs in with a provider makes the set-up link
-// stop working, as one with a password does.
+// TestIdentity_EndsSetup: after an OWNER has signed in with a provider, the set-up link no
+// longer works.
 func TestIdentity_EndsSetup(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
@@ -120,7 +121,7 @@ func TestIdentity_EndsSetup(t *testing.T) {
 	}
 }
 
-// person makes a user of an account who has a password, as whoever redeems an invitation does.
+// person creates a user with a password, as an accepted invitation does.
 func (h *house) person(t *testing.T, account, email string, role accounts.Role) accounts.User {
 	t.Helper()
 	now := time.Now().UTC().Truncate(time.Microsecond)
@@ -137,7 +138,7 @@ func (h *house) write(t *testing.T, account string, work func(context.Context, *
 	}
 }
 
-// userOf returns the user of a session, of any account.
+// userOf returns the user of a session in any account.
 func (h *house) userOf(t *testing.T, session accounts.Session) (user accounts.User) {
 	t.Helper()
 	h.write(t, session.Account, func(ctx context.Context, tx *store.Tx) (err error) {
@@ -147,13 +148,13 @@ func (h *house) userOf(t *testing.T, session accounts.Session) (user accounts.Us
 	return user
 }
 
-// identityOf is somebody whose e-mail address the provider has verified.
+// identityOf returns an identity with a verified e-mail address.
 func identityOf(email string, values ...string) accounts.Identity {
 	return accounts.Identity{Issuer: "https://login.example.com", Subject: email, Email: email, EmailVerified: true, Name: "Nik", Values: values}
 }
 
-// TestIdentity_Addresses: an identity is bound to somebody with the same address only, and
-// what Unicode's lower case makes equal is another one.
+// TestIdentity_Addresses: an identity is bound only to a user with the same address. Addresses
+// that are equal only after Unicode lowercasing are different.
 func TestIdentity_Addresses(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -163,7 +164,7 @@ func TestIdentity_Addresses(t *testing.T) {
 		for _, email := range []string{"nik@exampli.com", "Kim@kilo.example", "nik@bücher.example", "ada@xn--bcher-kva.example"} {
 			h.person(t, home, email, accounts.Owner)
 		}
-		for email, want := range map[string]string{ // the address that signs in, or the reason
+		for email, want := range map[string]string{ // the address of the user who signs in, or the reason of the refusal
 			"NIK@Exampli.com":           "nik@exampli.com",
 			"nİk@exampli.com":           accounts.ReasonNoRole,
 			"nik@examplİ.com":           accounts.ReasonEmail,
@@ -197,7 +198,8 @@ func TestIdentity_Addresses(t *testing.T) {
 	})
 }
 
-// TestIdentity_OldAddresses: a row that an older node wrote is not found by what it folded.
+// TestIdentity_OldAddresses: an address that an older node stored in Unicode lower case does
+// not match.
 func TestIdentity_OldAddresses(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
@@ -211,17 +213,17 @@ func TestIdentity_OldAddresses(t *testing.T) {
 	}
 }
 
-// TestIdentity_Squatting: people of other accounts than the rule's are not signed in as,
-// whoever has taken their address there.
+// TestIdentity_Squatting: a person to whom a rule applies is never signed in as a user of
+// another account who has taken their address.
 func TestIdentity_Squatting(t *testing.T) {
 	t.Parallel()
 	rules := map[string]accounts.Role{"staff": accounts.Member}
 	for name, c := range map[string]struct {
 		roles  map[string]accounts.Role
 		values []string
-		bound  bool   // the tenant's person has the identity already, as old versions bound it
-		reason string // empty: a user of the first account
-		taken  bool   // a user of the tenant's account
+		bound  bool   // the tenant's user has the identity already, as old versions bound it
+		reason string // if empty, the person becomes a user of the first account
+		taken  bool   // the person becomes a user of the tenant's account
 	}{
 		"a rule gives a role":                {roles: rules, values: []string{"staff"}},
 		"no rule gives a role":               {roles: rules, reason: accounts.ReasonNoRole},
@@ -242,7 +244,7 @@ func TestIdentity_Squatting(t *testing.T) {
 						return tx.UpdateUser(ctx, squatter)
 					})
 				}
-				for range 2 { // the second finds the user of the first
+				for range 2 { // the second sign-in finds the user of the first
 					session, err := h.SignInWithIdentity(t.Context(), identity, "")
 					if c.reason != "" {
 						if reasonOf(err) != c.reason {
@@ -266,8 +268,8 @@ func TestIdentity_Squatting(t *testing.T) {
 	}
 }
 
-// TestIdentity_TakesAddressWhenFree: who has no address because of a squatter gets it once
-// the squatter is gone.
+// TestIdentity_TakesAddressWhenFree: a user whose address a squatter has taken gets the
+// address once the squatter is deleted.
 func TestIdentity_TakesAddressWhenFree(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
@@ -286,8 +288,8 @@ func TestIdentity_TakesAddressWhenFree(t *testing.T) {
 	}
 }
 
-// TestIdentity_Invited: an invitation that nobody has used is for whom the provider knows
-// by its address, in any account.
+// TestIdentity_Invited: a person whose verified address has an open invitation joins the
+// inviting account.
 func TestIdentity_Invited(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -316,7 +318,7 @@ func TestIdentity_Invited(t *testing.T) {
 		if left, err := h.Invitations(t.Context(), tenant.Owner, accounts.InvitationFilter{}, page.First()); err != nil || len(left.Items) != 2 {
 			t.Errorf("the invitations are %v, %v", left.Items, err)
 		}
-		// With rules nobody is invited around them to the first account.
+		// If rules decide about the first account, its invitations are ignored.
 		h.Identities.Roles = map[string]accounts.Role{"staff": accounts.Member}
 		if session, err = h.SignInWithIdentity(t.Context(), identityOf("bob@example.com"), ""); err != nil || session.Account != tenant.Account.ID {
 			t.Errorf("got %+v, %v", session, err)
@@ -324,8 +326,8 @@ func TestIdentity_Invited(t *testing.T) {
 	})
 }
 
-// TestIdentity_InvitedByMany: another account that invites somebody earlier does not keep them
-// from the first account, and nobody chooses for them between two others.
+// TestIdentity_InvitedByMany: the invitation of the first account wins over an earlier one of
+// another account. Between two other accounts the person must choose.
 func TestIdentity_InvitedByMany(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -362,7 +364,8 @@ func TestIdentity_InvitedByMany(t *testing.T) {
 	})
 }
 
-// TestIdentity_InvitationOfNobody: who invited must still be there and have the role.
+// TestIdentity_InvitationOfNobody: an invitation works only while the inviter exists and may
+// give the role.
 func TestIdentity_InvitationOfNobody(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
@@ -380,7 +383,8 @@ func TestIdentity_InvitationOfNobody(t *testing.T) {
 	}
 }
 
-// TestIdentity_RaisedRole: a role that a rule raises is not for whoever chose the password.
+// TestIdentity_RaisedRole: if a rule raises a user's role, the inviter who chose the password
+// does not get the role.
 func TestIdentity_RaisedRole(t *testing.T) {
 	t.Parallel()
 	for given, ends := range map[accounts.Role]bool{accounts.Owner: true, accounts.Admin: false, accounts.Viewer: false} {
@@ -409,7 +413,7 @@ func TestIdentity_RaisedRole(t *testing.T) {
 	}
 }
 
-// outage is a store whose transactions begin and cannot read keys.
+// outage is a store that can begin transactions but cannot read keys.
 type outage struct{ accounts.Store }
 
 func (o outage) Write(ctx context.Context, account string, work func(context.Context, accounts.Tx) error) error {
@@ -422,12 +426,12 @@ func (keyless) Key(context.Context, string, string) (accounts.Key, error) {
 	return accounts.Key{}, fault.New(fault.Unavailable, "The database cannot be reached right now.")
 }
 
-// TestSignInWithKey_Outage: nothing is known of the key, so it is not refused as revoked.
+// TestSignInWithKey_Outage: a key that cannot be read is not refused as revoked.
 func TestSignInWithKey_Outage(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	caller := h.authenticate(t, h.authenticator(), h.key(t, accounts.Member).Plaintext)
-	if _, err := h.SignInWithKey(t.Context(), caller, ""); err != nil { // which makes the key be read again
+	if _, err := h.SignInWithKey(t.Context(), caller, ""); err != nil { // the new session makes the next sign-in read the key again
 		t.Fatal(err)
 	}
 	h.Store = outage{h.Store}

@@ -24,7 +24,7 @@ type Invitation struct {
 	ID      string `json:"-"`
 	Account string `json:"-"`
 	Email   string `json:"email"`
-	Address string `json:"-"` // the e-mail address as it is compared
+	Address string `json:"-"` // the e-mail address in the form in which it is compared
 	// Token is the plaintext of the link. Only the result of Invite has it.
 	Token     string    `json:"-"`
 	Role      Role      `json:"role"`
@@ -36,7 +36,7 @@ type Invitation struct {
 // InvitationFilter narrows a list of invitations.
 type InvitationFilter struct {
 	Search  string // a part of the e-mail address or the id
-	Address string // the whole e-mail address as it is compared
+	Address string // the whole e-mail address in the form in which it is compared
 }
 
 // InvitationDraft is the invitation that a caller asks for.
@@ -47,17 +47,17 @@ type InvitationDraft struct {
 	Problems fault.Problems
 }
 
-// Invitations lists the invitations of the caller's account. ADMIN or OWNER.
+// Invitations lists the invitations of the caller's account. It requires ADMIN or OWNER.
 func (s *Service) Invitations(ctx context.Context, caller Caller, filter InvitationFilter, request page.Request) (page.List[Invitation], error) {
 	return List(ctx, s.Store, caller, ReadTx.Invitations, filter, request)
 }
 
-// Invitation returns one invitation of the caller's account. ADMIN or OWNER.
+// Invitation returns one invitation of the caller's account. It requires ADMIN or OWNER.
 func (s *Service) Invitation(ctx context.Context, caller Caller, id string) (Invitation, error) {
 	return Get(ctx, s.Store, caller, ReadTx.Invitation, id)
 }
 
-// Invite invites a person with at most the caller's role. ADMIN or OWNER.
+// Invite invites a person with at most the role of the caller. It requires ADMIN or OWNER.
 func (s *Service) Invite(ctx context.Context, caller Caller, draft InvitationDraft) (Invitation, error) {
 	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Invitation, error) {
 		if err := caller.requireLasting(); err != nil {
@@ -67,8 +67,8 @@ func (s *Service) Invite(ctx context.Context, caller Caller, draft InvitationDra
 	})
 }
 
-// Invite creates an invitation and its link with the rights of caller. The history
-// records actor.
+// Invite creates an invitation and its link with the rights of caller. The history names
+// actor.
 func Invite(ctx context.Context, tx Tx, caller Caller, actor changes.Actor, draft InvitationDraft) (Invitation, error) {
 	invitation, err := draft.invitation(tx, caller)
 	if err != nil {
@@ -126,7 +126,7 @@ func requireNew(ctx context.Context, tx Tx, invitation Invitation) error {
 	return requireCapacity(ctx, tx.CountInvitations, invitation.Account, "platform.invitation_rows", "invitations", maxInvitations)
 }
 
-// requireCapacity refuses one more user or invitation if the account has reached the maximum.
+// requireCapacity refuses one more user or invitation if the account has the maximum.
 func requireCapacity(ctx context.Context, count func(context.Context, string) (int, error), account, limit, noun string, maximum int) error {
 	rows, err := count(ctx, account)
 	if err == nil && rows >= maximum {
@@ -135,8 +135,8 @@ func requireCapacity(ctx context.Context, count func(context.Context, string) (i
 	return err
 }
 
-// DeleteInvitation deletes an invitation, whose link stops working. ADMIN or OWNER;
-// only an OWNER deletes an invitation with the role OWNER.
+// DeleteInvitation deletes an invitation, so that its link stops working. It requires ADMIN
+// or OWNER; only an OWNER deletes an invitation with the role OWNER.
 func (s *Service) DeleteInvitation(ctx context.Context, caller Caller, id string, match changes.Match[Invitation]) error {
 	return Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) error {
 		target := Target(ctx, caller, KindInvitation, id, match, tx.Invitation)

@@ -11,8 +11,8 @@ import (
 // Access says whether a key may be used for everything or only for evaluation.
 type Access string
 
-// The kinds of access. Only evaluate keys belong in a browser: such a key reveals the
-// values of flags in one environment, and no more.
+// The kinds of access. Only evaluate keys belong in a browser: they reveal the values
+// of flags in one environment and nothing else.
 const (
 	FullAccess     Access = "full"
 	EvaluateAccess Access = "evaluate"
@@ -56,7 +56,7 @@ func (d KeyDraft) access(problems *fault.Problems, stored Access) Access {
 	return access
 }
 
-// checkAccess notes scopes that do not go with the access of a key.
+// checkAccess notes a problem if the scopes of a key are not allowed with its access.
 func checkAccess(problems *fault.Problems, access Access, scopes Scopes) {
 	if access == EvaluateAccess && len(scopes.Environments) != 1 {
 		problems.Attribute("scopes/environments", "must name exactly one environment, because access is evaluate")
@@ -66,8 +66,8 @@ func checkAccess(problems *fault.Problems, access Access, scopes Scopes) {
 	}
 }
 
-// canonicalOrigins returns origins as browsers spell them, and notes origins that
-// no browser would send.
+// canonicalOrigins returns origins as browsers spell them. It notes a problem for
+// origins that no browser would send.
 func canonicalOrigins(problems *fault.Problems, sent []string) []string {
 	if sent == nil {
 		return nil

@@ -21,7 +21,7 @@ import (
 // KindKey is the JSON:API type of an API key.
 const KindKey = "api_key"
 
-// secretPrefix makes a leaked key recognizable.
+// secretPrefix makes a leaked key recognizable as a key of Signalbox.
 const secretPrefix = "sk_api_"
 
 // Secret is the plaintext of a key, of a link's token or of a session's cookie.
@@ -33,28 +33,28 @@ func NewSecret() Secret { return Secret{secretPrefix + newToken().text} }
 // newToken creates the plaintext of a link or a session: 256 random bits.
 func newToken() Secret {
 	bits := make([]byte, 32)
-	_, _ = rand.Read(bits) // never fails: it would end the process
+	_, _ = rand.Read(bits) // never fails; it would end the process instead
 	return Secret{base64.RawURLEncoding.EncodeToString(bits)}
 }
 
-// ParseSecret returns the secret that a caller sent or an operator chose.
+// ParseSecret returns the secret of a text that a caller sent or an operator chose.
 func ParseSecret(text string) Secret { return Secret{text} }
 
-// Hash returns the hash that the store keeps instead of the secret.
+// Hash returns the hash that is stored instead of the secret.
 func (s Secret) Hash() string {
 	sum := s.digest()
 	return hex.EncodeToString(sum[:])
 }
 
-// digest returns the hash itself, without an allocation.
+// digest returns the binary hash without allocating memory.
 func (s Secret) digest() digest {
-	var buffer [128]byte // enough for our keys, so that no request allocates here
+	var buffer [128]byte // long enough for a key, so that append does not allocate
 	return sha256.Sum256(append(buffer[:0], s.text...))
 }
 
 type digest = [sha256.Size]byte
 
-// Status is whether a key works.
+// Status says whether a key works.
 type Status string
 
 // The states of a key. A revoked key never works again.
@@ -81,7 +81,7 @@ func distinct(texts []string) (once []string) {
 	return once
 }
 
-// Key is an API key. Only the result of its creation has the plaintext.
+// Key is an API key. Only the result of CreateKey and IssueKey has the plaintext.
 type Key struct {
 	ID         string     `json:"-"`
 	Account    string     `json:"-"`
@@ -99,7 +99,7 @@ type Key struct {
 	UpdatedAt  time.Time  `json:"updated_at"`
 }
 
-// Works reports whether the key may be used at an instant.
+// Works reports whether the key may be used at the time now.
 func (k Key) Works(now time.Time) bool {
 	return k.Status == Active && (k.ExpiresAt == nil || now.Before(*k.ExpiresAt))
 }
@@ -115,9 +115,9 @@ type KeyFilter struct {
 	Search string // a part of the name or the id
 }
 
-// KeyDraft is the state of a key that a caller asks for. On a replace, absent members
-// that grant rights (role, access, scopes, expires_at) stay as they are: a client that
-// does not know scopes must not remove them by renaming a key.
+// KeyDraft is the state of a key that a caller asks for. If a replace omits a member that
+// grants rights (role, access, scopes, expires_at), that member keeps its value. So a
+// client that does not know scopes cannot remove them by renaming a key.
 type KeyDraft struct {
 	Name      optional.Value[string]
 	Role      optional.Value[string]
@@ -128,15 +128,15 @@ type KeyDraft struct {
 	Problems fault.Problems
 }
 
-// CreateKey creates a key for the caller's user, with at most the caller's role.
-// Only the result has the plaintext. ADMIN or OWNER.
+// CreateKey creates a key for the caller's user, with at most the caller's role. Only the
+// result has the plaintext. It requires ADMIN or OWNER.
 func (s *Service) CreateKey(ctx context.Context, caller Caller, draft KeyDraft) (Key, error) {
 	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Key, error) {
 		return IssueKey(ctx, tx, caller, caller.Actor(), draft)
 	})
 }
 
-// IssueKey creates a key with the rights of caller. The history records actor.
+// IssueKey creates a key with the rights of caller. The history names actor.
 func IssueKey(ctx context.Context, tx Tx, caller Caller, actor changes.Actor, draft KeyDraft) (Key, error) {
 	secret := NewSecret()
 	key, err := draft.apply(ctx, tx, caller, Key{
@@ -169,7 +169,7 @@ func (s *Service) Keys(ctx context.Context, caller Caller, filter KeyFilter, req
 	return List(ctx, s.Store, caller, ReadTx.Keys, filter, request)
 }
 
-// ReplaceKey renames a key, or changes its role, scopes or expiry. ADMIN or
+// ReplaceKey renames a key, or changes its role, scopes or expiry. It requires ADMIN or
 // OWNER; only an OWNER changes an OWNER's key.
 func (s *Service) ReplaceKey(ctx context.Context, caller Caller, id string, draft KeyDraft, match changes.Match[Key]) (Key, error) {
 	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Key, error) {
@@ -179,8 +179,8 @@ func (s *Service) ReplaceKey(ctx context.Context, caller Caller, id string, draf
 	})
 }
 
-// RevokeKey makes a key stop working forever. Revoking it again changes nothing.
-// ADMIN or OWNER; only an OWNER revokes an OWNER's key.
+// RevokeKey makes a key stop working forever. Revoking it again changes nothing. It
+// requires ADMIN or OWNER; only an OWNER revokes an OWNER's key.
 func (s *Service) RevokeKey(ctx context.Context, caller Caller, id string) (Key, error) {
 	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Key, error) {
 		key, err := keyTarget(ctx, tx, caller, id, nil).Load()
@@ -204,8 +204,8 @@ func Revoke(ctx context.Context, tx Tx, actor changes.Actor, before Key) (Key, e
 	return after, changes.RecordAs(ctx, tx, after.Account, actor, changes.Revoked, KindKey, after.ID, &before, &after)
 }
 
-// DeleteKey removes a key; it stops working like a revoked one. ADMIN or
-// OWNER; only an OWNER deletes an OWNER's key.
+// DeleteKey deletes a key, which stops working. It requires ADMIN or OWNER; only an OWNER
+// deletes an OWNER's key.
 func (s *Service) DeleteKey(ctx context.Context, caller Caller, id string, match changes.Match[Key]) error {
 	return Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) error {
 		return changes.Delete(ctx, tx, keyTarget(ctx, tx, caller, id, match), func(Key) error {
@@ -226,7 +226,7 @@ func keyTarget(ctx context.Context, tx Tx, caller Caller, id string, match chang
 	})
 }
 
-// apply returns the key with the members of the draft, or refuses the draft.
+// apply returns the key with the members of the draft, or says why it is not allowed.
 func (d KeyDraft) apply(ctx context.Context, tx Tx, caller Caller, key Key) (Key, error) {
 	problems := d.Problems
 	naming.RequireName(&problems, d.Name, maxName)
@@ -259,8 +259,8 @@ func (d KeyDraft) apply(ctx context.Context, tx Tx, caller Caller, key Key) (Key
 	return key, nil
 }
 
-// requireLasting refuses a caller whose key expires: people whom the key invited, raised
-// or gave a password would keep their access after the key has expired.
+// requireLasting refuses a caller whose key expires. People whom the key invites,
+// promotes or gives a password would keep their access after its expiry.
 func (c Caller) requireLasting() error {
 	if c.KeyExpiresAt == nil {
 		return nil
@@ -270,8 +270,8 @@ func (c Caller) requireLasting() error {
 		c.KeyExpiresAt.UTC().Format(time.RFC3339))
 }
 
-// checkEnd notes a problem if a key would expire later than the caller's key, which makes
-// or changes it. Changes that grant nothing, such as a new name, are always allowed.
+// checkEnd notes a problem if a key would expire later than the caller's own key. Changes
+// that grant nothing, such as a new name, are always allowed.
 func (c Caller) checkEnd(problems *fault.Problems, before, after Key) {
 	end := c.KeyExpiresAt
 	switch {
@@ -283,8 +283,8 @@ func (c Caller) checkEnd(problems *fault.Problems, before, after Key) {
 	}
 }
 
-// grantsSame reports whether a key grants the same rights as before. A new key, whose
-// before was never updated, does not.
+// grantsSame reports whether a key grants the same rights as before. It is false for a
+// new key, for which before.UpdatedAt is zero.
 func (k Key) grantsSame(before Key) bool {
 	return !before.UpdatedAt.IsZero() && k.Role == before.Role && k.Access == before.Access && sameTime(k.ExpiresAt, before.ExpiresAt) &&
 		slices.Equal(k.Scopes.Environments, before.Scopes.Environments) && slices.Equal(k.Scopes.Origins, before.Scopes.Origins)
@@ -292,8 +292,8 @@ func (k Key) grantsSame(before Key) bool {
 
 func sameTime(a, b *time.Time) bool { return a == b || a != nil && b != nil && a.Equal(*b) }
 
-// checkScopes notes environments that do not exist. It also notes an empty list, which
-// could be read as no environment or as all.
+// checkScopes notes a problem for environments that do not exist. It also notes a problem
+// for an empty list, which is ambiguous: it could mean none or all.
 func (d KeyDraft) checkScopes(ctx context.Context, tx Tx, caller Caller, problems *fault.Problems) error {
 	scopes, sent := d.Scopes.Get()
 	if !sent || scopes.Environments == nil {

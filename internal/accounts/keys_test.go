@@ -141,7 +141,7 @@ func TestCreateKey_Rules(t *testing.T) {
 			t.Parallel()
 			key, err := h.CreateKey(t.Context(), h.owner, each.draft)
 			if diff := cmp.Diff(each.want, refusals(err), cmp.AllowUnexported(refusal{})); diff != "" {
-				t.Fatalf("refused otherwise (-want +got):\n%s", diff)
+				t.Fatalf("the refusals differ (-want +got):\n%s", diff)
 			}
 			if err == nil && (key.Status != accounts.Active || key.CreatedBy != h.owner.UserID || key.Account != h.owner.Account) {
 				t.Errorf("made %+v", key)
@@ -234,7 +234,7 @@ func TestReplaceKey_KeepsWhatGrantsPower(t *testing.T) {
 		t.Errorf("nulls made it %+v", widened)
 	}
 	if widened.Hash != key.Hash || widened.CreatedAt != key.CreatedAt || !widened.UpdatedAt.After(key.UpdatedAt) {
-		t.Errorf("something else changed: %+v", widened)
+		t.Errorf("another member changed: %+v", widened)
 	}
 }
 
@@ -265,7 +265,7 @@ func TestRevokeKey(t *testing.T) {
 	}
 	renamed, err := h.ReplaceKey(t.Context(), h.owner, key.ID, accounts.KeyDraft{Name: optional.Of("n")}, nil)
 	if err != nil || renamed.Status != accounts.Revoked {
-		t.Errorf("a rename woke it: %+v, %v", renamed, err)
+		t.Errorf("a rename made the revoked key work: %+v, %v", renamed, err)
 	}
 }
 

@@ -10,12 +10,12 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// unconfirmed is the access version of a key that was remembered over a restart. No account
+// unconfirmed is the access version of a key that was loaded after a restart. No account
 // has this version, so the key is looked up at its first use.
 const unconfirmed = -1
 
-// KnownKey is the part of a key that a node keeps over a restart. The plaintext cannot be
-// derived from it.
+// KnownKey is the part of a key that a node saves for its next start. The plaintext cannot
+// be derived from it.
 type KnownKey struct {
 	Hash         string     `json:"hash"`
 	ID           string     `json:"id"`
@@ -25,14 +25,14 @@ type KnownKey struct {
 	Role         Role       `json:"role"`
 	Access       Access     `json:"access"`
 	Environments []string   `json:"environments"` // nil does not restrict
-	Origins      []string   `json:"origins"`      // nil is any
+	Origins      []string   `json:"origins"`      // nil allows any
 	ExpiresAt    *time.Time `json:"expires_at"`
 	UsedAt       time.Time  `json:"used_at"`
 }
 
-// Known returns at most limit remembered keys that work and were used since an instant, the
-// most recently used first. Keys that may have changed are looked up again, so the result
-// has no key that was revoked before the call.
+// Known returns at most limit remembered keys that work and were used after since, most
+// recently used first. It looks up again every key that may have changed, so the result has
+// no key that was revoked before the call.
 func (a *Authenticator) Known(ctx context.Context, since time.Time, limit int) ([]KnownKey, error) {
 	versions, known := map[string]Versions{}, []KnownKey{}
 	for _, seen := range a.usedSince(since) {
@@ -61,7 +61,7 @@ func (a *Authenticator) Known(ctx context.Context, since time.Time, limit int) (
 	return known, nil
 }
 
-// usedSince returns the keys that were used since an instant, most recently used first.
+// usedSince returns the keys that were used after since, most recently used first.
 func (a *Authenticator) usedSince(since time.Time) []*rememberedKey {
 	var found []*rememberedKey
 	a.mu.RLock()
@@ -98,8 +98,8 @@ func (r *rememberedKey) known() KnownKey {
 		ExpiresAt: r.key.ExpiresAt, UsedAt: time.UnixMicro(r.noted.Load()).UTC()}
 }
 
-// Remember adds the keys that were known before a restart, for Recall. While the database
-// can be reached, each key is looked up at its first use.
+// Remember adds the keys that Known returned before a restart, for Recall. While the
+// database is reachable, each key is looked up at its first use.
 func (a *Authenticator) Remember(keys []KnownKey) {
 	for _, kept := range keys {
 		var hash digest
@@ -115,7 +115,7 @@ func (a *Authenticator) Remember(keys []KnownKey) {
 	}
 }
 
-// Mark returns a number that changes when the set of known keys changes.
+// Mark returns a number that changes whenever the remembered keys change.
 func (a *Authenticator) Mark() uint64 {
 	a.mu.RLock()
 	defer a.mu.RUnlock()

@@ -16,19 +16,19 @@ import (
 // resetAge is how long a link that sets a password works.
 const resetAge = 24 * time.Hour
 
-// LinkKind says what a link does. It is also the path of the link; codes have no path.
+// LinkKind says what a link does. It is also the URL path of the link; codes have no path.
 type LinkKind string
 
 // The kinds of link.
 const (
-	SetupLink LinkKind = "setup" // completes the account's first OWNER; the subject is the account
+	SetupLink LinkKind = "setup" // completes the first OWNER of an account; the subject is the account
 	JoinLink  LinkKind = "join"  // accepts an invitation
 	ResetLink LinkKind = "reset" // sets a user's password
 	CodeLink  LinkKind = "code"  // signs in a terminal; the subject is the session that made the code
 )
 
-// Link works once, and only while its maker may give the link's role. Only a hash of the
-// token is stored.
+// Link works once, and only while its maker may still give the link's role. Only a hash of
+// the token is stored.
 type Link struct {
 	ID      string   `json:"-"`
 	Hash    string   `json:"-"`
@@ -52,7 +52,7 @@ type LinkMaker struct {
 
 func makerOf(actor changes.Actor) LinkMaker { return LinkMaker{Type: actor.Type, ID: actor.ID} }
 
-// mayGive reports whether the maker of a link may still give a role.
+// mayGive reports whether the maker of a link may still give the role.
 func (m LinkMaker) mayGive(ctx context.Context, tx ReadTx, account string, role Role) (bool, error) {
 	var maker Caller
 	works := true
@@ -93,13 +93,13 @@ func saveLink(ctx context.Context, tx Tx, link Link) (token string, err error) {
 	return secret.text, tx.SaveLink(ctx, link)
 }
 
-// errNoLink returns the refusal of a link that does not work, whatever the reason.
+// errNoLink returns the refusal of a link that does not work, for every reason.
 func errNoLink() error {
 	return fault.New(fault.NotFound, "This link does not work: it was used, has expired, or never existed. Ask for a new one.")
 }
 
-// MakeSetupLink makes a link that completes the account's first OWNER, and returns its
-// token. It is refused once any OWNER can sign in.
+// MakeSetupLink makes a link that completes the account's first OWNER, and returns the
+// token of the link. It is refused once any OWNER can sign in.
 func MakeSetupLink(ctx context.Context, tx Tx, account string) (token string, err error) {
 	isSetUp, err := ownerCanSignIn(ctx, tx, account)
 	if err != nil {
@@ -124,8 +124,8 @@ type Reset struct {
 	ExpiresAt time.Time
 }
 
-// ResetPassword makes a link that sets a user's password. ADMIN or OWNER; only an OWNER
-// makes a link for an OWNER.
+// ResetPassword makes a link that sets a user's password. It requires ADMIN or OWNER; only
+// an OWNER makes a link for an OWNER.
 func (s *Service) ResetPassword(ctx context.Context, caller Caller, id string) (Reset, error) {
 	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Reset, error) {
 		user, err := userTarget(ctx, tx, caller, id, nil).Load()
@@ -162,18 +162,18 @@ type LinkFilter struct {
 	User string // the user whose password the link sets; empty is any
 }
 
-// Links lists the links that set a password. ADMIN or OWNER.
+// Links lists the links that set a password. It requires ADMIN or OWNER.
 func (s *Service) Links(ctx context.Context, caller Caller, filter LinkFilter, request page.Request) (page.List[Link], error) {
 	return List(ctx, s.Store, caller, ReadTx.ResetLinks, filter, request)
 }
 
-// Link returns one link that sets a password. ADMIN or OWNER.
+// Link returns one link that sets a password. It requires ADMIN or OWNER.
 func (s *Service) Link(ctx context.Context, caller Caller, id string) (Link, error) {
 	return Get(ctx, s.Store, caller, ReadTx.ResetLink, id)
 }
 
-// WithdrawLink deletes a link that sets a password. ADMIN or OWNER; only an OWNER
-// withdraws a link for an OWNER.
+// WithdrawLink deletes a link that sets a password. It requires ADMIN or OWNER; only an
+// OWNER withdraws a link for an OWNER.
 func (s *Service) WithdrawLink(ctx context.Context, caller Caller, id string, match changes.Match[Link]) error {
 	return Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) error {
 		return changes.Delete(ctx, tx, Target(ctx, caller, KindLink, id, match, tx.ResetLink), func(link Link) error {
@@ -193,7 +193,7 @@ type RedeemDraft struct {
 }
 
 // Redeem uses up a link and opens a session for its user. A link that does not work is
-// NotFound, whatever the reason.
+// NotFound, for every reason.
 func (s *Service) Redeem(ctx context.Context, draft RedeemDraft) (Session, error) {
 	token, sent := draft.Token.Get()
 	if !sent {
@@ -232,7 +232,7 @@ func (s *Service) Redeem(ctx context.Context, draft RedeemDraft) (Session, error
 	return session, err
 }
 
-// workingLink returns the link whose token has a hash, if it works. Codes are refused,
+// workingLink returns the link whose token has this hash, if it works. Codes are refused,
 // because they set no password.
 func workingLink(ctx context.Context, tx ReadTx, hash string) (Link, error) {
 	link, err := tx.LinkByHash(ctx, hash)
@@ -252,8 +252,8 @@ func workingLink(ctx context.Context, tx ReadTx, hash string) (Link, error) {
 	return link, err
 }
 
-// fits reports whether a link still fits its subject: no OWNER of the account can sign in
-// yet, and the user of a reset link has not got a higher role since.
+// fits reports whether a link may still be used for its subject. A set-up link may not
+// once an OWNER can sign in; a reset link may not once its user has a higher role.
 func (l Link) fits(ctx context.Context, tx ReadTx) (bool, error) {
 	switch l.Kind {
 	case SetupLink:
@@ -278,7 +278,7 @@ func (d *RedeemDraft) validate(kind LinkKind) error {
 	return d.Problems.Err()
 }
 
-// redeem does what the link is for, and returns the user with the new password.
+// redeem carries out the purpose of the link, and returns the user with the new password.
 func (d *RedeemDraft) redeem(ctx context.Context, tx Tx, link Link, password string) (User, error) {
 	switch link.Kind {
 	case SetupLink:
@@ -350,8 +350,8 @@ type PasswordDraft struct {
 	Problems          fault.Problems
 }
 
-// ChangePassword changes the password of the person who calls, and ends their other
-// sessions and links. A key has no password and may not change its maker's.
+// ChangePassword changes the password of the calling person, and ends their other sessions
+// and links. A key has no password, and may not change the password of its maker.
 func (s *Service) ChangePassword(ctx context.Context, caller Caller, draft PasswordDraft, match changes.Match[User]) (User, error) {
 	if !caller.IsPerson() {
 		return User{}, fault.New(fault.Forbidden, "Only a person can change their password, and this request came with an API key.")

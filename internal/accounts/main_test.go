@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// house is a service on a real database with one account.
+// house is a service on a real database that has one account.
 type house struct {
 	*accounts.Service
 	db     *store.DB
@@ -30,7 +30,7 @@ func newHouse(t *testing.T, database storetest.Database) *house {
 	return &house{Service: &accounts.Service{Store: db.Accounts()}, db: db, tenant: tenant, owner: tenant.Owner}
 }
 
-// caller makes a key of a role and calls with it.
+// caller creates a key with a role and returns it as a caller.
 func (h *house) caller(t *testing.T, role accounts.Role) accounts.Caller {
 	t.Helper()
 	return h.key(t, role).Caller()
@@ -45,13 +45,14 @@ func (h *house) key(t *testing.T, role accounts.Role) accounts.Key {
 	return key
 }
 
-// authenticator looks keys up in the house's database.
+// authenticator returns an Authenticator on the database of the house.
 func (h *house) authenticator() *accounts.Authenticator {
 	return &accounts.Authenticator{Directory: h.db, Live: func() bool { return true }, Now: time.Now,
 		Count: func(string) {}, Used: func(string, string, time.Time) {}}
 }
 
-// authenticate returns the caller behind a key's plaintext, which writes confirm.
+// authenticate returns the caller behind a key's plaintext. Writes confirm this
+// caller.
 func (h *house) authenticate(t *testing.T, auth *accounts.Authenticator, plaintext string) accounts.Caller {
 	t.Helper()
 	caller, err := auth.Authenticate(t.Context(), plaintext, "")
@@ -61,13 +62,13 @@ func (h *house) authenticate(t *testing.T, auth *accounts.Authenticator, plainte
 	return caller
 }
 
-// refusal is where and how something was refused.
+// refusal is the code of an error and the place in the input that it names.
 type refusal struct {
 	code fault.Code
 	at   fault.Source
 }
 
-// refusals lists all of an error, in order.
+// refusals lists all refusals in an error, in order.
 func refusals(err error) []refusal {
 	var found []refusal
 	for _, each := range fault.All(err) {

@@ -21,7 +21,7 @@ const (
 	minPassword = 10
 	maxPassword = 200
 
-	// passwordMemory bounds, in KiB, the memory of all passwords that a node hashes at once.
+	// passwordMemory bounds, in KiB, the memory of all hashing that runs at once on a node.
 	passwordMemory = 64 << 10
 	// passwordWait is how long a password waits for its turn.
 	passwordWait = 2 * time.Second
@@ -39,14 +39,14 @@ type PasswordCost struct {
 func DefaultPasswordCost() PasswordCost { return PasswordCost{Memory: 19 << 10, Passes: 2} }
 
 // Passwords hashes and verifies passwords with argon2id. Hashing takes memory and time on
-// purpose, so passwordMemory limits how many passwords are hashed at once, and at least half
-// of the processors stay free for other requests. Further passwords wait up to passwordWait,
-// while networks take turns, and are then RateLimited.
+// purpose. So passwordMemory limits how many passwords are hashed at once, and at least half
+// of the processors stay free for other requests. Further passwords wait for a turn, which
+// goes around the networks. After passwordWait they are RateLimited.
 type Passwords struct {
 	cost  PasswordCost
 	turns turns
 	argon func(password string, salt []byte, cost PasswordCost) []byte // tests count its calls
-	// decoy is the hash that is verified for unknown people. No password has this hash.
+	// decoy is the hash that is verified for unknown people. No password matches it.
 	decoy string
 }
 
@@ -59,25 +59,25 @@ type Sender struct {
 // NewPasswords returns Passwords with a hashing cost.
 func NewPasswords(cost PasswordCost) *Passwords {
 	random := make([]byte, saltBytes+hashBytes)
-	_, _ = rand.Read(random) // never fails: it would end the process
+	_, _ = rand.Read(random) // never fails; it would end the process instead
 	atOnce := min(passwordMemory/int(cost.Memory), runtime.GOMAXPROCS(0)/2)
 	return &Passwords{cost: cost, turns: turns{limit: max(1, atOnce)}, argon: argon,
 		decoy: hashText(cost, random[:saltBytes], random[saltBytes:])}
 }
 
-// Hash returns the hash that the store keeps instead of the password.
+// Hash returns the hash that is stored instead of the password.
 func (p *Passwords) Hash(ctx context.Context, from Sender, password string) (string, error) {
 	if err := p.enter(ctx, from); err != nil {
 		return "", err
 	}
 	defer p.turns.leave()
 	salt := make([]byte, saltBytes)
-	_, _ = rand.Read(salt) // never fails: it would end the process
+	_, _ = rand.Read(salt) // never fails; it would end the process instead
 	return hashText(p.cost, salt, p.argon(password, salt, p.cost)), nil
 }
 
-// Verify reports whether a password has a hash. An empty hash matches no password, and
-// takes as long to verify as any other.
+// Verify reports whether a password matches a hash. An empty hash matches no password, and
+// its verification takes as long as any other.
 func (p *Passwords) Verify(ctx context.Context, from Sender, password, hash string) (bool, error) {
 	if err := p.enter(ctx, from); err != nil {
 		return false, err
@@ -120,7 +120,7 @@ func argon(password string, salt []byte, cost PasswordCost) []byte {
 	return argon2.IDKey([]byte(password), salt, cost.Passes, cost.Memory, 1, hashBytes)
 }
 
-// hashFormat is the usual notation of argon2id hashes.
+// hashFormat is the standard notation of argon2id hashes.
 const hashFormat = "$argon2id$v=19$m=%d,t=%d,p=1$"
 
 func hashText(cost PasswordCost, salt, hash []byte) string {

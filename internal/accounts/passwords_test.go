@@ -43,13 +43,14 @@ func TestPasswords_HashAndVerify(t *testing.T) {
 			}
 		})
 	}
-	// Another cost than that of today still verifies.
+	// A hash with an older cost can still be verified.
 	if got, err := accounts.NewPasswords(accounts.PasswordCost{Memory: 32, Passes: 2}).Verify(t.Context(), accounts.Sender{}, "correct horse", hash); !got || err != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
 
-// TestPasswords_Bounded: 64 MiB of memory at once, and nobody waits for long.
+// TestPasswords_Bounded: hashing uses at most 64 MiB at once, and no password
+// waits long.
 func TestPasswords_Bounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -80,7 +81,8 @@ func TestPasswords_Bounded(t *testing.T) {
 	})
 }
 
-// TestPasswords_DefaultCost keeps within the budget what OWASP recommends.
+// TestPasswords_DefaultCost checks that the cost that OWASP recommends fits the
+// memory bound.
 func TestPasswords_DefaultCost(t *testing.T) {
 	t.Parallel()
 	cost := accounts.DefaultPasswordCost()
@@ -89,11 +91,11 @@ func TestPasswords_DefaultCost(t *testing.T) {
 	}
 	passwords := accounts.NewPasswords(cost)
 	if turns := passwords.Turns(); turns*int(cost.Memory) > 64<<10 || turns > max(1, runtime.GOMAXPROCS(0)/2) {
-		t.Errorf("%d at once of %d KiB each", turns, cost.Memory)
+		t.Errorf("%d passwords are hashed at once, with %d KiB each", turns, cost.Memory)
 	}
 	var inFlight sync.WaitGroup
 	var failed atomic.Int32
-	for range 6 { // more than fit
+	for range 6 { // more than are hashed at once
 		inFlight.Go(func() {
 			if _, err := passwords.Hash(t.Context(), accounts.Sender{}, "x"); err != nil && !fault.Is(err, fault.RateLimited) {
 				failed.Add(1)
@@ -137,7 +139,7 @@ func TestAttempts_GrowingDelay(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	now = now.Add(2 * time.Hour) // all is forgotten
+	now = now.Add(2 * time.Hour) // all failures are forgotten
 	for range 5 {
 		if err := try("ada", "192.0.2.1:1"); err != nil {
 			t.Fatal(err)
@@ -154,7 +156,7 @@ func TestAttempts_GrowingDelay(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// An attempt that was never decided does not count.
+	// An attempt that ended without a decision does not count.
 	who, _ = attempts.Admit("ada", "192.0.2.1:1", now)
 	attempts.Withdraw(who)
 	if err := try("ada", "192.0.2.1:1"); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// Limits for wrong keys. For an address that sends wrong keys, refusedBurst unknown keys
+// Limits for wrong keys. If an address sends wrong keys, refusedBurst unknown keys from it
 // are looked up, then refusedPerSecond. A wrong key that was looked up is refused without
 // the database for refusedFor.
 const (
@@ -26,13 +26,13 @@ type refusals struct {
 	mu        sync.Mutex
 	keys      map[digest]refused
 	addresses allowance.Buckets[netip.Prefix]
-	// good are keys that worked once. They are always looked up, because their address
-	// may be a proxy that others send wrong keys through.
+	// good are keys that worked once. They are always looked up, because their address may
+	// be a proxy through which others send wrong keys.
 	good map[digest]bool
 }
 
-// refused is a key that was not found. Once the Authenticator's generation has changed,
-// the key is looked up again: some key was created or changed.
+// refused is a key that was not found. When the Authenticator's generation changes, some key
+// was created or changed, so the key is looked up again.
 type refused struct {
 	generation uint64
 	until      time.Time
@@ -41,8 +41,8 @@ type refused struct {
 // errUnknownKey returns the refusal of a key that does not exist.
 func errUnknownKey() error { return fault.New(fault.Unauthorized, "This API key is not known here.") }
 
-// admit returns nil if a key may be looked up, else the refusal. Remembered wrong keys
-// are refused only if live: else the feed may have missed that the key was created.
+// admit returns nil if a key may be looked up, else the refusal. If live is false, the feed
+// may have missed the creation of a key, so remembered wrong keys are looked up again.
 func (r *refusals) admit(hash digest, address string, generation uint64, live bool, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,7 +70,7 @@ func (r *refusals) looked(hash digest, address string, generation uint64, err er
 	sender := senderOf(address)
 	if fault.Is(err, fault.Unauthorized) {
 		if r.addresses.Limit(refusedBurst, refusedPerSecond); !r.addresses.Remembers(sender) {
-			r.addresses.Take(sender, now) // its first wrong key
+			r.addresses.Take(sender, now) // the sender's first wrong key
 		}
 		delete(r.good, hash)
 		r.keys = withRoom(r.keys, maxRefused)
@@ -85,13 +85,13 @@ func (r *refusals) looked(hash digest, address string, generation uint64, err er
 	}
 }
 
-// trust remembers a key that works; the lock is held.
+// trust remembers a key that works. The caller holds the lock.
 func (r *refusals) trust(hash digest) {
 	r.good = withRoom(r.good, maxRemembered)
 	r.good[hash] = true
 }
 
-// Expect remembers a new key or session by its plaintext, so that its first use is looked up
+// Expect remembers the plaintext of a new key or session. Its first use is then looked up
 // even if others send wrong keys from the same address.
 func (a *Authenticator) Expect(plaintext string) {
 	hash := ParseSecret(plaintext).digest()

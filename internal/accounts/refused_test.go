@@ -15,12 +15,12 @@ import (
 
 const attacker = "192.0.2.66:4711"
 
-// guess sends wrong keys from an address, each another one, and returns how many
-// were answered with 401 and with 429.
+// guess sends different wrong keys from an address. It returns how many were
+// answered with 401 and how many with 429.
 func (g *gate) guess(t *testing.T, count int, peer string) (unknown, limited int) {
 	t.Helper()
 	for range count {
-		g.guesses++ // a wrong key that is repeated is refused from memory
+		g.guesses++ // a repeated wrong key would be refused from memory
 		_, err := g.Authenticate(t.Context(), fmt.Sprint("wrong ", g.guesses), peer)
 		switch {
 		case fault.Is(err, fault.Unauthorized):
@@ -41,7 +41,7 @@ func TestRefusals_ManyWrongKeys(t *testing.T) {
 		g.put("fresh", nil)
 		g.passes(t, "key", true)
 		var unknown, limited int
-		for range 10 { // a thousand a second
+		for range 10 { // a round of 1000 keys per second
 			some, more := g.guess(t, 1000, attacker)
 			unknown, limited = unknown+some, limited+more
 			<-time.After(time.Second)
@@ -57,7 +57,7 @@ func TestRefusals_ManyWrongKeys(t *testing.T) {
 			}
 		}
 		pass("key", attacker, true)
-		g.Forget("key") // it is looked up again
+		g.Forget("key") // the next request looks the key up again
 		pass("key", attacker, true)
 		g.live = false
 		pass("key", attacker, true)
@@ -68,7 +68,7 @@ func TestRefusals_ManyWrongKeys(t *testing.T) {
 		pass("new", attacker, true)
 		g.put("another", nil)
 		pass("another", attacker, false)
-		<-time.After(time.Second) // as Retry-After says
+		<-time.After(time.Second) // the value of Retry-After
 		pass("another", attacker, true)
 	})
 }
@@ -90,12 +90,12 @@ func TestRefusals_SameWrongKey(t *testing.T) {
 			g.passes(t, "late", true)
 		})
 		g.put("unheard", nil)
-		g.live = false // nobody would tell of new keys
+		g.live = false // the feed would not report new keys
 		g.passes(t, "unheard", true)
 	})
 }
 
-// TestRefusals_ManyRightKeys: the services behind a proxy have one address.
+// TestRefusals_ManyRightKeys: many services share the address of their proxy.
 func TestRefusals_ManyRightKeys(t *testing.T) {
 	t.Parallel()
 	g := newGate()
@@ -162,7 +162,8 @@ func TestRefusals_Concurrent(t *testing.T) {
 	})
 }
 
-// TestRefusals_ManyAddresses: who has many addresses lifts nobody's limit.
+// TestRefusals_ManyAddresses: a sender with many addresses does not lift the
+// limits of others.
 func TestRefusals_ManyAddresses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,38 +14,38 @@ import (
 // Revert describes a change to undo.
 type Revert struct {
 	Change changes.Change
-	Force  bool // undo it even if later changes are lost
-	// Needs has the rights that each write of the resource requires. The resource has no
-	// write for a missing action.
+	Force  bool // undo it even if this discards later changes
+	// Needs has the rights that each write of the resource requires. An action that is missing here
+	// is not possible for this resource.
 	Needs map[changes.Action]Needs
 }
 
-// Restoration has the functions by which a service restores an earlier state of a
-// resource, all in one transaction.
+// Restoration has the functions with which a service restores an earlier state of a resource, all in
+// one transaction.
 type Restoration[T any] struct {
 	Found error // nil if the resource exists
-	// Blocked says why no write can restore the earlier state, and what to do instead;
-	// empty if a write can.
+	// Blocked says why the earlier state cannot be restored, and what to do instead. It is empty if
+	// the state can be restored.
 	Blocked         string
 	Check           func() error // refuses an earlier state that is not valid now
 	Create, Replace func() (T, error)
 	Remove          func() error
 }
 
-// HistoryTx has the reads that undo a change.
+// HistoryTx has the reads that are needed to undo a change.
 type HistoryTx interface {
 	WriteTx
-	// Changes returns the changes before a number, newest first; 0 starts at the newest.
+	// Changes returns the changes before a sequence number, newest first; 0 starts at the newest.
 	Changes(ctx context.Context, account string, filter changes.Filter, before int64, size int) (page.Tail[changes.Change], error)
-	// LaterChanges returns the changes of a resource after a number, oldest first,
-	// without their documents.
+	// LaterChanges returns the changes of a resource after a sequence number, oldest first, without
+	// their documents.
 	LaterChanges(ctx context.Context, account, kind, key string, seq int64) ([]changes.Change, error)
 }
 
-// Restore undoes a change by a write of its resource and returns the change that
-// the write recorded, in a dry run too. All reads and the write are in one
-// transaction. The error is ChangedSince if later changes are still in effect, and
-// NotRevertible if no write undoes the change.
+// Restore undoes a change by writing its resource, and returns the new change that this write
+// recorded, also in a dry run. All reads and the write are in one transaction. The error is
+// ChangedSince if later changes are still in effect, and NotRevertible if no write undoes the
+// change.
 func Restore[Tx HistoryTx, T any](ctx context.Context, store transaction.Writer[Tx], caller Caller, revert Revert,
 	restoration func(context.Context, Tx, Caller) Restoration[T],
 ) (changes.Change, error) {
@@ -120,7 +120,7 @@ func (r Revert) checkUnchanged(later []changes.Change, blocked string) error {
 		With("later", still[max(0, len(still)-shownLater):])
 }
 
-// advice says how the change can be undone in spite of later changes.
+// advice says how to undo the change in spite of later changes.
 func (r Revert) advice(later []changes.Change, still []int64) string {
 	for _, change := range later {
 		if slices.Contains(still, change.Seq) && !r.canUndo(change) {
@@ -145,7 +145,7 @@ func (r Revert) canUndo(change changes.Change) bool {
 	return possible
 }
 
-// write restores the earlier state by an action.
+// write carries out the action that restores the earlier state.
 func (r Restoration[T]) write(action changes.Action) error {
 	if action == changes.Deleted {
 		return r.Remove()

@@ -12,7 +12,7 @@ import (
 type Role string
 
 // The roles. A viewer reads; a member also configures; an admin also manages
-// environments, keys, settings and users below owner; an owner does everything.
+// environments, keys, settings and users except owners; an owner does everything.
 const (
 	Viewer Role = "VIEWER"
 	Member Role = "MEMBER"
@@ -29,7 +29,7 @@ func ParseRole(text string) (Role, bool) {
 	return role, slices.Contains(Roles(), role)
 }
 
-// Covers reports whether r may do all that other may.
+// Covers reports whether r has at least the rights of other.
 func (r Role) Covers(other Role) bool {
 	return slices.Index(Roles(), r) >= slices.Index(Roles(), other)
 }

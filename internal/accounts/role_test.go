@@ -61,7 +61,7 @@ func TestCaller_Scope(t *testing.T) {
 	for name, each := range map[string]struct {
 		scope       []string
 		environment string
-		unscoped    bool // may change more than values
+		unscoped    bool // may change more than the values of environments
 		reaches     bool
 	}{
 		"no restriction":         {nil, "production", true, true},

@@ -31,24 +31,24 @@ type ReadTx interface {
 	CountUsers(ctx context.Context, account string) (int, error)
 	// Owners returns the users with the role OWNER, oldest first.
 	Owners(ctx context.Context, account string) ([]User, error)
-	// UserByAddress returns the user who signs in with an address, of any account.
+	// UserByAddress returns the user, in any account, who signs in with an address.
 	UserByAddress(ctx context.Context, address string) (User, error)
-	// UserByIdentity returns the user with an identity, of any account.
+	// UserByIdentity returns the user, in any account, with an identity.
 	UserByIdentity(ctx context.Context, identity string) (User, error)
 	// FirstAccount returns the oldest account of the server.
 	FirstAccount(ctx context.Context) (Account, error)
 	Invitation(ctx context.Context, account, id string) (Invitation, error)
 	Invitations(ctx context.Context, account string, filter InvitationFilter, request page.Request) (page.List[Invitation], error)
 	CountInvitations(ctx context.Context, account string) (int, error)
-	// InvitationsTo returns the invitations to an address, of any account, oldest first.
+	// InvitationsTo returns the invitations of all accounts to an address, oldest first.
 	InvitationsTo(ctx context.Context, address string) ([]Invitation, error)
-	// LinkByHash returns the link whose token has a hash, of any account.
+	// LinkByHash returns the link, in any account, whose token has this hash.
 	LinkByHash(ctx context.Context, hash string) (Link, error)
 	// LinkAbout returns the link with a kind and a subject.
 	LinkAbout(ctx context.Context, kind LinkKind, subject string) (Link, error)
 	// ResetLink returns a link that sets a password, by its id.
 	ResetLink(ctx context.Context, account, id string) (Link, error)
-	// ResetLinks lists the links that set a password and have not expired.
+	// ResetLinks lists the links that set a password, except expired ones.
 	ResetLinks(ctx context.Context, account string, filter LinkFilter, request page.Request) (page.List[Link], error)
 	Session(ctx context.Context, account, id string) (Session, error)
 	Sessions(ctx context.Context, account string, filter SessionFilter, request page.Request) (page.List[Session], error)
@@ -78,7 +78,7 @@ type Tx interface {
 	DeleteUser(ctx context.Context, account, id string) error
 	InsertInvitation(ctx context.Context, invitation Invitation) error
 	DeleteInvitation(ctx context.Context, account, id string) error
-	// SaveLink stores a link and replaces the one with the same kind and subject.
+	// SaveLink stores a link and replaces the link with the same kind and subject.
 	SaveLink(ctx context.Context, link Link) error
 	DeleteLinks(ctx context.Context, account, subject string) error
 	InsertSession(ctx context.Context, session Session) error

@@ -16,12 +16,12 @@ import (
 const KindSession = "session"
 
 const (
-	// SessionIdle is how long an unused session lasts.
+	// SessionIdle is how long a session lasts without being used.
 	SessionIdle = 12 * time.Hour
 	// SessionAge is how long a session lasts at most.
 	SessionAge = 7 * 24 * time.Hour
-	// maxSessions bounds the sessions of a person and of a key. A further session ends
-	// the least recently used one.
+	// maxSessions bounds the sessions of a person and of a key. When a further session
+	// opens, the least recently used one ends.
 	maxSessions = 100
 	// maxClient is the length to which a User-Agent is cut.
 	maxClient = 200
@@ -38,10 +38,10 @@ type Session struct {
 	User string `json:"user"`
 	// Key is the key that opened the session; nil for a password, an identity or a code.
 	Key *string `json:"api_key"`
-	// Role and Scopes are the current ones of the user or of the key.
+	// Role and Scopes are the current role and scopes of the user or the key.
 	Role       Role      `json:"role"`
 	Scopes     Scopes    `json:"scopes"`
-	Client     string    `json:"client"` // the User-Agent that signed in
+	Client     string    `json:"client"` // the User-Agent of the sign-in
 	CreatedAt  time.Time `json:"created_at"`
 	LastUsedAt time.Time `json:"last_used_at"`
 	ExpiresAt  time.Time `json:"expires_at"`
@@ -71,8 +71,8 @@ type SignInDraft struct {
 	Problems        fault.Problems
 }
 
-// SignIn opens a session for a person. An unknown address and a wrong password get the
-// same Unauthorized refusal after the same work.
+// SignIn opens a session for a person. An unknown address and a wrong password take
+// equally long and get the same Unauthorized refusal.
 func (s *Service) SignIn(ctx context.Context, draft SignInDraft) (Session, error) {
 	if err := draft.validate(); err != nil {
 		return Session{}, err
@@ -94,7 +94,7 @@ func (s *Service) SignIn(ctx context.Context, draft SignInDraft) (Session, error
 }
 
 // signInUser returns the user with the address and the password of a draft. It reads the
-// user only after the attempt was admitted, so that refused attempts cost nothing.
+// user only after the attempt was admitted, so refused attempts cost no read.
 func (s *Service) signInUser(ctx context.Context, draft SignInDraft) (user User, err error) {
 	address := AddressOf(draft.Email.Or(""))
 	err = s.attempt(address, draft.Peer, func(from Sender) error {
@@ -121,7 +121,7 @@ func errNotSignedIn() error {
 	return fault.New(fault.Unauthorized, "The e-mail address or the password is wrong.")
 }
 
-// verify returns the error wrong if the password does not match the hash.
+// verify returns wrong if the password does not match the hash.
 func (s *Service) verify(ctx context.Context, from Sender, password, hash string, wrong error) error {
 	right, err := s.Passwords.Verify(ctx, from, password, hash)
 	if err == nil && !right {
@@ -163,8 +163,8 @@ func openPersonal(ctx context.Context, tx Tx, user User, session Session) (Sessi
 	return openSession(ctx, tx, user.Actor(), session, SessionFilter{User: user.ID, Personal: true})
 }
 
-// openSession stores a session. If too many sessions match like, the least recently used
-// end.
+// openSession stores a session. If too many sessions match like, it ends the least
+// recently used ones.
 func openSession(ctx context.Context, tx Tx, actor changes.Actor, session Session, like SessionFilter) (Session, error) {
 	token, now := newToken(), tx.Now()
 	session.ID, session.Hash, session.Plaintext = newID(), token.Hash(), token.text
@@ -182,7 +182,7 @@ func openSession(ctx context.Context, tx Tx, actor changes.Actor, session Sessio
 	return session, changes.Record(ctx, tx, session.Account, actor, KindSession, session.ID, nil, &session)
 }
 
-// cut returns the beginning of a text from outside, without unprintable characters.
+// cut returns at most limit printable characters of an untrusted text.
 func cut(text string, limit int) string {
 	runes := []rune(naming.Printable(text))
 	return string(runes[:min(len(runes), limit)])
@@ -222,7 +222,7 @@ func endSessions(ctx context.Context, tx Tx, actor changes.Actor, user User, exc
 	}
 }
 
-// end deletes sessions and records the changes, by which all nodes hear of it.
+// end deletes sessions and records the changes, which tell all nodes.
 func end(ctx context.Context, tx Tx, actor changes.Actor, account string, sessions []Session) error {
 	ids, edits := make([]string, len(sessions)), make([]changes.Edit[Session], len(sessions))
 	for i := range sessions {
@@ -253,13 +253,13 @@ func (c Caller) ownSessions() SessionFilter {
 	return SessionFilter{Key: c.KeyID}
 }
 
-// CurrentSession returns the session that the caller signed in with.
+// CurrentSession returns the session of the caller's request.
 func (s *Service) CurrentSession(ctx context.Context, caller Caller) (Session, error) {
 	return Get(ctx, s.Store, caller, ReadTx.Session, caller.SessionID)
 }
 
-// EndSession ends a session of the caller. ADMIN and OWNER also end sessions of others
-// whose role is not above their own. For other callers the session is NotFound.
+// EndSession ends a session of the caller. ADMIN and OWNER may also end sessions of
+// users whose role is not above their own. For other callers the session is NotFound.
 func (s *Service) EndSession(ctx context.Context, caller Caller, id string, match changes.Match[Session]) error {
 	return Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) error {
 		target := Target(ctx, caller, KindSession, id, match, func(ctx context.Context, account, id string) (Session, error) {

@@ -19,15 +19,15 @@ const (
 	KindUserSettings    = "user_settings"
 )
 
-// maxSettings bounds a settings object; it holds preferences, not data.
+// maxSettings bounds a settings object, which is for preferences and not for data.
 const maxSettings = 256 << 10
 
-// Settings is a free JSON object with one typed member.
+// Settings is a JSON object of free members and one typed member, environment_order.
 type Settings struct {
-	// Order is the environment_order: the environments in the order in which a
-	// person sees them. A user with a nil Order gets the account's.
+	// Order is environment_order: the order in which a person sees the environments. A user with a nil Order
+	// gets the account's order.
 	Order []string
-	// Other is a JSON object with all members but environment_order.
+	// Other is a JSON object with all members except environment_order.
 	Other json.RawMessage
 }
 
@@ -50,10 +50,10 @@ func (s Settings) MarshalJSON() ([]byte, error) {
 	return append(document, '}'), nil
 }
 
-// SettingsDraft is the settings that a caller asks for.
+// SettingsDraft has the settings that a caller asks for.
 type SettingsDraft struct {
 	Order optional.Value[[]string]
-	// Other is a JSON object with all members but environment_order.
+	// Other is a JSON object with all members except environment_order.
 	Other    json.RawMessage
 	Problems fault.Problems
 }
@@ -63,8 +63,7 @@ func (s *Service) AccountSettings(ctx context.Context, caller Caller) (Settings,
 	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Settings, error) { return tx.AccountSettings(ctx, caller.Account) })
 }
 
-// UserSettings returns the settings of the caller's user. If they have no order, it
-// is the account's.
+// UserSettings returns the settings of the caller's user, with the account's order if the user has none.
 func (s *Service) UserSettings(ctx context.Context, caller Caller) (Settings, error) {
 	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Settings, error) {
 		user, err := currentUser(ctx, tx, caller)
@@ -83,8 +82,7 @@ func userSettings(ctx context.Context, tx ReadTx, user User) (Settings, error) {
 	return settings.following(ctx, tx, user.Account)
 }
 
-// following returns the settings of a user. If they have no order, it is the
-// account's.
+// following returns the settings of a user, with the account's order if the user has none.
 func (s Settings) following(ctx context.Context, tx ReadTx, account string) (Settings, error) {
 	if s.Order != nil {
 		return s, nil
@@ -94,14 +92,14 @@ func (s Settings) following(ctx context.Context, tx ReadTx, account string) (Set
 	return s, err
 }
 
-// ReplaceAccountSettings replaces the account's settings. ADMIN or OWNER.
+// ReplaceAccountSettings replaces the account's settings. It requires ADMIN or OWNER.
 func (s *Service) ReplaceAccountSettings(ctx context.Context, caller Caller, draft SettingsDraft, match changes.Match[Settings]) (Settings, error) {
 	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Settings, error) {
 		return replaceAccountSettings(ctx, tx, caller, draft, match)
 	})
 }
 
-// RestoreAccountSettings undoes a change of the account's settings. draft is the settings before the change.
+// RestoreAccountSettings undoes a change of the account's settings. draft has the earlier settings.
 func (s *Service) RestoreAccountSettings(ctx context.Context, caller Caller, revert Revert, draft SettingsDraft) (changes.Change, error) {
 	return Restore(ctx, s.Store, caller, revert, func(ctx context.Context, tx Tx, caller Caller) Restoration[Settings] {
 		return Restoration[Settings]{Check: draft.Problems.Err, Replace: func() (Settings, error) { return replaceAccountSettings(ctx, tx, caller, draft, nil) }}
@@ -115,8 +113,8 @@ func replaceAccountSettings(ctx context.Context, tx Tx, caller Caller, draft Set
 		func(settings Settings) error { return tx.SetAccountSettings(ctx, caller.Account, settings) })
 }
 
-// ReplaceUserSettings replaces the settings of the caller's user. Without an
-// environment_order the user follows the account's again.
+// ReplaceUserSettings replaces the settings of the caller's user. If environment_order is absent, the user
+// follows the account's order again.
 func (s *Service) ReplaceUserSettings(ctx context.Context, caller Caller, draft SettingsDraft, match changes.Match[Settings]) (Settings, error) {
 	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (Settings, error) {
 		user, err := currentUser(ctx, tx, caller)
@@ -127,8 +125,8 @@ func (s *Service) ReplaceUserSettings(ctx context.Context, caller Caller, draft 
 	})
 }
 
-// RestoreUserSettings undoes a change of the settings of the caller's user. draft is the
-// settings before the change. Settings of other users are Forbidden.
+// RestoreUserSettings undoes a change of the settings of the caller's user. draft has the settings before
+// the change. Settings of other users are Forbidden.
 func (s *Service) RestoreUserSettings(ctx context.Context, caller Caller, revert Revert, draft SettingsDraft) (changes.Change, error) {
 	return Restore(ctx, s.Store, caller, revert, func(ctx context.Context, tx Tx, caller Caller) Restoration[Settings] {
 		user, err := currentUser(ctx, tx, caller)
@@ -153,7 +151,7 @@ func replaceSettings(ctx context.Context, tx Tx, caller Caller, kind, key string
 	if err != nil {
 		return Settings{}, err
 	}
-	// Replace checks the precondition first, so an error of the draft is returned inside it.
+	// Replace checks the precondition before it returns an error of the draft.
 	wanted, err := draft.settings(ctx, tx, caller.Account)
 	target := changes.Target[Settings]{Account: caller.Account, Actor: caller.Actor(), Kind: kind, Key: key, Match: match,
 		Load:   func() (Settings, error) { return stored.following(ctx, tx, caller.Account) },
@@ -166,21 +164,21 @@ func replaceSettings(ctx context.Context, tx Tx, caller Caller, kind, key string
 	}, func(_, _ Settings) error { return save(wanted) })
 }
 
-// differs reports whether the stored form of two settings differs. The history may show
-// no difference: one may have the account's order and the other an equal order of its
-// own, and a free member may be named updated_at, which the history ignores.
+// differs reports whether two settings differ as stored. The history may show them as equal: one may follow
+// the account's order while the other has an equal order of its own. The history also ignores a member named
+// updated_at.
 func (s Settings) differs(other Settings) bool {
 	return (s.Order == nil) != (other.Order == nil) || !rawjson.Same(s.Other, other.Other)
 }
 
-// CurrentUser returns the user who calls, or the user behind the caller's key.
+// CurrentUser returns the calling user, or the user behind the caller's key.
 func (s *Service) CurrentUser(ctx context.Context, caller Caller) (User, error) {
 	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (User, error) { return currentUser(ctx, tx, caller) })
 }
 
-// currentUser returns the user who calls, or the user who made the caller's key. If that
-// user was deleted, a key with the role OWNER gets the account's oldest OWNER. Other keys
-// get NotFound: they must not see or set the preferences of a user who did not make them.
+// currentUser returns the calling user, or the user who made the caller's key. If that user was deleted, a
+// key with the role OWNER gets the account's oldest OWNER. Other keys get NotFound: they must not read or
+// write the preferences of a user who did not make them.
 func currentUser(ctx context.Context, tx ReadTx, caller Caller) (User, error) {
 	user, err := tx.User(ctx, caller.Account, caller.UserID)
 	if fault.Is(err, fault.NotFound) && !caller.IsPerson() && caller.Role == Owner {
@@ -189,8 +187,8 @@ func currentUser(ctx context.Context, tx ReadTx, caller Caller) (User, error) {
 	return user, err
 }
 
-// settings checks the draft and returns the settings to store. Unknown and repeated
-// environments are dropped from the order, as clients expect.
+// settings checks the draft and returns the settings to store. As clients expect, it drops unknown and
+// repeated environments from the order.
 func (d SettingsDraft) settings(ctx context.Context, tx Tx, account string) (Settings, error) {
 	problems := d.Problems
 	if len(d.Other) > maxSettings {

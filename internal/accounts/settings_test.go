@@ -108,7 +108,7 @@ func TestUserSettings_FollowsTheAccount(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, settings.Order); diff != "" {
-			t.Errorf("it answers with another order (-want +got):\n%s", diff)
+			t.Errorf("the answer has another order (-want +got):\n%s", diff)
 		}
 	}
 	see("staging", "production")

@@ -9,15 +9,15 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// sessionMemory has the sessions that the Authenticator has seen. The zero value is
+// sessionMemory has the sessions that the Authenticator remembers. The zero value is
 // ready for use.
 type sessionMemory struct {
 	mu    sync.Mutex
 	known map[digest]*seenSession
 }
 
-// seenSession is a session that has been seen. It is valid while the account's access
-// version is caller.access.
+// seenSession is a session that was looked up before. It is valid while the account's
+// access version equals caller.access.
 type seenSession struct {
 	SignedIn
 	caller Caller
@@ -73,9 +73,9 @@ func (a *Authenticator) AuthenticateSession(ctx context.Context, token, peer str
 	return caller, nil
 }
 
-// findSession returns a session and the account's version. The session comes from memory
-// if the access version has not changed and the session still works. Else it comes from
-// the database: a session that is idle here may be in use on another node.
+// findSession returns a session and the account's version. If the access version is
+// unchanged and the session still works, it comes from memory. Otherwise it is read from
+// the database, because a session that is idle on this node may be in use on another.
 func (a *Authenticator) findSession(ctx context.Context, secret Secret, peer string) (seen *seenSession, version int64, result string, err error) {
 	hash := secret.digest()
 	if seen := a.seen.get(hash); seen != nil {
@@ -109,7 +109,7 @@ func (a *Authenticator) lookUpSession(ctx context.Context, secret Secret) (*seen
 	return seen, versions.Changes, nil
 }
 
-// noteSession remembers a use and calls SessionUsed, unless it did so shortly before.
+// noteSession records a use. It calls SessionUsed at most once per usePrecision.
 func (a *Authenticator) noteSession(seen *seenSession, now time.Time) {
 	at := now.UnixMicro()
 	seen.used.Store(at)

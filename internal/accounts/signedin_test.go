@@ -10,9 +10,9 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// lobby is a store of one session in memory.
+// lobby is an in-memory store of one session.
 type lobby struct {
-	accounts.Directory // looks no keys up
+	accounts.Directory // nil: the methods for keys are not called
 
 	found    accounts.SignedIn
 	versions accounts.Versions
@@ -35,7 +35,7 @@ func (l *lobby) Versions(context.Context, string) (accounts.Versions, error) {
 	return l.versions, l.err
 }
 
-// doorman authenticates the session of a lobby at an instant that the test moves.
+// doorman authenticates the session of a lobby. The test sets its clock.
 type doorman struct {
 	*accounts.Authenticator
 	*lobby
@@ -60,7 +60,7 @@ func newDoorman() *doorman {
 	return d
 }
 
-// passes authenticates and checks the outcome and how many lookups it cost.
+// passes authenticates, and checks the outcome and the number of lookups.
 func (d *doorman) passes(t *testing.T, cookie string, want bool, lookups int) accounts.Caller {
 	t.Helper()
 	before := d.lookups
@@ -82,7 +82,7 @@ func TestSignedIn_VersionDecides(t *testing.T) {
 		t.Errorf("got %+v", caller)
 	}
 	d.passes(t, "cookie", true, 0)
-	d.versions.Changes++ // of a flag, say
+	d.versions.Changes++ // for example, a change of a flag
 	if caller := d.passes(t, "cookie", true, 0); caller.Version != 1 {
 		t.Errorf("got the version %d", caller.Version)
 	}
@@ -95,7 +95,7 @@ func TestSignedIn_VersionDecides(t *testing.T) {
 	d.ForgetAll()
 	d.passes(t, "cookie", true, 1)
 	d.passes(t, "garbage", false, 1)
-	d.passes(t, "garbage", false, 0) // it cannot come to exist
+	d.passes(t, "garbage", false, 0) // remembered as wrong: no later session can have this cookie
 	d.err = errors.New("the database is away")
 	if _, err := d.AuthenticateSession(t.Context(), "cookie", "192.0.2.1:1000"); !errors.Is(err, d.err) {
 		t.Errorf("got %v", err)
@@ -105,7 +105,7 @@ func TestSignedIn_VersionDecides(t *testing.T) {
 func TestSignedIn_IdleAndAge(t *testing.T) {
 	t.Parallel()
 	d := newDoorman()
-	for range 10 { // used on this node, which has not written it yet
+	for range 10 { // used on this node, which has not stored the use yet
 		d.passes(t, "cookie", true, map[bool]int{true: 1}[d.lookups == 0])
 		d.now = d.now.Add(11 * time.Hour)
 	}
@@ -115,11 +115,11 @@ func TestSignedIn_IdleAndAge(t *testing.T) {
 	d.passes(t, "cookie", true, 0)
 	d.passes(t, "cookie", true, 0)
 	if d.uses != 11 {
-		t.Errorf("%d uses were told, want none so soon", d.uses)
+		t.Errorf("SessionUsed was called %d times, want none so soon", d.uses)
 	}
 	d.now = d.now.Add(13 * time.Hour)
 	d.passes(t, "cookie", false, 1)
-	d.found.Session.LastUsedAt = d.now.Add(-time.Hour) // another node saw it in use
+	d.found.Session.LastUsedAt = d.now.Add(-time.Hour) // another node has stored a later use
 	d.passes(t, "cookie", true, 1)
 	d.now = d.found.Session.ExpiresAt
 	d.found.Session.LastUsedAt = d.now

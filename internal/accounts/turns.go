@@ -8,10 +8,10 @@ import (
 	"github.com/signalbox/signalbox/internal/hosts"
 )
 
-// turns limits how many passwords are hashed at once, and decides which is next. Networks
-// take turns, so that a network that sends many passwords delays only itself. People who
-// signed in from their address before wait in a second line. Both lines are served
-// alternately, so that neither blocks the other.
+// turns limits how many passwords are hashed at once, and decides which one is next.
+// Networks take turns, so that a network that sends many passwords delays only itself.
+// People who signed in from their address before wait in a second line. The two lines are
+// served alternately, so that neither blocks the other.
 type turns struct {
 	limit int
 
@@ -35,8 +35,8 @@ func lineOf(from Sender) int {
 	return 0
 }
 
-// enter takes a turn and returns nil if one is free. Else it returns a channel that is
-// closed when the sender's turn begins.
+// enter takes a turn and returns nil, if a turn is free. Otherwise it returns a channel
+// that is closed when the sender's turn begins.
 func (t *turns) enter(from Sender) (turn chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -64,7 +64,7 @@ func (t *turns) leave() {
 	t.busy--
 }
 
-// giveUp stops waiting for a turn. If the turn has just begun, it ends the turn.
+// giveUp stops waiting for a turn. If the turn has just begun, giveUp ends it.
 func (t *turns) giveUp(from Sender, turn chan struct{}) {
 	t.mu.Lock()
 	waited := t.lines[lineOf(from)].remove(networkOf(hosts.PeerAddress(from.Peer)), turn)

@@ -20,7 +20,7 @@ const KindUser = "user"
 const (
 	// maxUsers bounds the users of an account.
 	maxUsers = 10_000
-	// maxEmail is the length that mail servers accept.
+	// maxEmail is the longest address that mail servers accept.
 	maxEmail = 254
 )
 
@@ -45,7 +45,7 @@ type User struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// Actor returns the user as the history names them.
+// Actor returns the user as the actor in the history.
 func (u User) Actor() changes.Actor {
 	return changes.Actor{Type: changes.ActorUser, ID: u.ID, Name: u.Name}
 }
@@ -56,8 +56,8 @@ type UserFilter struct {
 	Role   Role   // empty is any
 }
 
-// UserDraft is the state of a user that a caller asks for. Name is required; other
-// absent members stay as they are.
+// UserDraft is the state of a user that a caller asks for. Name is required; other absent
+// members keep their values.
 type UserDraft struct {
 	Email optional.Value[string]
 	Name  optional.Value[string]
@@ -66,18 +66,18 @@ type UserDraft struct {
 	Problems fault.Problems
 }
 
-// Users lists the users of the caller's account. ADMIN or OWNER.
+// Users lists the users of the caller's account. It requires ADMIN or OWNER.
 func (s *Service) Users(ctx context.Context, caller Caller, filter UserFilter, request page.Request) (page.List[User], error) {
 	return List(ctx, s.Store, caller, ReadTx.Users, filter, request)
 }
 
-// User returns one user of the caller's account. ADMIN or OWNER.
+// User returns one user of the caller's account. It requires ADMIN or OWNER.
 func (s *Service) User(ctx context.Context, caller Caller, id string) (User, error) {
 	return Get(ctx, s.Store, caller, ReadTx.User, id)
 }
 
-// ReplaceUser changes a user's name, role or e-mail address. ADMIN or OWNER; only an
-// OWNER changes an OWNER, and the last OWNER stays one.
+// ReplaceUser changes a user's name, role or e-mail address. It requires ADMIN or OWNER;
+// only an OWNER changes an OWNER, and the last OWNER keeps the role.
 func (s *Service) ReplaceUser(ctx context.Context, caller Caller, id string, draft UserDraft, match changes.Match[User]) (User, error) {
 	return Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) (User, error) {
 		return changes.Replace(ctx, tx, userTarget(ctx, tx, caller, id, match),
@@ -86,8 +86,8 @@ func (s *Service) ReplaceUser(ctx context.Context, caller Caller, id string, dra
 	})
 }
 
-// DeleteUser deletes a user with their sessions and links. Keys that the user made stay.
-// ADMIN or OWNER; only an OWNER deletes an OWNER, and nobody deletes the last one.
+// DeleteUser deletes a user with their sessions and links, but keeps the keys that the user made.
+// It requires ADMIN or OWNER; only an OWNER deletes an OWNER, and the last OWNER cannot be deleted.
 func (s *Service) DeleteUser(ctx context.Context, caller Caller, id string, match changes.Match[User]) error {
 	return Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller Caller) error {
 		return changes.Delete(ctx, tx, userTarget(ctx, tx, caller, id, match), func(user User) error {
@@ -142,7 +142,7 @@ func userTarget(ctx context.Context, tx Tx, caller Caller, id string, match chan
 	})
 }
 
-// apply returns the user with the members of the draft, or refuses the draft.
+// apply returns the user with the members of the draft, or says why it is not allowed.
 func (d UserDraft) apply(tx Tx, caller Caller, user User) (User, error) {
 	problems := d.Problems
 	naming.RequireName(&problems, d.Name, maxName)
@@ -194,7 +194,7 @@ func updateUser(ctx context.Context, tx Tx, before, after User) error {
 	return taken(after.Email, tx.UpdateUser(ctx, after))
 }
 
-// taken turns AlreadyExists into the refusal that the e-mail address is in use.
+// taken replaces an AlreadyExists error with the refusal that the e-mail address is in use.
 func taken(email string, err error) error {
 	if fault.Is(err, fault.AlreadyExists) {
 		return errTaken(email)
@@ -206,8 +206,7 @@ func errTaken(email string) error {
 	return fault.New(fault.AlreadyExists, "Somebody on this server has the e-mail address %q already.", email).At(fault.Attribute("email"))
 }
 
-// keepOwner refuses to remove an OWNER who is the last one of the account, or the last
-// one who can sign in.
+// keepOwner refuses to remove the account's last OWNER, or the last OWNER who can sign in.
 func keepOwner(ctx context.Context, tx ReadTx, leaves User) error {
 	if leaves.Role != Owner {
 		return nil
@@ -248,11 +247,11 @@ func AddressOf(email string) string {
 	return address
 }
 
-// hasAddress reports whether the user's e-mail has this AddressOf. Nodes of an older version
-// stored addresses that were lowercased by Unicode.
+// hasAddress reports whether address is AddressOf the user's e-mail. The stored form may
+// differ: nodes of an older version lowercased addresses by Unicode.
 func (u User) hasAddress(address string) bool { return AddressOf(u.Email) == address }
 
-// userByAddress returns the user who signs in with an address, of any account.
+// userByAddress returns the user, in any account, who signs in with an address.
 func userByAddress(ctx context.Context, tx ReadTx, address string) (User, error) {
 	user, err := tx.UserByAddress(ctx, address)
 	if err == nil && !user.hasAddress(address) {
@@ -261,7 +260,7 @@ func userByAddress(ctx context.Context, tx ReadTx, address string) (User, error)
 	return user, err
 }
 
-// FindByEmail returns the user with an e-mail address, of any account.
+// FindByEmail returns the user, in any account, with an e-mail address.
 func FindByEmail(ctx context.Context, tx ReadTx, email string) (User, error) {
 	user, err := userByAddress(ctx, tx, AddressOf(email))
 	if fault.Is(err, fault.NotFound) {

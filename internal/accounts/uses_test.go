@@ -38,8 +38,8 @@ func TestAuthenticator_NotesSteadyUseNowAndThen(t *testing.T) {
 	})
 }
 
-// A key that is looked up again because it changed is noted: it tells when a key
-// that leaked was last used.
+// The use of a key is noted when a changed key is looked up again. So the last
+// use of a leaked key is known exactly.
 func TestAuthenticator_NotesUseAfterChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

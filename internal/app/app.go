@@ -35,11 +35,11 @@ import (
 	"github.com/signalbox/signalbox/internal/telemetry"
 )
 
-// endTimeout bounds the last writes after requests have finished: a database
+// endTimeout bounds the last writes at shutdown, after all requests have finished. A database
 // that does not answer must not keep the process alive.
 const endTimeout = 3 * time.Second
 
-// App is a running Signalbox.
+// App is one Signalbox server process.
 type App struct {
 	settings settings.Settings
 	options  Options
@@ -57,18 +57,18 @@ type App struct {
 	listener   *store.Listener
 	auth       *accounts.Authenticator
 	clock      *clock
-	// chores compare clocks, re-encrypt, remove old rows and recount.
+	// chores are the periodic tasks, such as removing old rows.
 	chores []*periodic
-	// refreshes writes when things were last seen; expirer ends temporary levels.
+	// refreshes writes last-seen times; expirer ends temporary levels.
 	refreshes    *observations.Refreshes
 	observations *observations.Service
-	// evaluations counts the evaluations that the server makes.
+	// evaluations counts the flag evaluations of this server.
 	evaluations *observations.Evaluations
 	expirer     *logging.Expirer
 	snapshots   *flags.Snapshots
 	stream      *stream.Hub
 	connected   *connections.Recorder
-	openID      *openid.Provider // nil without a provider
+	openID      *openid.Provider // nil if no provider is configured
 
 	egress    *egress.Client
 	scheduler *scheduler.Scheduler
@@ -77,27 +77,27 @@ type App struct {
 	pendingRuns *jobs.Expirer
 
 	api      *api.API
-	entrance entrance // serves the API's address
+	entrance entrance // handles the requests to the API's address
 	servers  []*server
 	stdout   io.Writer
 	stopping atomic.Bool
-	trimmed  atomic.Int64 // changes whose documents were removed since the last log line
-	wasReady atomic.Bool  // at least once
+	trimmed  atomic.Int64 // changes that lost their documents since the last log line
+	wasReady atomic.Bool  // the node was ready at least once
 
 	lastKnown *lastknown.Keeper // nil on SQLite
-	recalling background.Loop   // loads the state that was kept before a restart
+	recalling background.Loop   // loads the state that was saved before a restart
 	// standIn answers evaluation until the database is up; nil if it was up at the start.
 	standIn   *App
 	standsIn  bool // this App is a stand-in
 	finishing background.Loop
-	failure   chan error // receives why the start could not be finished
+	failure   chan error // receives the error that ended the start
 }
 
-// New builds everything and prepares the store: after it, the schema is
-// current and there is an account. The first start writes the account's key to stdout.
+// New builds everything and prepares the store: it migrates the schema and creates the first
+// account. The first start writes the key of that account to stdout.
 //
-// If PostgreSQL is down, a node that has kept the data for evaluation on disk is built
-// without it, and completes its start by itself when the database is back.
+// If PostgreSQL is down, a node that has saved the data for evaluation on disk is built without
+// the database. It completes its start when the database is back.
 func New(ctx context.Context, s settings.Settings, log *slog.Logger, stdout io.Writer, change ...func(*Options)) (*App, error) {
 	a := &App{settings: s, options: serverOptions(), log: log, metrics: telemetry.NewMetrics(version), stdout: stdout, failure: make(chan error, 1)}
 	for _, each := range change {
@@ -117,9 +117,8 @@ func New(ctx context.Context, s settings.Settings, log *slog.Logger, stdout io.W
 	return a, nil
 }
 
-// prepare checks the settings, reads the files that they name and binds the
-// addresses. It creates no files, so that a start that fails here leaves nothing
-// behind.
+// prepare checks the settings, reads the files that they name and binds the addresses. It
+// creates no files, so a start that fails here changes nothing on disk.
 func (a *App) prepare(ctx context.Context) (err error) {
 	if a.plans, err = planTable(a.settings); err != nil {
 		return err
@@ -162,7 +161,7 @@ func (a *App) build(ctx context.Context) (err error) {
 	}
 	a.db.SealWith(a.ring)
 	a.clock = newClock(a.db, a.log, a.options.Now)
-	if err := a.clock.compare(ctx); err != nil { // the loops wait until it works
+	if err := a.clock.compare(ctx); err != nil { // the loops wait until a comparison succeeds
 		a.log.Warn("Comparing this node's clock with the database's failed; retrying.", "error", err)
 	}
 	a.wire()
@@ -170,7 +169,7 @@ func (a *App) build(ctx context.Context) (err error) {
 	return nil
 }
 
-// ready returns why this node should get no requests, or nil.
+// ready returns nil, or the reason why this node should get no requests.
 func (a *App) ready(ctx context.Context) error {
 	if a.stopping.Load() {
 		return errStopping
@@ -189,7 +188,7 @@ func (a *App) ready(ctx context.Context) error {
 	return a.clock.err()
 }
 
-// Start begins to serve and returns.
+// Start starts the loops and the servers, and returns.
 func (a *App) Start(ctx context.Context) error {
 	if a.standIn == nil {
 		if err := a.startLoops(ctx); err != nil {
@@ -204,7 +203,7 @@ func (a *App) Start(ctx context.Context) error {
 	return a.announce(ctx)
 }
 
-// startLoops starts everything but the servers.
+// startLoops starts everything except the servers.
 func (a *App) startLoops(ctx context.Context) error {
 	if err := a.feed.Start(ctx); err != nil {
 		return fmt.Errorf("starting the change feed: %w", err)
@@ -227,7 +226,7 @@ func (a *App) startLoops(ctx context.Context) error {
 	if a.lastKnown != nil {
 		a.recalling.Start(ctx, func(ctx context.Context) {
 			a.recallLastKnown(ctx)
-			if ctx.Err() == nil { // otherwise the node knows less than the file holds
+			if ctx.Err() == nil { // otherwise a save would lose a part of the file
 				a.lastKnown.Start(ctx)
 			}
 		})
@@ -235,7 +234,7 @@ func (a *App) startLoops(ctx context.Context) error {
 	return nil
 }
 
-// announce logs that the node serves, and why it is not ready yet, if so.
+// announce logs that the node serves. If the node is not ready yet, it logs the reason too.
 func (a *App) announce(ctx context.Context) error {
 	facts := []any{"version", version, "address", a.Address(), "url", baseURL(a.settings), "store", a.db.Name(), "node", a.settings.Name}
 	if len(a.servers) > 1 {
@@ -305,7 +304,7 @@ func (a *App) Stop(ctx context.Context) error {
 	a.api.Stop()
 	ending, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
-	a.evaluations.Stop(ending) // before refreshes, to which it adds
+	a.evaluations.Stop(ending) // before refreshes, which it writes to
 	a.refreshes.Stop(ending)
 	a.connected.Stop(ending)
 	keeping, cancel := context.WithTimeout(ctx, max(endTimeout, left(draining)))
@@ -320,7 +319,7 @@ func left(ctx context.Context) time.Duration {
 	return time.Until(deadline)
 }
 
-// close releases what New opened.
+// close releases everything that New opened.
 func (a *App) close(ctx context.Context) error {
 	var err error
 	for _, server := range a.servers {
@@ -331,29 +330,29 @@ func (a *App) close(ctx context.Context) error {
 	}
 	if a.folder != nil {
 		err = errors.Join(err, a.folder.Close())
-		a.folder = nil // Stop may be repeated
+		a.folder = nil // Stop may be called again
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	return errors.Join(err, a.tracing.Shutdown(ctx))
 }
 
-// Address returns where the API listens.
+// Address returns the address that the API listens on.
 func (a *App) Address() string { return a.servers[0].listener.Addr().String() }
 
-// Operator returns an operator of this server's own store, for tests that need
-// many accounts. Do not close it.
+// Operator returns an operator that uses this server's store, for tests that need many
+// accounts. Do not close it.
 func (a *App) Operator() *Operator {
 	return &Operator{settings: a.settings, db: a.db, plans: a.plans}
 }
 
-// Store returns this server's store, for the demo: it writes a past that no request can create.
+// Store returns this server's store. The demo writes a history to it, which no request can do.
 func (a *App) Store() *store.DB { return a.db }
 
-// Handler returns the API, for callers without a socket.
+// Handler returns the API's handler, for callers without a socket.
 func (a *App) Handler() http.Handler { return *a.entrance.current.Load() }
 
-// MetricsHandler serves the metrics of the operator's own address.
+// MetricsHandler serves the metrics at the operator's separate address.
 func (a *App) MetricsHandler() http.Handler { return a.metrics.OperatorHandler() }
 
 // listen binds the addresses and reads the certificate.
@@ -380,7 +379,7 @@ func (a *App) listen(ctx context.Context) error {
 	return nil
 }
 
-// serve begins to answer on the bound addresses.
+// serve starts answering requests on the bound addresses.
 func (a *App) serve() {
 	a.servers[0].http.Handler = &a.entrance
 	if len(a.servers) > 1 {
@@ -394,7 +393,7 @@ func (a *App) serve() {
 func (a *App) metricsMux() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Content-Type-Options", "nosniff") // as on the API's responses
+		w.Header().Set("X-Content-Type-Options", "nosniff") // as in the API's responses
 		a.MetricsHandler().ServeHTTP(w, r)
 	})
 	return mux

@@ -11,11 +11,11 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// errPostgres refuses to back up PostgreSQL, which has better tools.
+// errPostgres is the refusal to back up PostgreSQL, which has its own tools.
 var errPostgres = errors.New("the data is in PostgreSQL: back it up with pg_dump --format=custom, and restore it with pg_restore --clean while no server runs")
 
-// Backup copies the SQLite database of a server, running or not, to a new file, and returns the version of its schema. The
-// copy does not include the key ring.
+// Backup copies the SQLite database of a server to a new file, and returns the version of its schema. The server may run
+// meanwhile. The copy does not include the key ring.
 func Backup(ctx context.Context, s settings.Settings, to string) (version int, err error) {
 	if s.Database != "" {
 		return 0, errPostgres
@@ -30,7 +30,7 @@ func Backup(ctx context.Context, s settings.Settings, to string) (version int, e
 	return store.Backup(ctx, file, to)
 }
 
-// errNoDatabase says where a database was looked for.
+// errNoDatabase returns an error that names the folder without a database.
 func errNoDatabase(s settings.Settings) error {
 	return fmt.Errorf("there is no database in %s: name the server's data folder with --data, or its PostgreSQL with --database", s.Data)
 }
@@ -41,8 +41,8 @@ func HasDatabase(s settings.Settings) bool {
 	return s.Database == "" && (exists(file) || store.RestoreInterrupted(file))
 }
 
-// Restore replaces the SQLite database of a stopped server by a backup. It keeps the old database under another name, and
-// returns that name.
+// Restore replaces the SQLite database of a stopped server with a backup. It renames the old database and returns the new
+// name.
 func Restore(ctx context.Context, s settings.Settings, from string) (kept string, err error) {
 	if s.Database != "" {
 		return "", errPostgres

@@ -13,8 +13,9 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// interruptedRestore returns the settings of a server whose restore was killed when the old database, with two accounts,
-// had been moved and the backup, with one, was not in its place yet. internal/store kills restores after every step.
+// interruptedRestore returns the settings of a server whose restore was killed: the old database, with two accounts, was
+// moved away, but the backup, with one account, is not in its place yet. Tests of internal/store kill a restore after
+// every step.
 func interruptedRestore(t *testing.T) settings.Settings {
 	t.Helper()
 	s := apptest.Settings(storetest.New(t, "sqlite"))
@@ -42,7 +43,7 @@ func interruptedRestore(t *testing.T) settings.Settings {
 	return s
 }
 
-// Whatever opens the database next completes the restore.
+// The next command that opens the database completes the restore.
 func TestRestore_Interrupted(t *testing.T) {
 	t.Parallel()
 	for name, next := range map[string]func(*testing.T, settings.Settings) error{
@@ -81,13 +82,13 @@ func TestRestore_Interrupted(t *testing.T) {
 			t.Parallel()
 			s := interruptedRestore(t)
 			if !app.HasDatabase(s) {
-				t.Error("there is a database to replace")
+				t.Error("HasDatabase does not find the interrupted restore")
 			}
 			if err := next(t, s); err != nil {
 				t.Fatal(err)
 			}
 			if found, _ := accountsAndKeys(t, s); len(found) != 1 {
-				t.Errorf("there are %d accounts, not that of the backup", len(found))
+				t.Errorf("there are %d accounts, want only the one of the backup", len(found))
 			}
 			if _, err := os.Stat(filepath.Join(s.Data, "signalbox.db.before")); err != nil {
 				t.Error(err)
@@ -96,7 +97,7 @@ func TestRestore_Interrupted(t *testing.T) {
 	}
 }
 
-// Looking at a server changes nothing.
+// The doctor does not complete an interrupted restore, because it changes nothing.
 func TestDoctor_InterruptedRestore(t *testing.T) {
 	t.Parallel()
 	s := interruptedRestore(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// bootstrap creates the first account of an empty store and shows its key once.
-// When several nodes start at once, only one of them does.
+// bootstrap creates the first account of an empty store and shows its key once. If
+// several nodes start at once, only one of them creates it.
 func (a *App) bootstrap(ctx context.Context) error {
 	secret := accounts.NewSecret()
 	if a.settings.BootstrapKey != "" {
@@ -42,8 +42,8 @@ func (a *App) bootstrap(ctx context.Context) error {
 	})
 }
 
-// handOver writes the first key to the file or the terminal, and the set-up link to the
-// terminal, before the commit: an account whose key nobody has would be useless.
+// handOver writes the first key to the key file or the terminal, and the set-up link to the
+// terminal. This precedes the commit: an account without a known key would be useless.
 func handOver(key, link string, s settings.Settings, stdout io.Writer) error {
 	switch {
 	case s.BootstrapKeyFile != "":
@@ -105,8 +105,8 @@ func show(stdout io.Writer, format string, values ...any) error {
 	return nil
 }
 
-// checkKeyFile refuses a key file without a folder before a first start on SQLite makes
-// anything. Later starts write no key.
+// checkKeyFile refuses a key file whose folder does not exist, before a first start on
+// SQLite creates anything. Later starts write no key.
 func checkKeyFile(s settings.Settings) error {
 	if s.BootstrapKeyFile == "" || s.Database != "" || HasDatabase(s) {
 		return nil
@@ -117,7 +117,7 @@ func checkKeyFile(s settings.Settings) error {
 	return nil
 }
 
-// writeKeyFile writes the key so that this user alone can read it.
+// writeKeyFile writes the key to a file that only this user can read.
 func writeKeyFile(path, key string) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

@@ -56,7 +56,7 @@ func TestBootstrap_ManyNodesMakeOneAccount(t *testing.T) {
 	file := filepath.Join(database.Dir, "owner-key")
 	s := chosen(database, func(s *settings.Settings) { s.BootstrapKeyFile = file })
 	var mu sync.Mutex
-	var printed []string // what the first start says of the key
+	var printed []string // the printed texts that mention the key
 	together(8, func(node int) {
 		var stdout bytes.Buffer
 		instance, err := app.New(t.Context(), s, slog.New(slog.DiscardHandler), &stdout)
@@ -82,7 +82,8 @@ func TestBootstrap_ManyNodesMakeOneAccount(t *testing.T) {
 	newClient(t, "http://"+instance.Address(), key).get(t, "/api/v1/users/current", http.StatusOK)
 }
 
-// readKeyFile returns the key in a file that holds nothing else and is private.
+// readKeyFile returns the key in a file. It checks that the file is private and
+// contains only the key.
 func readKeyFile(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -159,7 +160,8 @@ func TestBootstrap_KeyFileOnly(t *testing.T) {
 	newClient(t, "http://"+instance.Address(), readKeyFile(t, file)).get(t, "/api/v1/users/current", http.StatusOK)
 }
 
-// An account whose key nobody has would be useless.
+// If the key cannot be written, no account is created: nobody would have its
+// key.
 func TestBootstrap_UnwritableKeyFile(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "sqlite")

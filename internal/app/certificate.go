@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// certificateCheck is how often, at most, handshakes look for new files.
+// certificateCheck is the shortest time between two checks for new files.
 const certificateCheck = time.Second
 
-// certificate is a TLS certificate that follows its files: renewing them needs no
-// restart of the server.
+// certificate is a TLS certificate that is reloaded when its files change.
+// Renewing it needs no restart of the server.
 type certificate struct {
 	certFile, keyFile string
 	log               *slog.Logger
@@ -42,8 +42,8 @@ func loadCertificate(certFile, keyFile string, log *slog.Logger) (*certificate, 
 	return c, nil
 }
 
-// get returns the certificate for a handshake. The old certificate stays in use if
-// the files have not changed since the last check, or cannot be used.
+// get returns the certificate for a handshake. If the files have not changed or
+// cannot be used, it returns the certificate in memory.
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,8 +54,8 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return c.loaded, nil
 }
 
-// refresh reads the files again if they changed. Unusable files are logged once,
-// and not at every handshake.
+// refresh reads the files again if they changed. It logs unusable files once, not
+// at every handshake.
 func (c *certificate) refresh() {
 	files, err := c.versions()
 	if files == c.files {
@@ -81,7 +81,7 @@ func (c *certificate) load() error {
 	return nil
 }
 
-// versions returns the zero value when a file cannot be found.
+// versions returns the versions of the files; zero if a file is missing.
 func (c *certificate) versions() (fileVersions, error) {
 	cert, err := os.Stat(c.certFile)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/signalbox/signalbox/internal/app"
 )
 
-// replace puts the content of one file in the place of another, as whoever
-// renews a certificate does.
+// replace renames a copy of one file over another, as tools that renew
+// certificates do.
 func replace(t *testing.T, path, with string) {
 	t.Helper()
 	content, err := os.ReadFile(with)
@@ -48,7 +48,7 @@ func TestCertificate_Renewed(t *testing.T) {
 		}
 	}
 	serves(false)
-	replace(t, certFile, nextCert) // its key is not there yet
+	replace(t, certFile, nextCert) // the key of this certificate comes later
 	serves(false)
 	serves(false)
 	if got := strings.Count(log.String(), "the old one stays in use"); got != 1 {

@@ -12,13 +12,15 @@ import (
 )
 
 const (
-	// maxDifference is how far a node's clock may be from the database's.
+	// maxDifference is the largest allowed difference between a node's clock and the database's clock.
 	maxDifference = time.Minute
-	// aheadTrial and behindTrial are how long a clock that was set, on SQLite, has to go on steadily before it is believed.
-	// A clock that is behind the stored time is more likely to be wrong than a clock that is ahead.
+	// aheadTrial and behindTrial are for SQLite: if the clock jumps, it must run steadily for this long before the server
+	// believes it. A clock that is behind the stored time is more likely to be wrong than a clock that is ahead, so its
+	// trial is longer.
 	aheadTrial, behindTrial = 10 * time.Minute, time.Hour
-	// longStop is how long a server on SQLite may have been stopped before its clock is doubted. A doubted clock is used,
-	// but not stored for doubtPeriod: if it is corrected in that time, the server believes the correction at once.
+	// longStop is for SQLite: if the stored time is older than this at the start, the clock is doubted. A doubted clock
+	// is used, but its time is not stored for doubtPeriod. If the clock is corrected in that period, the server believes
+	// it at once.
 	longStop, doubtPeriod = 30 * 24 * time.Hour, time.Hour
 	// markInterval is how often the time is stored on SQLite.
 	markInterval = time.Minute
@@ -26,45 +28,45 @@ const (
 	clockReminder = 10 * time.Minute
 )
 
-// databaseClock is the database's side of a clock.
+// databaseClock is the part of a database that a clock uses.
 type databaseClock interface {
 	Name() string
-	// Clock returns the server's time, or on SQLite the newest time that is stored; zero when there is none.
+	// Clock returns the time of the PostgreSQL server, or the newest time stored in SQLite; zero if none is stored.
 	Clock(ctx context.Context) (time.Time, error)
-	// MarkClock stores a time on SQLite.
+	// MarkClock stores a time in SQLite.
 	MarkClock(ctx context.Context, at time.Time) error
 }
 
-// clock compares this node's clock with the database's. While they differ by more than a minute the node is not ready,
-// and fires, claims, expires and removes nothing. SQLite has no clock: there the node's clock is compared with the stored
-// time and, while the node runs, with the time that has passed since. See docs/decisions/0040-clocks.md.
+// clock compares this node's clock with the database's. While they differ by more than a minute, the node is not ready,
+// fires and claims no runs, expires nothing and removes nothing. SQLite has no clock. There the node's clock is compared
+// with the stored time and, while the node runs, with the time that has passed. See docs/decisions/0040-clocks.md.
 type clock struct {
 	db databaseClock
-	// stores is true on SQLite, which has no clock: there the time is stored.
+	// stores is true on SQLite: it has no clock, so the node stores the time.
 	stores bool
 	log    *slog.Logger
 	now    func() time.Time
-	// passed returns the time since the start, even if the clock is set meanwhile.
+	// passed returns the time since the start. It is correct even if the clock is set.
 	passed func() time.Duration
 
 	mu       sync.Mutex
 	known    bool
 	right    time.Time     // the database's time at the last comparison
-	at       time.Duration // when the last comparison was
+	at       time.Duration // the value of passed at the last comparison
 	trial    *clockTrial   // nil while the clock is right
-	doubt    *clockDoubt   // nil, or why the time is not stored yet
-	late     bool          // the clock was behind the stored time at the start, and has not been right since
+	doubt    *clockDoubt   // nil, or the reason why the time is not stored yet
+	late     bool          // the clock was behind the stored time at the start, and was never right since
 	markedAt *time.Duration
-	toldAt   *time.Duration // when a wrong clock was logged; nil while it is right
+	toldAt   *time.Duration // when a wrong clock was last logged; nil while the clock is right
 }
 
-// clockTrial is the difference of a clock from the expected time, and since when it has this difference.
+// clockTrial is how far a clock differs from the expected time, and since when.
 type clockTrial struct {
 	difference time.Duration
 	since      time.Duration
 }
 
-// clockDoubt is a clock that was far ahead of the newest stored time at the start.
+// clockDoubt says that the clock was far ahead of the newest stored time at the start.
 type clockDoubt struct {
 	stored time.Time
 	until  time.Duration
@@ -75,26 +77,26 @@ func newClock(db databaseClock, log *slog.Logger, now func() time.Time) *clock {
 	return &clock{db: db, stores: db.Name() == "sqlite", log: log, now: now, passed: func() time.Duration { return time.Since(started) }}
 }
 
-// check compares the clocks, stores the time if it is right, and logs if it is wrong.
+// check compares the clocks. If the clock is right it stores the time, otherwise it logs the difference.
 func (c *clock) check(ctx context.Context) {
 	if err := c.compare(ctx); err != nil && ctx.Err() == nil {
 		c.log.Warn("Comparing this node's clock with the database's failed; retrying.", "error", err)
 	}
 	if at, due := c.dueMark(); due {
-		if err := c.db.MarkClock(ctx, at); err == nil { // the heartbeat says why a write fails
+		if err := c.db.MarkClock(ctx, at); err == nil { // the heartbeat logs why writes fail
 			c.marked()
 		}
 	}
 	c.tell()
 }
 
-// compare reads the database's time. On SQLite it continues from the stored one.
+// compare reads the time of PostgreSQL. On SQLite it reads the stored time once, and then follows the clock.
 func (c *clock) compare(ctx context.Context) error {
 	began := c.passed()
 	if !c.stores {
 		at, err := c.db.Clock(ctx)
 		if err == nil {
-			c.set(at, (began+c.passed())/2) // the database read its clock about halfway
+			c.set(at, (began+c.passed())/2) // the database read its clock about halfway through the call
 		}
 		return err
 	}
@@ -121,7 +123,7 @@ func (c *clock) set(right time.Time, at time.Duration) {
 	c.known, c.right, c.at = true, right.Round(0), at
 }
 
-// begin starts from the newest time that is stored on SQLite: now is not earlier. How much later now is cannot be known,
+// begin starts from the newest time that is stored in SQLite. The current time cannot be earlier. It can be much later,
 // because the server may have been stopped for any time.
 func (c *clock) begin(stored time.Time) {
 	c.mu.Lock()
@@ -138,7 +140,7 @@ func (c *clock) begin(stored time.Time) {
 	}
 }
 
-// follow lets small steps of the clock count as right, and believes a clock that was set after a trial.
+// follow accepts small steps of the clock at once. Larger steps are accepted only after a trial.
 func (c *clock) follow() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -149,9 +151,9 @@ func (c *clock) follow() {
 	switch {
 	case difference.Abs() <= maxDifference:
 		c.trial = nil
-	case c.doubt != nil && difference < 0 && !now.Before(c.doubt.stored): // the clock was wrong at the start, and is corrected
+	case c.doubt != nil && difference < 0 && !now.Before(c.doubt.stored): // the clock was wrong at the start and has been corrected
 		c.trial, c.doubt = nil, nil
-	case c.late && difference > 0: // the clock was set to a time that would have been believed at the start
+	case c.late && difference > 0: // at the start, the server would have believed the time that is set now
 		c.trial = nil
 	case c.trial == nil || (difference-c.trial.difference).Abs() > maxDifference:
 		c.trial = &clockTrial{difference, passed}
@@ -159,7 +161,7 @@ func (c *clock) follow() {
 	case passed-c.trial.since < trialOf(difference):
 		return
 	default:
-		c.trial, c.markedAt = nil, nil // the time is stored at once
+		c.trial, c.markedAt = nil, nil // so that the time is stored at once
 		c.log.Warn("This node's clock was set and has been steady since; it is taken as right from now on.", "difference", spelledDays(difference))
 	}
 	c.right, c.at, c.late = now, passed, false
@@ -172,13 +174,13 @@ func trialOf(difference time.Duration) time.Duration {
 	return behindTrial
 }
 
-// differenceLocked returns how far this node's clock is ahead of the database's.
+// differenceLocked returns how far this node's clock is ahead of the database's. The caller holds the lock.
 func (c *clock) differenceLocked() time.Duration {
 	return c.now().Round(0).Sub(c.right.Add(c.passed() - c.at))
 }
 
-// difference returns how far this node's clock is ahead of the database's; false before the first comparison. If
-// the clock is set between two comparisons, the result shows it at once.
+// difference returns how far this node's clock is ahead of the database's, or false before the first comparison. It
+// notices at once if the clock is set between two comparisons.
 func (c *clock) difference() (time.Duration, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -188,20 +190,20 @@ func (c *clock) difference() (time.Duration, bool) {
 	return c.differenceLocked(), true
 }
 
-// time returns the time of the database.
+// time returns the database's time.
 func (c *clock) time() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.right.Add(c.passed() - c.at)
 }
 
-// isWrong reports whether this node must do nothing that depends on its clock.
+// isWrong reports whether this node must do no work that depends on its clock.
 func (c *clock) isWrong() bool {
 	difference, known := c.difference()
 	return !known || difference.Abs() > maxDifference
 }
 
-// err returns why a node with this clock is not ready, or nil.
+// err returns nil, or the reason why a node with this clock is not ready.
 func (c *clock) err() error {
 	difference, known := c.difference()
 	switch {
@@ -213,7 +215,7 @@ func (c *clock) err() error {
 	return nil
 }
 
-// compared returns a difference in words.
+// compared describes a difference in words.
 func (c *clock) compared(difference time.Duration) string {
 	what := "the database's"
 	if c.stores {
@@ -225,7 +227,7 @@ func (c *clock) compared(difference time.Duration) string {
 	return spelledDays(difference) + " ahead of " + what
 }
 
-// accepted says when a wrong clock is taken as right.
+// accepted says when a wrong clock will be accepted.
 func (c *clock) accepted(difference time.Duration) string {
 	if c.stores {
 		return "if it goes on steadily for " + trialOf(difference).String()
@@ -241,7 +243,7 @@ func spelledDays(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// dueMark returns the time to store on SQLite, if the clock is right and no time was stored lately.
+// dueMark returns the time to store in SQLite. It returns false if the clock is wrong or the time was stored recently.
 func (c *clock) dueMark() (time.Time, bool) {
 	if !c.stores || c.isWrong() {
 		return time.Time{}, false
@@ -257,7 +259,7 @@ func (c *clock) marked() {
 	c.markedAt = new(c.passed())
 }
 
-// tell logs when the clock becomes wrong, again every clockReminder, and when it is right again.
+// tell logs when the clock becomes wrong, every clockReminder while it is wrong, and when it is right again.
 func (c *clock) tell() {
 	difference, known := c.difference()
 	c.mu.Lock()

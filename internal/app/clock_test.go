@@ -21,14 +21,14 @@ import (
 
 const day = 24 * time.Hour
 
-// movedClock is a clock that a test sets.
+// movedClock is a clock that the test sets.
 type movedClock struct{ ahead atomic.Int64 }
 
 func (c *movedClock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
 
 func (c *movedClock) set(ahead time.Duration) { c.ahead.Store(int64(ahead)) }
 
-// buildAt makes an app on a clock that a test sets, and its log.
+// buildAt builds an app with a clock that the test sets, and returns the app and its log.
 func buildAt(t *testing.T, database storetest.Database, clock *movedClock) (*app.App, *lines) {
 	t.Helper()
 	log := &lines{}
@@ -42,7 +42,7 @@ func buildAt(t *testing.T, database storetest.Database, clock *movedClock) (*app
 	return instance, log
 }
 
-// ask sends a GET to an app without a socket.
+// ask sends a GET to an app's handler, without a socket.
 func ask(instance *app.App, path string) (int, string) {
 	answer := httptest.NewRecorder()
 	instance.Handler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
@@ -76,7 +76,7 @@ func fillHistory(t *testing.T, db *store.DB) {
 	}
 }
 
-// A node whose clock is 400 days ahead removed the history and the runs of all nodes.
+// A node whose clock was 400 days ahead once removed the history and the runs of all nodes.
 func TestClock_FarAheadErasesNothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -99,12 +99,12 @@ func TestClock_FarAheadErasesNothing(t *testing.T) {
 		for _, table := range tables {
 			t.Run(table, func(t *testing.T) {
 				if got := count(t, database, table); got != before[table] || got == 0 {
-					t.Errorf("%s had %d rows and have %d", table, before[table], got)
+					t.Errorf("%s had %d rows and now has %d", table, before[table], got)
 				}
 			})
 		}
 		status, text := ask(node, "/api/readiness")
-		if database.Kind == "sqlite" { // where a server that was stopped for a year looks the same
+		if database.Kind == "sqlite" { // on SQLite, a server that was stopped for a year looks the same
 			if status != http.StatusOK || log.count("level=WARN") != 2 || log.count("far ahead of the newest time") != 1 || log.count("check that the date is right") != 1 {
 				t.Errorf("readiness is %d, and it logged %s", status, log.read())
 			}
@@ -119,7 +119,8 @@ func TestClock_FarAheadErasesNothing(t *testing.T) {
 	})
 }
 
-// A clock that is set while the node runs is noticed before anything goes by it, and so is one that is right again.
+// If the clock is set while the node runs, the node notices before it acts by the clock. It also notices when the
+// clock is right again.
 func TestClock_SetWhileRunning(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -174,7 +175,7 @@ func attributes(t *testing.T, c *client, path string) (string, map[string]any) {
 	return send(t, c, http.MethodGet, path, "")
 }
 
-// On SQLite the newest time that is stored tells a clock that is behind.
+// On SQLite, a clock behind the newest stored time is wrong.
 func TestClock_BehindStoredTime(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "sqlite")
@@ -197,7 +198,7 @@ func TestClock_BehindStoredTime(t *testing.T) {
 	}
 }
 
-// Whoever follows the advice to correct a clock that was far ahead at the start has a server that goes on at once.
+// If the operator corrects a clock that was far ahead at the start, the server continues at once.
 func TestClock_CorrectedAfterStart(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "sqlite")
@@ -214,7 +215,7 @@ func TestClock_CorrectedAfterStart(t *testing.T) {
 	}
 }
 
-// The doctor sees the same as a server.
+// The doctor finds the same clock problems as a server.
 func TestDoctor_Clock(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "sqlite")
@@ -243,7 +244,7 @@ func TestDoctor_Clock(t *testing.T) {
 	}
 }
 
-// storedClock is a database whose clock a test sets.
+// storedClock is a database clock that the test sets.
 type storedClock struct {
 	name string
 	at   time.Time
@@ -258,12 +259,12 @@ func TestClock_Verdicts(t *testing.T) {
 	const never = -2000 * day
 	began := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
 	type step struct {
-		after, set time.Duration // how much time passes, and by how much the clock is set
+		after, set time.Duration // the time that passes, and the step by which the clock is set
 		wrong      bool
 	}
 	for name, test := range map[string]struct {
 		database string
-		stored   time.Duration // the database's time at first, from the node's
+		stored   time.Duration // the database's first time, relative to the node's
 		steps    []step
 	}{
 		"steady":                           {"sqlite", 0, []step{{0, 0, false}, {day, 0, false}}},
@@ -293,7 +294,7 @@ func TestClock_Verdicts(t *testing.T) {
 			}
 			clock := app.NewClock(db, slog.New(slog.DiscardHandler), func() time.Time { return now }, func() time.Duration { return passed })
 			if !clock.IsWrong() {
-				t.Error("it is right before it was compared")
+				t.Error("the clock counts as right before the first comparison")
 			}
 			clock.Check(t.Context())
 			for i, step := range test.steps {
@@ -302,7 +303,7 @@ func TestClock_Verdicts(t *testing.T) {
 					db.at = db.at.Add(step.after)
 				}
 				if step.wrong && !clock.IsWrong() {
-					t.Errorf("step %d: it is noticed late", i)
+					t.Errorf("step %d: the change is noticed late", i)
 				}
 				clock.Check(t.Context())
 				if clock.IsWrong() != step.wrong {
@@ -313,7 +314,7 @@ func TestClock_Verdicts(t *testing.T) {
 	}
 }
 
-// A wrong clock is logged again now and then, not at every comparison.
+// A wrong clock is logged at intervals, not at every comparison.
 func TestClock_LogsReminders(t *testing.T) {
 	t.Parallel()
 	now, passed, log := time.Now(), time.Duration(0), &lines{}
@@ -324,7 +325,7 @@ func TestClock_LogsReminders(t *testing.T) {
 		now, passed, db.at = now.Add(time.Minute), passed+time.Minute, db.at.Add(time.Minute)
 	}
 	if got := log.count("level=ERROR"); got != 3 {
-		t.Errorf("in half an hour it was logged %d times: %s", got, log.read())
+		t.Errorf("in half an hour the wrong clock was logged %d times: %s", got, log.read())
 	}
 	db.at = now
 	clock.Check(t.Context())
@@ -333,7 +334,7 @@ func TestClock_LogsReminders(t *testing.T) {
 	}
 }
 
-// On SQLite nobody takes over the runs of a server that cannot write for a while, so it keeps them.
+// A SQLite server that cannot write for a while keeps its runs, because no other node can take them over.
 func TestJobs_KeptWhileNothingCanBeWritten(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "sqlite")
@@ -360,7 +361,7 @@ func TestJobs_KeptWhileNothingCanBeWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, statement := range []string{"BEGIN IMMEDIATE", "ROLLBACK"} { // in between nobody else can write
+	for _, statement := range []string{"BEGIN IMMEDIATE", "ROLLBACK"} { // between the two statements, nobody else can write
 		if _, err := other.ExecContext(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ const (
 	lockFile     = "signalbox.lock"
 )
 
-// makeDataFolder creates the folder for this user alone: it holds secrets.
+// makeDataFolder creates the folder, for this user alone: it contains secrets.
 func makeDataFolder(folder string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("making the data folder: %w", err)
@@ -28,11 +28,11 @@ func makeDataFolder(folder string) error {
 	return nil
 }
 
-// openDataFolder creates the folder of a SQLite server and makes this process the
-// only server on it: two servers would claim each other's runs and answer from
-// stale caches. Commands that work on the store beside a server take no lock.
-// openDataFolder also completes an interrupted restore. Closing the returned file
-// releases the lock.
+// openDataFolder creates the data folder of a SQLite server and locks it, so that
+// no second server uses it. Two servers would claim each other's runs and answer
+// from stale caches. Commands that use the store beside a server do not take the
+// lock. openDataFolder also completes an interrupted restore. Closing the returned
+// file releases the lock.
 func openDataFolder(folder string) (io.Closer, error) {
 	if err := makeDataFolder(folder); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func writeLockHolder(file *os.File) error {
 	return nil
 }
 
-// lockHolder names the process that holds the lock, if it is known.
+// lockHolder names the process that holds the lock, if the lock file has its id.
 func lockHolder(file *os.File) string {
 	text, err := io.ReadAll(io.LimitReader(file, 32))
 	pid := strings.TrimSpace(string(text))

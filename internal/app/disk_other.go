@@ -2,5 +2,5 @@
 
 package app
 
-// freeSpace returns the bytes that are left on the disk of a folder, if that is known.
+// freeSpace returns the free bytes on the disk of a folder; false if unknown.
 func freeSpace(string) (uint64, bool) { return 0, false }

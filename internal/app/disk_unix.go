@@ -4,7 +4,7 @@ package app
 
 import "golang.org/x/sys/unix"
 
-// freeSpace returns the bytes that are left on the disk of a folder, if that is known.
+// freeSpace returns the free bytes on the disk of a folder; false if unknown.
 func freeSpace(folder string) (uint64, bool) {
 	var stat unix.Statfs_t
 	if err := unix.Statfs(folder, &stat); err != nil {

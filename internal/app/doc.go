@@ -7,19 +7,18 @@
 //
 // # Starting without the database
 //
-// A node keeps the data for evaluation on disk (lastknown.go). If PostgreSQL is down when
-// New builds the node, a stand-in takes its place (standin.go): a node wired like any
-// other, with a database that refuses everything and caches filled from the file. Start
-// serves the stand-in, and tries to build the node every second until the database is up;
-// then requests go to the node.
+// A node saves the data for evaluation on disk (lastknown.go). If PostgreSQL is down when
+// New builds the node, a stand-in takes its place (standin.go). A stand-in is wired like
+// any other node, but its database refuses every call and its caches are filled from the
+// file. Start serves the stand-in and tries every second to build the real node. When the
+// database is up, requests go to the real node.
 //
-// # Its own loops
+// # The loops of this package
 //
-// The resealer reads the key ring again every ten seconds. When the ring has a
-// new last key, everything encrypted with an older key is re-encrypted, a batch
-// at a time. The retention removes old rows when the node starts and every five
-// minutes, in small transactions. Both run on every node, may be interrupted
-// anywhere, and continue the next time. The clock is compared with the
-// database's every five seconds; while it is wrong, nothing is fired, claimed,
-// expired or removed.
+// The resealer reads the key ring again every ten seconds. When the ring has a new
+// primary key, it re-encrypts all values that were sealed with an older key, in batches.
+// The retention removes old rows when the node starts and every five minutes, in small
+// transactions. Both run on every node. If they are interrupted, they continue the next
+// time. The node's clock is compared with the database's every five seconds. While it is
+// wrong, the node fires and claims no runs, expires nothing and removes nothing.
 package app

@@ -39,7 +39,7 @@ type Finding struct {
 const (
 	// littleSpace is the free disk space below which the doctor warns.
 	littleSpace = 1 << 30
-	// tolerableOffset is how wrong a clock may be without a finding: jobs fire by it.
+	// tolerableOffset is the largest clock error without a finding. Jobs fire by the clock.
 	tolerableOffset = 2 * time.Second
 	doctorPatience  = 5 * time.Second
 )
@@ -50,8 +50,8 @@ type doctor struct {
 	findings []Finding
 }
 
-// Examine checks everything that a server with these settings needs. url is where users reach the server; "" means the
-// public URL.
+// Examine checks everything that a server with these settings needs. url is the URL at which users reach the server;
+// "" means the public URL.
 func Examine(ctx context.Context, s settings.Settings, url string) []Finding {
 	d := &doctor{settings: s}
 	d.folder()
@@ -70,7 +70,7 @@ func (d *doctor) find(name string, verdict Verdict, format string, args ...any) 
 	d.findings = append(d.findings, Finding{name, verdict, fmt.Sprintf(format, args...)})
 }
 
-// folder looks at the data folder and the disk under it.
+// folder checks the data folder and its disk.
 func (d *doctor) folder() {
 	folder := d.settings.Data
 	probe, err := os.CreateTemp(folder, ".signalbox-doctor-*.tmp")
@@ -82,7 +82,7 @@ func (d *doctor) folder() {
 		d.find("data folder", Broken, "%s cannot be written (%v): give it to the user that the server runs as", folder, err)
 		return
 	}
-	_ = errors.Join(probe.Close(), os.Remove(probe.Name())) // that it could be created is enough
+	_ = errors.Join(probe.Close(), os.Remove(probe.Name())) // creating it was the check
 	free, known := freeSpace(folder)
 	switch {
 	case !known:
@@ -94,7 +94,7 @@ func (d *doctor) folder() {
 	}
 }
 
-// database looks at the database, its schema, the key ring, the clock and the retention.
+// database checks the database, its schema, the key ring, the clock and the retention.
 func (d *doctor) database(ctx context.Context) {
 	s := d.settings
 	if s.Database == "" && !HasDatabase(s) {
@@ -120,13 +120,13 @@ func (d *doctor) database(ctx context.Context) {
 	}
 	current := d.schema(ctx, db)
 	d.ring(ctx, db)
-	if current { // these checks read tables that an older schema does not have
+	if current { // an older schema lacks the tables of these checks
 		d.clock(ctx, db)
 		d.retention(ctx, db)
 	}
 }
 
-// connections tells how many nodes the database has connections for.
+// connections reports for how many nodes the database has enough connections.
 func (d *doctor) connections(ctx context.Context, db *store.DB) {
 	each := d.settings.DatabaseConnections
 	allowed, err := db.MaxConnections(ctx)
@@ -151,7 +151,7 @@ func (d *doctor) schema(ctx context.Context, db *store.DB) (current bool) {
 	return true
 }
 
-// ring checks that the key ring opens the values of the database.
+// ring checks that the key ring decrypts the values of the database.
 func (d *doctor) ring(ctx context.Context, db *store.DB) {
 	used, err := db.HasSeal(ctx)
 	if err == nil && !used {
@@ -197,7 +197,7 @@ func (d *doctor) clock(ctx context.Context, db *store.DB) {
 	}
 }
 
-// retention reports whether rows past their retention are kept for now.
+// retention reports whether the removal of old rows is slowed down for now.
 func (d *doctor) retention(ctx context.Context, db *store.DB) {
 	until, err := db.CatchingUp(ctx)
 	switch {
@@ -210,12 +210,12 @@ func (d *doctor) retention(ctx context.Context, db *store.DB) {
 	}
 }
 
-// port looks at the address that the server listens on.
+// port checks the address that the server listens on.
 func (d *doctor) port(ctx context.Context) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", d.settings.Listen)
 	if err == nil {
-		_ = listener.Close() // only tried
+		_ = listener.Close() // binding it was the check
 		d.find("port", Healthy, "%s is free; no server runs there", d.settings.Listen)
 		return
 	}
@@ -230,7 +230,7 @@ func (d *doctor) port(ctx context.Context) {
 	d.find("port", Healthy, "a server is ready on %s", d.settings.Listen)
 }
 
-// reach checks that a server is ready at the URL of its users.
+// reach checks that a ready server answers at the URL of the users.
 func (d *doctor) reach(ctx context.Context, url string) {
 	if err := ready(ctx, url); err != nil {
 		d.find("reachability", Broken, "%s: %v: check the proxy, the name and the certificate", url, err)
@@ -239,7 +239,7 @@ func (d *doctor) reach(ctx context.Context, url string) {
 	d.find("reachability", Healthy, "a server is ready at %s", url)
 }
 
-// ready asks whether a server is ready.
+// ready returns nil if the server at a URL is ready.
 func ready(ctx context.Context, base string) error {
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
@@ -263,7 +263,7 @@ func ready(ctx context.Context, base string) error {
 	}
 	const enough = 1 << 10
 	if err := json.NewDecoder(io.LimitReader(response.Body, enough)).Decode(&said); err != nil || said.Meta.Status != "ready" {
-		return errors.New("what answers there is not Signalbox")
+		return errors.New("the server that answers there is not Signalbox")
 	}
 	return nil
 }

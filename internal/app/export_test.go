@@ -13,27 +13,27 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// Resealer returns one check of what notices new keys.
+// Resealer returns the function that checks the key ring once.
 func Resealer(db *store.DB, ring *sealed.Ring, log *slog.Logger) (look func(context.Context)) {
 	return (&resealer{db: db, ring: ring, log: log}).check
 }
 
-// Retention returns one round of removing what is too old at an instant.
+// Retention returns the function that removes old rows once, by the clock now.
 func Retention(db *store.DB, log *slog.Logger, runs, changes time.Duration, now func() time.Time) (removeOld func(context.Context)) {
 	return (&retention{db: db, log: log, runs: runs, changes: changes, now: now, paused: func() bool { return false }}).removeOld
 }
 
-// Chores runs once what the app does by itself now and then: the clock, the key ring, the retention.
+// Chores runs every periodic task of the app once.
 func (a *App) Chores(ctx context.Context) {
 	for _, chore := range a.chores {
 		chore.work(ctx)
 	}
 }
 
-// Clock is a node's clock beside a database's.
+// Clock exports clock.
 type Clock struct{ *clock }
 
-// NewClock returns a clock, with a function that says how much time has passed.
+// NewClock returns a clock. passed returns the time since the start.
 func NewClock(db databaseClock, log *slog.Logger, now func() time.Time, passed func() time.Duration) Clock {
 	made := newClock(db, log, now)
 	made.passed = passed
@@ -43,30 +43,30 @@ func NewClock(db databaseClock, log *slog.Logger, now func() time.Time, passed f
 // Check compares the clocks.
 func (c Clock) Check(ctx context.Context) { c.check(ctx) }
 
-// IsWrong reports whether the node must do nothing by its clock.
+// IsWrong reports whether the node must do no work that depends on its clock.
 func (c Clock) IsWrong() bool { return c.isWrong() }
 
-// GiveUpSoon makes a node that has not been started give its runs up after a moment without heartbeats.
+// GiveUpSoon makes a node, before its start, give up its runs soon after its heartbeats fail.
 func (a *App) GiveUpSoon() {
 	a.worker.Intervals = worker.Intervals{Heartbeat: 20 * time.Millisecond, AbortAfter: 200 * time.Millisecond, LostAfter: 300 * time.Millisecond,
 		CancelCheck: time.Second, Poll: 50 * time.Millisecond, Backlog: time.Millisecond, Write: 8 * time.Millisecond}
 }
 
-// NewSender is what makes the requests of runs.
+// NewSender returns the sender that makes the requests of runs.
 func NewSender(client *egress.Client) worker.Sender { return sender{client} }
 
-// WatchNothing makes a node that has not been started notice no cancellation by
-// itself: it has to be told.
+// WatchNothing makes a node, before its start, stop polling for canceled runs. It then depends on being
+// told.
 func (a *App) WatchNothing() {
 	a.worker.Intervals = worker.Intervals{Heartbeat: 2 * time.Second, AbortAfter: time.Minute, LostAfter: 2 * time.Minute,
 		CancelCheck: time.Hour, Poll: time.Second, Backlog: time.Millisecond, Write: 8 * time.Millisecond}
 }
 
-// SendError says in the worker's words why a request failed.
+// SendError exports sendError.
 func SendError(err error) error { return sendError(err) }
 
-// Addresses lists where the app listens: the API first, then the metrics when
-// they have an address of their own.
+// Addresses lists the addresses that the app listens on: the API first, then the metrics if they have
+// their own address.
 func (a *App) Addresses() []string {
 	var addresses []string
 	for _, server := range a.servers {
@@ -75,7 +75,7 @@ func (a *App) Addresses() []string {
 	return addresses
 }
 
-// Listeners returns what the app listens with, for a test to break.
+// Listeners returns the app's listeners, so that a test can break them.
 func (a *App) Listeners() []net.Listener {
 	var listeners []net.Listener
 	for _, server := range a.servers {
@@ -84,8 +84,8 @@ func (a *App) Listeners() []net.Listener {
 	return listeners
 }
 
-// Certificates returns what handshakes get of two files. Every call looks for
-// new ones.
+// Certificates returns the function that gives handshakes the certificate of two files. Every call
+// checks for new files.
 func Certificates(certFile, keyFile string, log *slog.Logger) (func() (*tls.Certificate, error), error) {
 	loaded, err := loadCertificate(certFile, keyFile, log)
 	return func() (*tls.Certificate, error) {

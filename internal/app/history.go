@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	// historyInterval is how often all histories are measured, and trimmed if no write does so.
+	// historyInterval is how often all histories are measured, and trimmed if writes have not done so.
 	historyInterval = time.Minute
 	// historyRecountInterval is how often the counted bytes of histories are compared with their rows.
 	historyRecountInterval = 24 * time.Hour
 )
 
-// boundHistory trims histories above SIGNALBOX_HISTORY_BYTES, as after the setting was lowered. Otherwise writes do the
-// trimming. It also measures all histories and logs how many changes were trimmed.
+// boundHistory trims histories above SIGNALBOX_HISTORY_BYTES, for example after the setting was lowered; otherwise
+// writes have trimmed them already. It also measures all histories and logs how many changes were trimmed.
 func (a *App) boundHistory(ctx context.Context) {
 	_, err := a.db.TrimHistory(ctx)
 	total, largest, failed := a.db.HistorySizes(ctx)
@@ -29,7 +29,7 @@ func (a *App) boundHistory(ctx context.Context) {
 	}
 }
 
-// recountHistory corrects the counted bytes of histories, as recount does for totals.
+// recountHistory corrects the counted bytes of histories, as recount corrects totals.
 func (a *App) recountHistory(ctx context.Context) {
 	corrected, err := a.db.CorrectHistoryBytes(ctx)
 	if err != nil && ctx.Err() == nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs/worker"
 )
 
-// limits bounds the requests in flight, so that no account or host takes all of them.
+// limits bounds the requests in flight of the node, of each account and of each host.
 func limits(node int) worker.Limits {
 	return worker.Limits{Node: node, Account: node / 2, Host: node / 4}
 }
@@ -49,7 +49,7 @@ func (a *App) countCanceled(runs int) {
 	}
 }
 
-// ownAddresses returns the addresses that this process listens on; no job may call them.
+// ownAddresses returns the addresses of this process, which jobs may not call.
 func (a *App) ownAddresses() []netip.AddrPort {
 	var own []netip.AddrPort
 	for _, server := range a.servers {
@@ -89,9 +89,8 @@ func (s sender) Send(ctx context.Context, order worker.Order) (jobs.Result, erro
 	return result(answer), sendError(err)
 }
 
-// sendError translates the reason of a failed request for the worker. If the
-// request was canceled, or this node had no resources for it, the destination
-// did not fail.
+// sendError translates the error of a failed request for the worker. A request that was
+// canceled, or that this node had no resources for, is not a failure of the destination.
 func sendError(err error) error {
 	failed, ok := errors.AsType[*egress.Error](err)
 	if !ok {
@@ -125,13 +124,13 @@ func result(answer egress.Result) jobs.Result {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// outboundHeaders adds headers that name the run, unless the job sets them.
+// outboundHeaders adds the headers that identify the run, unless the job sets them.
 func outboundHeaders(order worker.Order, own []jobs.Header) []egress.Header {
 	headers := make([]egress.Header, 0, len(own)+3)
 	for _, header := range own {
 		headers = append(headers, egress.Header(header))
 	}
-	trace := fmt.Sprintf("00-%016x%016x-%016x-00", rand.Uint64()|1, rand.Uint64(), rand.Uint64()|1) //nolint:gosec // an id needs no secrecy
+	trace := fmt.Sprintf("00-%016x%016x-%016x-00", rand.Uint64()|1, rand.Uint64(), rand.Uint64()|1) //nolint:gosec // the id need not be secret
 	for _, ours := range []egress.Header{{Name: "X-Signalbox-Run", Value: order.Run}, {Name: "X-Signalbox-Job", Value: order.Job}, {Name: "Traceparent", Value: trace}} {
 		if !slices.ContainsFunc(own, func(header jobs.Header) bool { return strings.EqualFold(header.Name, ours.Name) }) {
 			headers = append(headers, ours)

@@ -17,7 +17,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// send makes a request that must succeed and returns the id of what it is about.
+// send makes a request that must succeed, and returns the id and the attributes
+// of the answer.
 func send(t *testing.T, c *client, method, path, body string) (id string, attributes map[string]any) {
 	t.Helper()
 	status, text, err := c.call(t.Context(), method, path, body)
@@ -40,7 +41,7 @@ func newJob(key, schedule, url string) string {
 	return fmt.Sprintf(`{"data":{"type":"job","id":%q,"attributes":{"name":"j","schedule":%q,"configuration":{"url":%q}}}}`, key, schedule, url)
 }
 
-// quickSink answers at once.
+// quickSink starts a server that answers at once.
 func quickSink(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") }))
@@ -48,7 +49,7 @@ func quickSink(t *testing.T) string {
 	return server.URL
 }
 
-// metric reads a number from the metrics page; -1 when it is not there.
+// metric reads a number from the metrics page, or -1 if it is missing.
 func metric(t *testing.T, c *client, name string) float64 {
 	t.Helper()
 	page := c.get(t, "/metrics", http.StatusOK)
@@ -65,7 +66,7 @@ func metric(t *testing.T, c *client, name string) float64 {
 
 func TestMetrics_CanceledRuns(t *testing.T) {
 	t.Parallel()
-	n := apptest.Start(t, storetest.New(t, "sqlite"), func(s *settings.Settings) { s.RunsInFlight = 4 }) // of which one for a host
+	n := apptest.Start(t, storetest.New(t, "sqlite"), func(s *settings.Settings) { s.RunsInFlight = 4 }) // so each host gets one at a time
 	c := newClient(t, n.URL, n.Key)
 	url, begun, _ := slowSink(t)
 	send(t, c, http.MethodPost, "/api/v1/jobs", newJob("slow", "0 0 1 1 *", url))
@@ -79,11 +80,11 @@ func TestMetrics_CanceledRuns(t *testing.T) {
 		t.Fatal(status, text, err)
 	}
 	if got := canceled(); got != 3 {
-		t.Errorf("%v runs were cancelled with their job, want 3", got)
+		t.Errorf("%v runs were canceled with their job, want 3", got)
 	}
 	send(t, c, http.MethodPost, "/api/v1/runs/"+running+"/actions/cancel", "")
 	if got := canceled(); got != 4 {
-		t.Errorf("%v runs were cancelled, want 4", got)
+		t.Errorf("%v runs were canceled, want 4", got)
 	}
 }
 
@@ -114,12 +115,13 @@ func TestMetrics_OfEngine(t *testing.T) {
 	}
 }
 
-// slowSink holds every request until it is aborted, and sends when that was.
+// slowSink starts a server that holds every request until the client aborts it.
+// It sends when each request began and when it was aborted.
 func slowSink(t *testing.T) (url string, begun, aborted chan time.Time) {
 	t.Helper()
 	begun, aborted = make(chan time.Time, 1), make(chan time.Time, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // or nobody notices that the client leaves
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice that the client leaves
 		begun <- time.Now()
 		<-r.Context().Done()
 		aborted <- time.Now()
@@ -161,8 +163,8 @@ func TestCancel_AbortsRequestOnAnyNode(t *testing.T) {
 	})
 }
 
-// tellingNode runs a node that hears of a cancellation when it is told, and does
-// not notice it later.
+// tellingNode runs a node that learns of a cancellation only by being told,
+// because it does not poll.
 func tellingNode(t *testing.T, database storetest.Database, name string) *client {
 	t.Helper()
 	s := apptest.Settings(database)
@@ -179,7 +181,7 @@ func tellingNode(t *testing.T, database storetest.Database, name string) *client
 	return newClient(t, "http://"+instance.Address(), s.BootstrapKey)
 }
 
-// listening waits until so many nodes listen for cancellations.
+// listening waits until the given number of nodes listen for cancellations.
 func listening(t *testing.T, database storetest.Database, nodes int) {
 	t.Helper()
 	raw := database.Raw(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// sealedWith reports whether everything in the store is sealed with a key.
+// sealedWith reports whether all values in the store are sealed with this key.
 func sealedWith(t *testing.T, raw *sql.DB, key string) bool {
 	t.Helper()
 	rows, err := raw.QueryContext(t.Context(), `SELECT sealed FROM seal_checks`)
@@ -43,7 +43,7 @@ func sealedWith(t *testing.T, raw *sql.DB, key string) bool {
 	return true
 }
 
-// start builds an app, which creates the store and its ring, and stops it.
+// start builds an app, which creates the store and its key ring, and stops it.
 func start(t *testing.T, s settings.Settings) {
 	t.Helper()
 	instance, _, err := build(t, s)
@@ -112,8 +112,8 @@ func TestKeyring_MissingOrForeign(t *testing.T) {
 	})
 }
 
-// A volume that is not mounted, or another database, must not look like a first
-// start: the key ring is still there.
+// If the database is missing but the key ring exists, the start fails. A volume
+// may not be mounted, or the settings may name another database.
 func TestKeyring_VanishedDatabase(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -139,7 +139,7 @@ func TestKeyring_VanishedDatabase(t *testing.T) {
 		if err := os.Rename(apptest.KeyringFile(empty), ring+".old"); err != nil {
 			t.Fatal(err)
 		}
-		start(t, s) // anew on purpose
+		start(t, s) // start with a new database on purpose
 		after, err := os.ReadFile(apptest.KeyringFile(empty))
 		if err != nil || bytes.Equal(before, after) {
 			t.Errorf("the new database has the old ring, or none: %v", err)
@@ -147,7 +147,8 @@ func TestKeyring_VanishedDatabase(t *testing.T) {
 	})
 }
 
-// The file of a database that was replaced by an empty one exists.
+// A database file that was replaced by an empty one is refused like a missing
+// one.
 func TestKeyring_EmptyDatabaseFile(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "sqlite")
@@ -239,8 +240,8 @@ func TestKeyring_SharedByNodes(t *testing.T) {
 	refuses(t, elsewhere, "key ring")
 }
 
-// A rotation while a node runs is noticed by the node, which seals again what
-// the rotation left.
+// A running node notices a rotation, and re-encrypts the values that the
+// rotation did not.
 func TestResealer_RotationWhileRunning(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -253,7 +254,7 @@ func TestResealer_RotationWhileRunning(t *testing.T) {
 		if !sealedWith(t, raw, ring.Primary()) {
 			t.Error("the first start did not seal with the ring")
 		}
-		key, err := ring.Rotate() // and nothing more, as if the command was interrupted
+		key, err := ring.Rotate() // nothing more, as if the command was interrupted
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -279,8 +280,8 @@ func TestResealer_InterruptedRotation(t *testing.T) {
 	storetest.Wait(t, soon, "the node has sealed again", func() bool { return sealedWith(t, raw, key) })
 }
 
-// A value that no key opens is logged once, with its place: looking again does
-// not open it.
+// A value that no key decrypts is logged once, with its place. Trying again
+// would not help.
 func TestResealer_WarnsOnceOfUnopenedValue(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "sqlite")
@@ -310,7 +311,7 @@ func TestOperator_RotateKeyring(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		s := apptest.Settings(database)
-		start(t, s) // and stop: a running node would seal again beside the operator
+		start(t, s) // and stop it: a running node would re-encrypt at the same time as the operator
 		operator := operate(t, s)
 		for range 2 {
 			key, done, err := operator.RotateKeyring(t.Context())

@@ -18,36 +18,36 @@ import (
 	"github.com/signalbox/signalbox/internal/sealed"
 )
 
-// Bounds of the file that is kept on disk for a start without the database.
+// Bounds of the state that a node saves on disk, for a start without the database.
 const (
-	lastKnownFile = "last-known-" // followed by the node's name: nodes may share the folder
-	// maxKeptAge is the age up to which the file is used.
+	lastKnownFile = "last-known-" // followed by the node's name, because nodes may share the folder
+	// maxKeptAge is the age beyond which the file is not used.
 	maxKeptAge = 24 * time.Hour
-	// maxKeptUse is how long a key is kept after its last use: some services run once a day.
+	// maxKeptUse is how long a key is saved after its last use: some services run daily.
 	maxKeptUse  = 7 * 24 * time.Hour
 	maxKeptKeys = 10_000
-	// Parts of Options.KeptBytes, in percent. Together they fit even if nothing can be
-	// compressed: a state that is too large would not be saved for any account.
+	// These are parts of Options.KeptBytes, in percent. Together they fit even if nothing compresses,
+	// because a file that is too large is not saved at all.
 	keptSnapshots, keptFlags, keptKeys = 50, 30, 12
-	// keptShare divides the bytes for keys: an account's keys beyond 1/keptShare come after
-	// the keys of others.
+	// keptShare limits each account to 1/keptShare of the bytes for keys. Further keys of an
+	// account come after the keys of other accounts.
 	keptShare = 8
 )
 
-// lastKnown is the state that a node keeps on disk: enough to answer evaluation.
+// lastKnown is the state that a node saves on disk: enough to answer evaluation.
 type lastKnown struct {
 	SavedAt   time.Time           `json:"saved_at"`
 	Keys      []accounts.KnownKey `json:"keys"`
 	Snapshots []api.KeptSnapshot  `json:"snapshots"`
 	Flags     []flags.Kept        `json:"flags"`
-	Confirmed []api.KeptFlags     `json:"confirmed"` // when the flags were last known to be current
+	Confirmed []api.KeptFlags     `json:"confirmed"` // when the flags were last confirmed as current
 }
 
 func (a *App) lastKnownFile(ring *sealed.Ring) lastknown.File {
 	return lastknown.File{Path: filepath.Join(a.settings.Data, lastKnownFile+url.PathEscape(a.settings.Name)), Ring: ring, Database: databaseName(a.settings), MaxBytes: a.options.KeptBytes}
 }
 
-// loadLastKnown reads the state that this node kept before it was restarted.
+// loadLastKnown reads the state that this node saved before it was restarted.
 func (a *App) loadLastKnown(ring *sealed.Ring) (lastKnown, error) {
 	var kept lastKnown
 	if err := a.lastKnownFile(ring).Load(&kept); err != nil {
@@ -59,8 +59,8 @@ func (a *App) loadLastKnown(ring *sealed.Ring) (lastKnown, error) {
 	return kept, nil
 }
 
-// keepLastKnown creates the keeper of the file. With SQLite there is none: a node without
-// its database file has nothing to wait for.
+// keepLastKnown creates the keeper of the file. SQLite has no keeper, because a node cannot
+// start without its database file.
 func (a *App) keepLastKnown() {
 	if a.settings.Database == "" {
 		return
@@ -72,7 +72,7 @@ func (a *App) keepLastKnown() {
 		}}
 }
 
-// collect returns the state to keep. It asks the database which keys still work.
+// collect returns the state to save. It asks the database which keys still work.
 func (a *App) collect(ctx context.Context) (any, error) {
 	now, percent := a.options.Now(), a.options.KeptBytes/100
 	kept := lastKnown{SavedAt: now, Snapshots: a.api.SnapshotsToKeep(keptSnapshots * percent), Confirmed: a.api.FlagsToKeep()}
@@ -87,8 +87,8 @@ func (a *App) collect(ctx context.Context) (any, error) {
 	return kept, nil
 }
 
-// fitKeys returns the keys that fit into a number of bytes. An account's keys beyond its
-// share come after the keys of others.
+// fitKeys returns the keys that fit into limit bytes. Keys beyond an account's share come
+// after the keys of other accounts.
 func fitKeys(keys []accounts.KnownKey, limit int) (kept []accounts.KnownKey) {
 	var first, later []accounts.KnownKey
 	taken := map[string]int{}
@@ -118,9 +118,9 @@ func keyBytes(key accounts.KnownKey) int {
 	return size
 }
 
-// recallLastKnown loads again from the database what the node had before it was restarted,
-// so that it is as prepared for an outage as before. Nothing of the file is served: the
-// database may have been restored to another history meanwhile.
+// recallLastKnown reads from the database the data that the node had before it was
+// restarted, so that the node is prepared for an outage again. It does not serve the data of
+// the file, because the database may have been restored to another history meanwhile.
 func (a *App) recallLastKnown(ctx context.Context) {
 	kept, err := a.loadLastKnown(a.ring)
 	if err != nil {
@@ -137,8 +137,8 @@ func (a *App) recallLastKnown(ctx context.Context) {
 	a.api.LoadKept(ctx, kept.Snapshots, kept.Confirmed, heads)
 }
 
-// stopKeeping writes the file for the last time, with everything that was acknowledged. It
-// tries even if the feed has stopped: a database that was slow for a second may answer.
+// stopKeeping saves the file for the last time, with every acknowledged change. It tries even
+// if the feed has stopped, because a database that was slow for a second may answer again.
 func (a *App) stopKeeping(ctx context.Context) {
 	a.recalling.Stop()
 	if a.lastKnown == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 )
 
-// TestFitKeys: an account with large keys, used last, does not keep the keys of others from
-// the disk, and may have what they leave.
+// TestFitKeys: an account with large, recently used keys does not displace the keys of
+// others. It gets the space that they leave.
 func TestFitKeys(t *testing.T) {
 	t.Parallel()
 	var keys []accounts.KnownKey

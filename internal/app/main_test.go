@@ -24,8 +24,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// build makes an app that a test starts and stops by itself, and what its
-// first start printed.
+// build builds an app that the test starts and stops. It also returns the text
+// that the first start printed.
 func build(t *testing.T, s settings.Settings, with ...func(*app.Options)) (*app.App, string, error) {
 	t.Helper()
 	var printed bytes.Buffer
@@ -33,7 +33,7 @@ func build(t *testing.T, s settings.Settings, with ...func(*app.Options)) (*app.
 	return instance, printed.String(), err
 }
 
-// run makes, starts and, at the end of the test, stops an app.
+// run builds and starts an app, and stops it at the end of the test.
 func run(t *testing.T, s settings.Settings) (*app.App, string) {
 	t.Helper()
 	instance, printed, err := build(t, s)
@@ -54,7 +54,7 @@ func stop(t *testing.T, instance *app.App) {
 	}
 }
 
-// refuses checks that an app does not start, and why.
+// refuses checks that an app does not start, and that the error contains a text.
 func refuses(t *testing.T, s settings.Settings, says string) {
 	t.Helper()
 	instance, printed, err := build(t, s)
@@ -118,16 +118,16 @@ func (c *client) get(t *testing.T, path string, want int) string {
 	return text
 }
 
-// status returns the status of a GET, or 0 when there was no answer.
+// status returns the status of a GET, or 0 if there was no answer.
 func (c *client) status(t *testing.T, path string) int {
 	t.Helper()
 	status, _, _ := c.call(t.Context(), http.MethodGet, path, "")
 	return status
 }
 
-// refusedWithin waits until the client's key is refused. Every request that is
-// sent later than that after its end must be; how long its answer takes does not
-// count.
+// refusedWithin waits until the client's key is refused. Requests that are sent
+// more than limit after ended must be refused. The time until their answer does
+// not count.
 func (c *client) refusedWithin(t *testing.T, limit time.Duration, ended time.Time) {
 	t.Helper()
 	storetest.Wait(t, 2*soon, "the key is refused", func() bool {
@@ -154,7 +154,7 @@ func (c *client) plans(t *testing.T) map[string]string {
 	return document.Data.Attributes.Plans
 }
 
-// operate opens the operator's side of a store until the end of the test.
+// operate opens an Operator on a store until the end of the test.
 func operate(t *testing.T, s settings.Settings) *app.Operator {
 	t.Helper()
 	operator, err := app.MakeOperator(t.Context(), s, slog.New(slog.DiscardHandler))
@@ -169,7 +169,7 @@ func operate(t *testing.T, s settings.Settings) *app.Operator {
 	return operator
 }
 
-// accountsAndKeys counts what there is in a store.
+// accountsAndKeys lists the accounts of a store and counts their keys.
 func accountsAndKeys(t *testing.T, s settings.Settings) (list []accounts.Account, keys int) {
 	t.Helper()
 	operator := operate(t, s)
@@ -187,7 +187,7 @@ func accountsAndKeys(t *testing.T, s settings.Settings) (list []accounts.Account
 	return list, keys
 }
 
-// together runs a function on several nodes that begin at the same time.
+// together runs a function for several nodes at the same time.
 func together(nodes int, do func(node int)) {
 	start := make(chan struct{})
 	var running sync.WaitGroup
@@ -201,5 +201,5 @@ func together(nodes int, do func(node int)) {
 	running.Wait()
 }
 
-// soon is how long something that happens at once may take on a busy machine.
+// soon is how long an immediate event may take on a busy machine.
 const soon = 30 * time.Second

@@ -48,7 +48,7 @@ func openStore(ctx context.Context, s settings.Settings, o Options, log *slog.Lo
 	if err != nil {
 		return nil, err
 	}
-	if s.Keyring == "" { // the data folder holds the ring, also with PostgreSQL
+	if s.Keyring == "" { // the data folder has the ring, also with PostgreSQL
 		err = makeDataFolder(s.Data)
 	}
 	if err == nil && ringExists {
@@ -63,8 +63,8 @@ func openStore(ctx context.Context, s settings.Settings, o Options, log *slog.Lo
 	return db, nil
 }
 
-// checkDatabaseFile reports whether there is a key ring in the data folder, and
-// refuses a ring without the SQLite file that was made with it.
+// checkDatabaseFile reports whether the data folder has a key ring. It refuses a ring
+// whose SQLite file is missing.
 func checkDatabaseFile(s settings.Settings) (ringExists bool, err error) {
 	if s.Keyring != "" || !exists(filepath.Join(s.Data, keyringFile)) {
 		return false, nil
@@ -76,8 +76,8 @@ func checkDatabaseFile(s settings.Settings) (ringExists bool, err error) {
 }
 
 // checkSealed refuses a database that does not belong to the key ring in the data
-// folder: the ring file gets its name only after the database holds a value sealed
-// with it.
+// folder. A ring file gets its final name only after the database has a value sealed
+// with it, so a database without such a value is the wrong one.
 func checkSealed(ctx context.Context, s settings.Settings, db *store.DB) error {
 	used, err := db.HasSeal(ctx)
 	if err == nil && !used {
@@ -102,7 +102,7 @@ func errVanished(s settings.Settings) error {
 		filepath.Join(s.Data, keyringFile), databaseName(s))
 }
 
-// databaseName names the database without a password.
+// databaseName returns the name of the database, without a password.
 func databaseName(s settings.Settings) string {
 	if s.Database == "" {
 		return "the database " + filepath.Join(s.Data, databaseFile)
@@ -114,8 +114,8 @@ func databaseName(s settings.Settings) string {
 	return "the PostgreSQL database " + location.Host + location.Path
 }
 
-// outcome returns the metric label of a transaction: a rule that refuses is not
-// a failure of the database.
+// outcome returns the metric label of a transaction. A refusal by a rule is not a
+// failure of the database.
 func outcome(err error) string {
 	switch {
 	case err == nil:
@@ -127,9 +127,9 @@ func outcome(err error) string {
 }
 
 // openRing returns the key ring that the settings name, or opens the ring in the data
-// folder. It refuses a ring that is not the database's. The first start creates the ring
-// in the data folder. Its file has another name until the database holds a value sealed
-// with it, so that an interrupted start can be repeated.
+// folder. It refuses a ring that does not belong to the database. The first start
+// creates the ring under a temporary name. The ring gets its final name after the
+// database has a value sealed with it, so an interrupted start can be repeated.
 func openRing(ctx context.Context, s settings.Settings, named *sealed.Ring, db *store.DB) (*sealed.Ring, error) {
 	if named != nil {
 		return named, db.CheckSeal(ctx, named)
@@ -150,11 +150,11 @@ func openRing(ctx context.Context, s settings.Settings, named *sealed.Ring, db *
 	return openPublished(path, fresh)
 }
 
-// openPublished opens the key ring of a database in use. If the start that created
-// the ring was interrupted, the ring gets its name now.
+// openPublished opens the key ring of a database in use. If the start that created the
+// ring was interrupted, it gives the ring its final name.
 func openPublished(path, fresh string) (*sealed.Ring, error) {
 	if !exists(path) {
-		if err := os.Rename(fresh, path); err != nil && !errors.Is(err, fs.ErrNotExist) { // another node may have done it
+		if err := os.Rename(fresh, path); err != nil && !errors.Is(err, fs.ErrNotExist) { // another node may have renamed it
 			return nil, fmt.Errorf("naming the key ring: %w", err)
 		}
 	}
@@ -173,7 +173,7 @@ func namedRing(s settings.Settings) (*sealed.Ring, error) {
 	return sealed.Open(s.Keyring)
 }
 
-// planTable reads the plans that the settings name.
+// planTable reads the plans file that the settings name, or returns the built-in plans.
 func planTable(s settings.Settings) (plans.Table, error) {
 	if s.Plans == "" {
 		return plans.BuiltIn(), nil

@@ -9,8 +9,8 @@ import (
 	"github.com/signalbox/signalbox/internal/settings"
 )
 
-// wireOpenID creates the provider of the settings, if there is one. The state that a
-// browser keeps during sign-in is sealed with the key ring, which all nodes share.
+// wireOpenID creates the OpenID provider, if the settings name one. The sign-in state
+// that the browser holds is sealed with the key ring, which all nodes share.
 func (a *App) wireOpenID() api.OpenID {
 	if a.settings.OIDCIssuer == "" {
 		return nil
@@ -20,14 +20,14 @@ func (a *App) wireOpenID() api.OpenID {
 	return a.openID
 }
 
-// identityRules returns the rules of the settings on who may sign in with the provider.
+// identityRules returns the settings' rules about who may sign in with the provider.
 func identityRules(s settings.Settings) accounts.IdentityRules {
 	rules := accounts.IdentityRules{Domains: s.OIDCDomains, Roles: map[string]accounts.Role{}}
 	if slices.Contains(s.OIDCDomains, "*") {
 		rules.Domains = nil
 	}
 	for value, name := range s.OIDCRoles {
-		rules.Roles[value], _ = accounts.ParseRole(name) // the settings have checked it
+		rules.Roles[value], _ = accounts.ParseRole(name) // the settings were checked already
 	}
 	return rules
 }

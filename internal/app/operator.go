@@ -19,17 +19,17 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// Operator runs the commands that work on the store, beside a running server or
-// without one. Its changes are recorded like all others, so servers hear of
-// them within a second.
+// Operator runs commands on the store. A server may run at the same time. The
+// changes are recorded like all others, so servers learn of them within a
+// second.
 type Operator struct {
 	settings settings.Settings
 	db       *store.DB
 	plans    plans.Table
 }
 
-// OpenOperator opens and migrates a store that exists: a misspelled folder must
-// not leave a new database behind.
+// OpenOperator opens and migrates an existing store. It creates none, so that a
+// misspelled folder does not leave a new database behind.
 func OpenOperator(ctx context.Context, s settings.Settings, log *slog.Logger) (*Operator, error) {
 	if s.Database == "" && !HasDatabase(s) {
 		return nil, errNoDatabase(s)
@@ -137,7 +137,7 @@ func (o *Operator) RevokeKey(ctx context.Context, accountKey, id string) (accoun
 	})
 }
 
-// write runs fn in a transaction under the lock of the account with the key.
+// write runs fn in a transaction under the lock of the account with accountKey.
 func write[T any](ctx context.Context, o *Operator, accountKey string, fn func(ctx context.Context, tx *store.Tx, id string) (T, error)) (made T, err error) {
 	id, err := o.account(ctx, accountKey)
 	if err != nil {
@@ -146,7 +146,7 @@ func write[T any](ctx context.Context, o *Operator, accountKey string, fn func(c
 	return transaction.Write(ctx, o.db, id, func(ctx context.Context, tx *store.Tx) (T, error) { return fn(ctx, tx, id) })
 }
 
-// account returns the id of an account by its key. "" means the only account.
+// account returns the id of the account with this account key. "" means the only account.
 func (o *Operator) account(ctx context.Context, key string) (id string, err error) {
 	return transaction.Read(ctx, o.db, func(ctx context.Context, tx *store.ReadTx) (string, error) {
 		if key != "" {
@@ -167,8 +167,8 @@ func (o *Operator) account(ctx context.Context, key string) (id string, err erro
 }
 
 // RotateKeyring adds a new primary key to the key ring and re-encrypts stored
-// secrets with it. A running server would do so within seconds, so an
-// interruption loses nothing.
+// secrets with it. If it is interrupted, a running server completes it within
+// seconds.
 func (o *Operator) RotateKeyring(ctx context.Context) (keyID string, resealed store.Resealed, err error) {
 	ring, err := o.openRing(ctx)
 	if err != nil {
@@ -192,9 +192,9 @@ func (o *Operator) openRing(ctx context.Context) (*sealed.Ring, error) {
 // RingKey is a key of the key ring.
 type RingKey struct {
 	ID string `json:"id"`
-	// Primary reports whether the key seals new values.
+	// Primary reports whether new values are sealed with the key.
 	Primary bool `json:"primary"`
-	// Values counts the stored values that the key has sealed.
+	// Values counts the stored values that are sealed with the key.
 	Values int `json:"values"`
 }
 
@@ -215,7 +215,7 @@ func (o *Operator) RingKeys(ctx context.Context) ([]RingKey, error) {
 	return keys, nil
 }
 
-// RetireKey removes a key that seals nothing any more from the key ring.
+// RetireKey removes a key that seals no stored value from the key ring.
 func (o *Operator) RetireKey(ctx context.Context, id string) error {
 	ring, err := o.openRing(ctx)
 	if err != nil {

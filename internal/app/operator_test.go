@@ -26,7 +26,7 @@ func TestOperator_CreateAccount(t *testing.T) {
 	if account.Key != "acme" || account.Plans[plans.Jobs] != "pro" || account.Plans[plans.Flags] != "free" {
 		t.Errorf("made %+v", account)
 	}
-	// A server that runs already knows the key at once.
+	// A running server accepts the new key at once.
 	newClient(t, node.URL, key.Plaintext).get(t, "/api/v1/environments/production", http.StatusOK)
 	list, err := operator.Accounts(t.Context())
 	if err != nil || len(list) != 2 || list[0].Key != "default" || list[1].Key != "acme" {
@@ -123,8 +123,8 @@ func TestOperator_AccountMustBeNamed(t *testing.T) {
 	ask("--account")
 }
 
-// A key that the operator revokes must stop working on every node, also where
-// it is cached.
+// A key that the operator revokes stops working on every node, even if a node
+// has cached it.
 func TestOperator_RevokeKeyOnEveryNode(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -141,7 +141,7 @@ func TestOperator_RevokeKeyOnEveryNode(t *testing.T) {
 			var clients []*client
 			for _, node := range nodes {
 				clients = append(clients, newClient(t, node.URL, key.Plaintext))
-				for range 3 { // remembered by now
+				for range 3 { // afterward the key is cached
 					clients[len(clients)-1].get(t, "/api/v1/users/current", http.StatusOK)
 				}
 			}

@@ -7,26 +7,26 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs"
 )
 
-// Options hold values that tests set differently from a server. They are not
-// settings, because no operator should change them.
+// Options are values that tests change. They are not settings, because operators
+// should not change them.
 type Options struct {
-	// FeedInterval is how late, at the worst, a node hears of another node's change.
+	// FeedInterval is the longest time until a node learns of another node's change.
 	FeedInterval time.Duration
-	// ResealInterval is how soon a rotation of the key ring is noticed.
+	// ResealInterval is how often a rotation of the key ring is looked for.
 	ResealInterval time.Duration
 	// RefreshInterval is how long last-seen times of services and keys are buffered.
 	RefreshInterval time.Duration
-	// PendingRuns is how many runs of an account may be pending.
+	// PendingRuns is the largest number of pending runs of an account.
 	PendingRuns int
-	// ConnectionInterval is how late the list of connections is.
+	// ConnectionInterval is how often the list of connections is updated.
 	ConnectionInterval time.Duration
-	// KeepInterval is how late the last known state on disk may be.
+	// KeepInterval is how often the last known state is saved on disk.
 	KeepInterval time.Duration
 	// KeptBytes bounds the size of the last known state.
 	KeptBytes int
 	// PasswordCost is the cost of hashing a password.
 	PasswordCost accounts.PasswordCost
-	// Unsynced lets SQLite acknowledge writes that a power cut would lose.
+	// Unsynced lets SQLite acknowledge a write before it is safe from a power cut.
 	Unsynced bool
 	// ClockInterval is how often the clock is compared with the database's.
 	ClockInterval time.Duration

@@ -28,7 +28,7 @@ func (o *Operator) SetupLink(ctx context.Context, accountKey string) (link strin
 	})
 }
 
-// Invite invites somebody to an account on behalf of its first owner, and returns the
+// Invite invites a person to an account on behalf of its first owner, and returns the
 // link.
 func (o *Operator) Invite(ctx context.Context, accountKey string, draft accounts.InvitationDraft) (invitation accounts.Invitation, link string, err error) {
 	invitation, err = write(ctx, o, accountKey, func(ctx context.Context, tx *store.Tx, id string) (accounts.Invitation, error) {
@@ -54,7 +54,7 @@ func (o *Operator) ResetPassword(ctx context.Context, email string) (reset accou
 	return reset, linkURL(o.settings, accounts.ResetLink, reset.Token), err
 }
 
-// SetRole gives the user with an e-mail address another role.
+// SetRole gives a role to the user with an e-mail address.
 func (o *Operator) SetRole(ctx context.Context, email string, role accounts.Role) (accounts.User, error) {
 	found, err := o.user(ctx, email)
 	if err != nil {
@@ -80,8 +80,8 @@ func linkURL(s settings.Settings, kind accounts.LinkKind, token string) string {
 	return baseURL(s) + "/" + string(kind) + "?token=" + url.QueryEscape(token)
 }
 
-// baseURL returns where people reach the service: the public URL, or the address
-// that it listens on.
+// baseURL returns the URL at which people reach the service: the public URL, or the
+// address that it listens on.
 func baseURL(s settings.Settings) string {
 	switch {
 	case s.PublicURL != "":
@@ -92,8 +92,8 @@ func baseURL(s settings.Settings) string {
 	return "http://" + listening(s.Listen)
 }
 
-// bound returns an address with the port of its listener. The system chose that port if
-// the port of the setting is 0.
+// bound returns an address with the port of its listener. If the configured port is 0,
+// the system has chosen the port.
 func bound(address string, listener net.Listener) string {
 	host, _, err := net.SplitHostPort(address)
 	_, port, boundErr := net.SplitHostPort(listener.Addr().String())
@@ -103,7 +103,7 @@ func bound(address string, listener net.Listener) string {
 	return net.JoinHostPort(host, port)
 }
 
-// listening returns an address as a browser on the same machine reaches it.
+// listening returns an address in the form that a browser on the same machine can open.
 func listening(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

@@ -14,7 +14,7 @@ type periodic struct {
 	loop  background.Loop
 }
 
-// Start begins to work.
+// Start starts the loop.
 func (p *periodic) Start(ctx context.Context) {
 	p.loop.Start(ctx, func(ctx context.Context) {
 		p.work(ctx)
@@ -22,5 +22,5 @@ func (p *periodic) Start(ctx context.Context) {
 	})
 }
 
-// Stop interrupts the work and waits until it has ended.
+// Stop cancels the work and waits until it has ended.
 func (p *periodic) Stop() { p.loop.Stop() }

@@ -19,7 +19,7 @@ func TestReadiness_FollowsDatabase(t *testing.T) {
 	ready := func(want int) {
 		t.Helper()
 		storetest.Wait(t, soon, "readiness is as it should be", func() bool { return c.status(t, "/api/readiness") == want })
-		c.get(t, "/api/liveness", http.StatusOK) // the process is up in any case
+		c.get(t, "/api/liveness", http.StatusOK) // liveness does not depend on the database
 	}
 	ready(http.StatusOK)
 	c.get(t, "/api/v1/users/current", http.StatusOK)
@@ -34,8 +34,8 @@ func TestReadiness_FollowsDatabase(t *testing.T) {
 	storetest.Wait(t, soon, "requests are answered", func() bool { return c.status(t, "/api/v1/users/current") == http.StatusOK })
 }
 
-// A database that answers but takes no writes, as on a full disk or after a
-// failover, makes a node not ready until a write works.
+// If the database answers but refuses writes, as on a full disk or after a
+// failover, the node is not ready until a write succeeds.
 func TestReadiness_FollowsWrites(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
@@ -52,7 +52,7 @@ func TestReadiness_FollowsWrites(t *testing.T) {
 			}
 		}
 	}
-	raw.SetMaxOpenConns(1) // its connection stays writable
+	raw.SetMaxOpenConns(1) // the one connection of the test stays writable
 	refuseWrites("on")
 	storetest.Wait(t, soon, "a write fails", func() bool { return strings.Contains(scrape(node), "signalbox_store_writable 0") })
 	storetest.Wait(t, soon, "reads work", func() bool { return c.status(t, "/api/v1/users/current") == http.StatusOK })
@@ -72,8 +72,8 @@ func scrape(node *apptest.Node) string {
 	return answer.Body.String()
 }
 
-// The machine of the database lost its power, and another took over: the old
-// connections are silent for ever and new ones work.
+// The database's machine has lost power and another machine has taken over. Old
+// connections are silent forever, and new connections work.
 func TestOutage_SilentConnections(t *testing.T) {
 	t.Parallel()
 	database, proxy := storetest.New(t, "postgres").ThroughProxy(t)
@@ -84,7 +84,7 @@ func TestOutage_SilentConnections(t *testing.T) {
 		c.get(t, path, http.StatusOK)
 	}
 	proxy.Stall()
-	c.http.Timeout = 3 * time.Second // nobody waits longer
+	c.http.Timeout = 3 * time.Second // a client would not wait longer
 	for _, path := range paths {
 		t.Run(path, func(t *testing.T) {
 			storetest.Wait(t, 2*soon, path+" is answered", func() bool { return c.status(t, path) == http.StatusOK })
@@ -112,8 +112,8 @@ func TestOutage_RequestsAreUnavailable(t *testing.T) {
 	c.get(t, "/api/v1/services/lost", http.StatusNotFound)
 }
 
-// A key that is revoked while a node cannot hear of it must not work there
-// once the node reaches the database again.
+// A key is revoked while a node cannot reach the database. When the node
+// reaches it again, the key no longer works there.
 func TestOutage_RevocationCountsAfterIt(t *testing.T) {
 	t.Parallel()
 	direct := storetest.New(t, "postgres")

@@ -7,11 +7,11 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// recountInterval is how often totals are compared with their rows.
+// recountInterval is how often the stored totals are compared with their rows.
 const recountInterval = time.Hour
 
-// recount corrects the totals by which limits are decided. A total is only wrong if
-// nodes of an older version, which do not count, run beside this node.
+// recount corrects the totals that limits are checked against. A total is wrong
+// only if nodes of an older version, which do not update it, run beside this node.
 func (a *App) recount(ctx context.Context) {
 	corrected, err := a.db.CorrectTotals(ctx)
 	if err != nil && ctx.Err() == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// startLogged starts a node and returns a client and the node's log.
+// startLogged starts a node, and returns a client and the node's log.
 func startLogged(t *testing.T, database storetest.Database) (*client, *lines) {
 	t.Helper()
 	logged, s := &lines{}, apptest.Settings(database)
@@ -28,7 +28,7 @@ func startLogged(t *testing.T, database storetest.Database) (*client, *lines) {
 	return newClient(t, "http://"+instance.Address(), s.BootstrapKey), logged
 }
 
-// requests returns the level of each request's line, by path and status.
+// requests returns the log level of each request, by path and status.
 func (l *lines) requests() map[string]string {
 	type line struct {
 		Level, Msg, Path string
@@ -44,7 +44,7 @@ func (l *lines) requests() map[string]string {
 	return found
 }
 
-// TestRequests_LogLevels: what services ask for all the time does not fill the log.
+// TestRequests_LogLevels: frequent requests of services do not fill the log.
 func TestRequests_LogLevels(t *testing.T) {
 	t.Parallel()
 	const snapshot, environments = "/api/v1/snapshots/production", "/api/v1/environments"
@@ -66,7 +66,8 @@ func TestRequests_LogLevels(t *testing.T) {
 	}
 }
 
-// again asks for a path with the ETag that it has, and returns the status.
+// again requests a path, repeats the request with the ETag of the answer, and
+// returns the second status.
 func (c *client) again(t *testing.T, path string) int {
 	t.Helper()
 	tag := ""

@@ -14,22 +14,21 @@ import (
 const (
 	// retentionInterval is how often old rows are removed.
 	retentionInterval = 5 * time.Minute
-	// metricsSpare is how much longer metrics are kept than promised, so that a query for the whole period misses nothing.
+	// metricsSpare is how much longer than promised metrics are kept, so that a query for the whole period is complete.
 	metricsSpare = time.Hour
-	// paceReminder is how often a limited retention is logged.
+	// paceReminder is how often the log says that the removal is slowed down.
 	paceReminder = 24 * time.Hour
 )
 
-// retention removes runs, changes and metrics that are older than the operator
-// wants to keep, remains of deleted loggers, and expired links and sessions. It runs
-// on every node, also at the same time. It uses the database's clock, and keeps the
-// pace of store.Pace if it did not run for days.
+// retention removes rows that are older than the operator wants to keep: runs, changes, metrics, remains of deleted
+// loggers, expired links and expired sessions. Every node runs it, perhaps at the same time. It uses the database's clock.
+// If it did not run for days, it removes rows at the slow pace of store.Pace.
 type retention struct {
 	db            *store.DB
 	log           *slog.Logger
 	runs, changes time.Duration
-	now           func() time.Time // the database's
-	paused        func() bool      // this node's clock is wrong
+	now           func() time.Time // the database's time
+	paused        func() bool      // true while this node's clock is wrong
 	toldPace      time.Time
 }
 
@@ -62,7 +61,7 @@ func (r *retention) removeOld(ctx context.Context) {
 	r.tellPace(pace, now)
 }
 
-// tell removes something and logs how it went.
+// tell runs remove and logs the result.
 func (r *retention) tell(ctx context.Context, what string, remove func() (int, error)) {
 	count, err := remove()
 	if err != nil && ctx.Err() == nil {
@@ -73,7 +72,7 @@ func (r *retention) tell(ctx context.Context, what string, remove func() (int, e
 	}
 }
 
-// tellPace logs once a day that rows past their retention are kept for now.
+// tellPace logs once a day that the removal of old rows is slowed down.
 func (r *retention) tellPace(pace *store.Pace, now time.Time) {
 	if pace == nil || !pace.Limited || now.Sub(r.toldPace).Abs() < paceReminder {
 		return

@@ -22,16 +22,16 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// The canaries: each is a secret that a job has in one place.
+// The canaries are secrets. Each is in a different place of a job.
 const (
 	headerCanary   = "canary-header-8c1f6d0b"
-	oldCanary      = "canary-before-41b7e2aa" // replaced later
+	oldCanary      = "canary-before-41b7e2aa" // replaced by a later write
 	passwordCanary = "canary-password-99d2c3"
 	bodyCanary     = "canary-body-5e0a7f31"
-	refusedCanary  = "canary-refused-77aa10" // in a write that is refused
+	refusedCanary  = "canary-refused-77aa10" // in a write that fails
 )
 
-// spellings are how a secret could be written down.
+// spellings returns all encodings in which a secret could be stored.
 func spellings() map[string][]byte {
 	found := map[string][]byte{}
 	for _, canary := range []string{headerCanary, oldCanary, passwordCanary, bodyCanary, refusedCanary} {
@@ -43,7 +43,7 @@ func spellings() map[string][]byte {
 	return found
 }
 
-// lines is a log that may be read while it is written.
+// lines is a log that can be read while it is written.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -85,9 +85,9 @@ func TestSecrets_OfJobsAreNowhere(t *testing.T) {
 		requireNoSecret(t, "the history", []byte(owner.get(t, "/api/v1/changes?page[size]=1000", http.StatusOK)), "")
 		requireNoSecret(t, "the metrics", []byte(owner.get(t, "/metrics", http.StatusOK)), "")
 		for _, run := range runs {
-			requireNoSecret(t, "a run", []byte(owner.get(t, "/api/v1/runs/"+run, http.StatusOK)), bodyCanary) // the body is shown to those who may read it
+			requireNoSecret(t, "a run", []byte(owner.get(t, "/api/v1/runs/"+run, http.StatusOK)), bodyCanary) // people who may read the run may see the body
 		}
-		requireNoSecretInStore(t, database) // with the write-ahead log as it is
+		requireNoSecretInStore(t, database) // including the write-ahead log
 		stopped()
 		requireNoSecretInStore(t, database)
 		if log := logged.read(); len(log) == 0 {
@@ -98,8 +98,8 @@ func TestSecrets_OfJobsAreNowhere(t *testing.T) {
 	})
 }
 
-// useSecrets makes, changes, runs and deletes jobs with secrets, with all
-// kinds of outcomes, and returns the runs.
+// useSecrets creates, changes, runs and deletes jobs with secrets, with all kinds of
+// outcomes, and returns the ids of the runs.
 func (c *client) useSecrets(t *testing.T) (runs []string) {
 	t.Helper()
 	received := make(chan *http.Request, 100)
@@ -151,7 +151,7 @@ func (c *client) write(t *testing.T, method, path, body string, want int) string
 	return text
 }
 
-// runJob runs a job and waits for the end.
+// runJob runs a job and waits until the run has ended.
 func (c *client) runJob(t *testing.T, id string) string {
 	t.Helper()
 	var document struct {
@@ -168,14 +168,14 @@ func (c *client) runJob(t *testing.T, id string) string {
 		}
 	}
 	read(c.write(t, http.MethodPost, "/api/v1/jobs/"+id+"/actions/run", "", http.StatusOK))
-	storetest.Wait(t, 2*soon, "the run ends", func() bool { // a name that does not exist may take as long as a job may
+	storetest.Wait(t, 2*soon, "the run ends", func() bool { // an unknown host name may take as long as the timeout of the job
 		read(c.get(t, "/api/v1/runs/"+document.Data.ID, http.StatusOK))
 		return document.Data.Attributes.FinishedAt != nil
 	})
 	return document.Data.ID
 }
 
-// requireNoSecret fails when a text has a canary, but for the one that may be there.
+// requireNoSecret fails if a text contains a canary, except the allowed one.
 func requireNoSecret(t *testing.T, where string, text []byte, allowed string) {
 	t.Helper()
 	for what, spelling := range spellings() {
@@ -186,8 +186,8 @@ func requireNoSecret(t *testing.T, where string, text []byte, allowed string) {
 	}
 }
 
-// requireNoSecretInStore looks at all bytes that a database keeps: SQLite's
-// files, or every row of every table of PostgreSQL.
+// requireNoSecretInStore checks all bytes that a database stores: SQLite's files, or
+// every row of every table of PostgreSQL.
 func requireNoSecretInStore(t *testing.T, database storetest.Database) {
 	t.Helper()
 	if database.Kind == "sqlite" {

@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs/worker"
 )
 
-// The requests of two accounts to one server travel on two connections.
+// The requests of two accounts to one server use two connections.
 func TestSender_AccountsShareNoConnections(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.RemoteAddr) }))
@@ -38,7 +38,8 @@ func TestSender_AccountsShareNoConnections(t *testing.T) {
 	}
 }
 
-// A reason of egress that nobody translates would be shown as another.
+// Every reason of egress has a translation. A missing one would be shown as a
+// different reason.
 func TestSender_TranslatesEveryReason(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("../egress/errors.go")

@@ -27,7 +27,7 @@ func newServer(ctx context.Context, setting, address string, log *slog.Logger) (
 	listener, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
 		if failed, ok := errors.AsType[*net.OpError](err); ok {
-			err = failed.Err // the rest repeats the address
+			err = failed.Err // the outer error repeats the address
 		}
 		return nil, fmt.Errorf("listening on %s: %w: %s", address, err, otherAddress(setting, address, err))
 	}
@@ -45,9 +45,9 @@ func newServer(ctx context.Context, setting, address string, log *slog.Logger) (
 	}, nil
 }
 
-// otherAddress says what to do about an address that cannot be bound.
+// otherAddress returns advice for an address that cannot be bound.
 func otherAddress(setting, address string, cause error) string {
-	host, port, _ := net.SplitHostPort(address) // it was read as a setting
+	host, port, _ := net.SplitHostPort(address) // the settings were checked already
 	next := "8081"
 	if number, err := strconv.Atoi(port); err == nil && number >= 1024 && number < math.MaxUint16 {
 		next = strconv.Itoa(number + 1)
@@ -62,8 +62,8 @@ func otherAddress(setting, address string, cause error) string {
 	return advice + ", for example " + setting + "=" + net.JoinHostPort(host, next)
 }
 
-// useTLS makes the server speak TLS with the certificate of two files. The files
-// may be replaced while the server runs.
+// useTLS makes the server use TLS with a certificate file and a key file. The
+// files may be replaced while the server runs.
 func (s *server) useTLS(certFile, keyFile string, log *slog.Logger) error {
 	certificate, err := loadCertificate(certFile, keyFile, log)
 	if err != nil {
@@ -86,12 +86,12 @@ func (s *server) serve() error {
 	return nil
 }
 
-// stop lets requests finish while ctx lasts and then cuts them.
+// stop lets requests finish until ctx ends, and then closes their connections.
 func (s *server) stop(ctx context.Context) error {
 	err := s.http.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = s.http.Close()
 	}
-	_ = s.listener.Close() // closed already, unless serving never began
+	_ = s.listener.Close() // already closed, unless serving never began
 	return err
 }

@@ -25,8 +25,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// slowRequest is a request whose body is on its way for as long as the test
-// wants. The server has begun to read it.
+// slowRequest is a request whose body the test sends late. The server has begun
+// to read it.
 type slowRequest struct {
 	conn net.Conn
 	read *bufio.Reader
@@ -50,7 +50,7 @@ func beginSlowly(t *testing.T, address string) *slowRequest {
 		t.Fatal(err)
 	}
 	request := &slowRequest{conn: conn, read: bufio.NewReader(conn), rest: body}
-	// The server says so when the handler wants the body.
+	// The server sends 100 Continue when the handler reads the body.
 	if line, err := request.read.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
 		t.Fatalf("got %q, %v", line, err)
 	}
@@ -60,7 +60,7 @@ func beginSlowly(t *testing.T, address string) *slowRequest {
 	return request
 }
 
-// finish sends the rest and returns the status.
+// finish sends the rest of the body and returns the status.
 func (r *slowRequest) finish() (int, error) {
 	if _, err := r.conn.Write([]byte(r.rest)); err != nil {
 		return 0, err
@@ -72,7 +72,8 @@ func (r *slowRequest) finish() (int, error) {
 	return response.StatusCode, response.Body.Close()
 }
 
-// stopping begins to stop an app and waits until it takes no new connections.
+// stopping begins to stop an app, and waits until the app accepts no new
+// connections.
 func stopping(t *testing.T, instance *app.App) (stopped <-chan error) {
 	t.Helper()
 	address := instance.Address()
@@ -165,7 +166,7 @@ func TestRun_ListenerFails(t *testing.T) {
 	t.Parallel()
 	s := apptest.Settings(storetest.New(t, "sqlite"))
 	s.MetricsListen = "127.0.0.1:0"
-	for broken := range 2 { // the API's listener, then that of the metrics
+	for broken := range 2 { // the API's listener, then the metrics' listener
 		instance, _, err := build(t, s)
 		if err != nil {
 			t.Fatal(err)
@@ -211,7 +212,7 @@ func TestMetrics_OwnAddress(t *testing.T) {
 	shared, _ := run(t, s)
 	c := newClient(t, "http://"+shared.Address(), apptest.OwnerKey)
 	c.get(t, "/api/v1/environments", http.StatusOK)
-	c.key = "" // needs none
+	c.key = "" // this path needs no key
 	text := c.get(t, "/metrics", http.StatusOK)
 	for _, metric := range []string{"signalbox_http_requests_total", "signalbox_store_transactions_total", "signalbox_build_info", "go_goroutines"} {
 		t.Run(metric, func(t *testing.T) {
@@ -229,7 +230,8 @@ func TestMetrics_OwnAddress(t *testing.T) {
 	newClient(t, "http://"+addresses[1], apptest.OwnerKey).get(t, "/api/v1/environments", http.StatusNotFound)
 }
 
-// certificate writes a certificate for the loopback address and its key.
+// certificate creates a certificate for the loopback address and its key, both
+// as files.
 func certificate(t *testing.T) (certFile, keyFile string, pool *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -283,7 +285,7 @@ func TestTLS_FromFiles(t *testing.T) {
 	if response.Header.Get("Strict-Transport-Security") == "" {
 		t.Errorf("over TLS, got %v", response.Header)
 	}
-	// What is too old must be refused.
+	// TLS versions that are too old must be refused.
 	old := &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
 	conn, err := (&tls.Dialer{Config: old}).DialContext(t.Context(), "tcp", instance.Address())
 	if err == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// checkReady returns why this node should get no requests, or nil. It remembers that the
-// node was ready once.
+// checkReady returns nil, or the reason why this node should get no requests. It remembers
+// that the node was ready once.
 func (a *App) checkReady(ctx context.Context) error {
 	err := a.ready(ctx)
 	if err == nil {
@@ -17,9 +17,10 @@ func (a *App) checkReady(ctx context.Context) error {
 	return err
 }
 
-// serving returns the problem of a node that still answers evaluation, or an error if the
-// node should get no traffic at all. Once the node was ready it does not ask the database,
-// because a load balancer does not wait for a silent one.
+// serving returns an error if the node should get no traffic at all. If the node can
+// answer only evaluation, it returns the problem as degraded. Once the node was ready,
+// serving does not query the database, because load balancers do not wait for a silent
+// database.
 func (a *App) serving(ctx context.Context) (degraded string, err error) {
 	if a.stopping.Load() {
 		return "", errStopping
@@ -40,7 +41,7 @@ const databaseAway = "The database cannot be reached. Evaluation is answered fro
 
 var errStopping = errors.New("it is shutting down")
 
-// reason returns the part of an error that everybody may see.
+// reason returns the part of an error that is safe to show to everybody.
 func reason(err error) (text string) {
 	for _, refusal := range fault.All(err) {
 		text = refusal.Detail

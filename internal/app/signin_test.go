@@ -18,8 +18,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// TestSignIn_ThousandAtOnce: passwords cost memory on purpose, and must not take the node
-// down. Nobody waits for long, and other requests hardly notice.
+// TestSignIn_ThousandAtOnce: hashing a password takes much memory on purpose, but must not bring the node down. No
+// sign-in waits long, and other requests are hardly slower.
 func TestSignIn_ThousandAtOnce(t *testing.T) {
 	t.Parallel()
 	instance, err := app.New(t.Context(), apptest.Settings(storetest.New(t, "sqlite")), slog.New(slog.DiscardHandler), io.Discard, apptest.Quick,
@@ -86,13 +86,13 @@ func TestSignIn_ThousandAtOnce(t *testing.T) {
 		t.Errorf("afterwards readiness got %d", status)
 	}
 	t.Logf("%d were decided and %d refused; the heap grew by %d MiB", decided.Load(), refused.Load(), (peak-min(peak, before))>>20)
-	if decided.Load() == 0 || peak > before+512<<20 { // 64 MiB at once, what awaits the collector, and a thousand connections
+	if decided.Load() == 0 || peak > before+512<<20 { // 64 MiB of hashing, garbage not yet collected, and a thousand connections
 		t.Errorf("%d were decided, and the heap grew from %d to %d", decided.Load(), before, peak)
 	}
 }
 
-// tolerable is how long a node may be not ready. A thousand callers, the node and other tests share the processors, with
-// the race detector; to hash a thousand passwords side by side would take longer on a quiet machine.
+// tolerable is how long a node may be not ready. A thousand callers, the node and other tests share the processors and
+// use the race detector. Hashing a thousand passwords at once would take longer even on a quiet machine.
 const tolerable = 30 * time.Second
 
 func heap() uint64 {

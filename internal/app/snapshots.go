@@ -10,8 +10,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// snapshots reads what running services load of every product, all of it from the
-// same state.
+// snapshots reads the data of all products that running services load, from one
+// state of the database.
 type snapshots struct{ db *store.DB }
 
 // Snapshot reads parts of an account's snapshot in an environment.

@@ -14,11 +14,11 @@ import (
 	"github.com/signalbox/signalbox/internal/telemetry"
 )
 
-// retryInterval is how often a node that was started without its database looks for it.
+// retryInterval is how often a node that started without its database tries to reach it.
 const retryInterval = time.Second
 
-// entrance hands requests to the current API: first to the stand-in's, later to the one
-// with a database.
+// entrance passes requests to the current API: first to the API of the stand-in, later to
+// the API with a database.
 type entrance struct{ current atomic.Pointer[http.Handler] }
 
 func (e *entrance) use(handler http.Handler) { e.current.Store(&handler) }
@@ -29,7 +29,7 @@ func (e *entrance) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // newStandIn returns a node that answers evaluation from the state on disk. It is wired like
-// any node, but its database refuses everything. newStandIn returns nil if there is no state
+// any node, but its database refuses every call. newStandIn returns nil if there is no state
 // on disk, or if the failure was not an outage.
 func (a *App) newStandIn(failure error) *App {
 	if a.settings.Database == "" || !store.IsUnreachable(failure) {
@@ -65,8 +65,8 @@ func (a *App) newStandIn(failure error) *App {
 	return s
 }
 
-// keptRing opens the key ring without checking it against the database. The state on disk
-// does not open with a wrong ring.
+// keptRing opens the key ring without comparing it with the database. A wrong ring cannot
+// decrypt the state on disk.
 func (a *App) keptRing() (*sealed.Ring, error) {
 	if a.ring != nil {
 		return a.ring, nil
@@ -74,11 +74,11 @@ func (a *App) keptRing() (*sealed.Ring, error) {
 	return sealed.OpenFile(filepath.Join(a.settings.Data, keyringFile))
 }
 
-// stopStandIn releases the stand-in. If the start was never finished, it stops everything
-// else too and reports so.
+// stopStandIn releases the stand-in. If the node never completed its start, stopStandIn
+// stops everything else too and returns true.
 func (a *App) stopStandIn(ctx context.Context) (stopped bool, err error) {
 	s := a.standIn
-	a.standIn = nil // Stop may be repeated
+	a.standIn = nil // Stop may be called again
 	if a.api != nil {
 		return false, s.release()
 	}
@@ -91,7 +91,7 @@ func (a *App) stopStandIn(ctx context.Context) (stopped bool, err error) {
 	return true, errors.Join(err, s.release(), a.close(ctx))
 }
 
-// release closes what a stand-in holds.
+// release closes the resources of a stand-in.
 func (a *App) release() error {
 	a.egress.Close()
 	if a.openID != nil {
@@ -100,8 +100,8 @@ func (a *App) release() error {
 	return a.db.Close()
 }
 
-// finish completes the start once the database is up, and ends the stand-in. A failure
-// other than the outage ends the process, as it would have at the start.
+// finish completes the start when the database is up, and ends the stand-in. Any failure
+// other than an outage ends the process, as it does at a normal start.
 func (a *App) finish(ctx context.Context) {
 	for {
 		err := a.build(ctx)
@@ -120,7 +120,7 @@ func (a *App) finish(ctx context.Context) {
 			return
 		}
 	}
-	for a.startLoops(ctx) != nil { // the database went away again
+	for a.startLoops(ctx) != nil { // the database went down again
 		if !pause(ctx, retryInterval) {
 			return
 		}
@@ -131,7 +131,7 @@ func (a *App) finish(ctx context.Context) {
 	}
 }
 
-// unbuild releases what a failed build has opened.
+// unbuild releases the resources that a failed build has opened.
 func (a *App) unbuild(ctx context.Context) error {
 	var err error
 	if a.db != nil {
@@ -145,7 +145,7 @@ func (a *App) unbuild(ctx context.Context) error {
 	return err
 }
 
-// pause waits, and reports whether ctx still lasts.
+// pause waits, and reports false if ctx has ended.
 func pause(ctx context.Context, wait time.Duration) bool {
 	select {
 	case <-ctx.Done():

@@ -28,7 +28,7 @@ const (
 	snapshotOf  = "/api/v1/snapshots/production"
 )
 
-// begin starts a node that the test stops.
+// begin starts a node, and the test stops it.
 func begin(t *testing.T, s settings.Settings, with ...func(*app.Options)) *app.App {
 	t.Helper()
 	instance, _, err := build(t, s, with...)
@@ -46,7 +46,7 @@ func speakTo(t *testing.T, instance *app.App, key string) *client {
 	return newClient(t, "http://"+instance.Address(), key)
 }
 
-// evaluate evaluates the switch in production.
+// evaluate evaluates the test's switch (a boolean flag) in production.
 func (c *client) evaluate(t *testing.T) (status int, text string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url+ofrepSwitch, strings.NewReader(`{}`))
@@ -67,8 +67,8 @@ func (c *client) evaluate(t *testing.T) (status int, text string) {
 	return response.StatusCode, body.String()
 }
 
-// evaluateAs evaluates the switch until it has a value. A database that is busy for a
-// second is taken for one that is away.
+// evaluateAs evaluates the switch until it has the value. It repeats, because a node
+// treats a database that is busy for a second as down.
 func (c *client) evaluateAs(t *testing.T, value string) {
 	t.Helper()
 	storetest.Wait(t, soon, "the switch is "+value, func() bool {
@@ -77,7 +77,7 @@ func (c *client) evaluateAs(t *testing.T, value string) {
 	})
 }
 
-// load loads a snapshot, from a database that may be busy.
+// load loads a snapshot. It repeats, because the database may be busy.
 func (c *client) load(t *testing.T, path string) {
 	t.Helper()
 	storetest.Wait(t, soon, path+" is served", func() bool { return c.status(t, path) == http.StatusOK })
@@ -95,20 +95,20 @@ func flagDocument(value string) string {
 	return `{"data":{"type":"flag","id":"switch","attributes":{"name":"Switch","type":"BOOLEAN","managed":true,"default":` + value + `}}}`
 }
 
-// killed is a node that was used by services and then stopped: its settings, and the keys.
+// killed has the settings and the keys of a node that services used and that was stopped.
 type killed struct {
 	settings                           settings.Settings
 	proxy                              *storetest.Proxy
 	used, revoked, expiring, neverSent string
 }
 
-// useAndStop runs a node until it has kept what it served: a switch that was on, and was
+// useAndStop runs a node until it has saved its state: a switch that was on and then
 // turned off, and a key that was revoked.
 func useAndStop(t *testing.T) killed {
 	t.Helper()
 	database, proxy := storetest.New(t, "postgres").ThroughProxy(t)
 	k := killed{settings: apptest.Settings(database), proxy: proxy}
-	k.settings.ShutdownTimeout = soon // for the last save, on a busy machine
+	k.settings.ShutdownTimeout = soon // a busy machine needs time for the last save
 	node := begin(t, k.settings)
 	owner := speakTo(t, node, k.settings.BootstrapKey)
 	owner.send(t, http.MethodPost, "/api/v1/flags", flagDocument("true"), http.StatusCreated)
@@ -138,9 +138,9 @@ func useAndStop(t *testing.T) killed {
 	return k
 }
 
-// TestStandIn_ServesEvaluation: a node that is started while its database is away answers
-// evaluation with what it kept, for the keys that it knew, and refuses everything else.
-// When the database is back it completes its start by itself.
+// TestStandIn_ServesEvaluation: a node that starts while its database is down answers
+// evaluation from its saved state, for the saved keys, and refuses everything else. When
+// the database is back, the node completes its start.
 func TestStandIn_ServesEvaluation(t *testing.T) {
 	t.Parallel()
 	k := useAndStop(t)
@@ -187,8 +187,8 @@ func TestStandIn_ServesEvaluation(t *testing.T) {
 	}
 }
 
-// TestStandIn_KeysExpire: a key that has expired since it was kept is not served. Only the
-// database knows whether it was prolonged.
+// TestStandIn_KeysExpire: a saved key that has expired meanwhile is refused. Only the
+// database knows whether its expiry was changed.
 func TestStandIn_KeysExpire(t *testing.T) {
 	t.Parallel()
 	k := useAndStop(t)
@@ -204,8 +204,8 @@ func TestStandIn_KeysExpire(t *testing.T) {
 	}
 }
 
-// TestStandIn_KeepsWhatItHad: a node that was restarted and not asked for anything yet is
-// as prepared for an outage as it was before.
+// TestStandIn_KeepsWhatItHad: after a restart, a node that got no requests yet is as
+// prepared for an outage as before.
 func TestStandIn_KeepsWhatItHad(t *testing.T) {
 	t.Parallel()
 	k := useAndStop(t)
@@ -230,8 +230,8 @@ func TestStandIn_KeepsWhatItHad(t *testing.T) {
 	c.get(t, snapshotOf, http.StatusOK)
 }
 
-// TestStandIn_NeedsWhatItKept: without a file that opens and is young enough, a start
-// without the database fails as it always did.
+// TestStandIn_NeedsWhatItKept: a start without the database fails if the file is missing,
+// cannot be decrypted or is too old.
 func TestStandIn_NeedsWhatItKept(t *testing.T) {
 	t.Parallel()
 	k := useAndStop(t)
@@ -283,8 +283,8 @@ func TestStandIn_NeedsWhatItKept(t *testing.T) {
 	})
 }
 
-// TestStandIn_FileIsSealed: the file is its owner's, and says nothing to whoever lacks the
-// key ring.
+// TestStandIn_FileIsSealed: only the file's owner can read it, and only the key ring can
+// decrypt it.
 func TestStandIn_FileIsSealed(t *testing.T) {
 	t.Parallel()
 	k := useAndStop(t)
@@ -307,8 +307,8 @@ func TestStandIn_FileIsSealed(t *testing.T) {
 	}
 }
 
-// TestStandIn_LargeTenant: an account with much that cannot be compressed, in several
-// environments, does not keep others from what they had.
+// TestStandIn_LargeTenant: an account with much incompressible data, in several
+// environments, does not displace the data of other accounts.
 func TestStandIn_LargeTenant(t *testing.T) {
 	t.Parallel()
 	database, proxy := storetest.New(t, "postgres").ThroughProxy(t)
@@ -325,7 +325,7 @@ func TestStandIn_LargeTenant(t *testing.T) {
 	large, random := speakTo(t, node, key.Plaintext), make([]byte, 80<<10)
 	var items []string
 	for i := range 4 {
-		_, _ = rand.Read(random) // it never fails
+		_, _ = rand.Read(random) // never fails
 		items = append(items, fmt.Sprintf(`"i%d":{"value":%q}`, i, base64.StdEncoding.EncodeToString(random)))
 	}
 	large.send(t, http.MethodPost, "/api/v1/configs", fmt.Sprintf(`{"data":{"type":"config","id":"c","attributes":{"items":{%s}}}}`, strings.Join(items, ",")), http.StatusCreated)
@@ -343,7 +343,8 @@ func TestStandIn_LargeTenant(t *testing.T) {
 	c.get(t, snapshotOf, http.StatusOK)
 }
 
-// TestStandIn_NoPlaceToKeep: a node whose data folder cannot be written serves as ever.
+// TestStandIn_NoPlaceToKeep: a node that cannot write to its data folder still serves
+// requests.
 func TestStandIn_NoPlaceToKeep(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
@@ -358,7 +359,8 @@ func TestStandIn_NoPlaceToKeep(t *testing.T) {
 	speakTo(t, node, s.BootstrapKey).get(t, snapshotOf, http.StatusOK)
 }
 
-// TestStandIn_SQLiteKeepsNothing: with SQLite there is nothing to wait for.
+// TestStandIn_SQLiteKeepsNothing: a node with SQLite saves no state, because it cannot
+// start without its database file.
 func TestStandIn_SQLiteKeepsNothing(t *testing.T) {
 	t.Parallel()
 	s := apptest.Settings(storetest.New(t, "sqlite"))
@@ -370,8 +372,8 @@ func TestStandIn_SQLiteKeepsNothing(t *testing.T) {
 	}
 }
 
-// TestServing_FollowsLife: the check for load balancers stays good while the database is
-// away, and ends with the shutdown.
+// TestServing_FollowsLife: the check for load balancers succeeds while the database is
+// down, and fails after the shutdown.
 func TestServing_FollowsLife(t *testing.T) {
 	t.Parallel()
 	database, proxy := storetest.New(t, "postgres").ThroughProxy(t)

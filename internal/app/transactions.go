@@ -12,11 +12,11 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// Where a domain package needs another inside its transaction, the transaction
-// is extended here: the packages do not know each other.
+// Some domain packages call another one inside their transaction, but domain
+// packages do not import each other. So the transactions are extended here.
 
-// environmentTransactions returns transactions that also reach the values of the
-// products in an environment.
+// environmentTransactions returns transactions that also count and remove the
+// values of all products in an environment.
 func environmentTransactions(db *store.DB) environments.Store {
 	return store.NewTransactions(db,
 		func(tx *store.ReadTx) environments.ReadTx { return environmentReads{tx} },
@@ -55,8 +55,8 @@ func (tx environmentWrites) StripValues(ctx context.Context, caller accounts.Cal
 	return configs.StripValues(ctx, tx, caller, environment)
 }
 
-// observationTransactions returns transactions that also create the environments
-// that services report.
+// observationTransactions returns transactions that can also create
+// environments, for services that report new ones.
 func observationTransactions(db *store.DB) store.Transactions[observations.ReadTx, observations.Tx] {
 	return store.NewTransactions(db,
 		func(tx *store.ReadTx) observations.ReadTx { return tx },
@@ -65,7 +65,7 @@ func observationTransactions(db *store.DB) store.Transactions[observations.ReadT
 
 type observationWrites struct{ *store.Tx }
 
-// CreateEnvironments creates environments as a report does.
+// CreateEnvironments creates the environments that a service reported.
 func (tx observationWrites) CreateEnvironments(ctx context.Context, caller accounts.Caller, keys []string) error {
 	return environments.Discover(ctx, tx, caller, keys)
 }

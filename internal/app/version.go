@@ -3,5 +3,5 @@ package app
 // version is set by the linker.
 var version = "dev"
 
-// Version is the version of this build.
+// Version returns the version of this build.
 func Version() string { return version }

@@ -23,8 +23,8 @@ import (
 	"github.com/signalbox/signalbox/openapi"
 )
 
-// wire connects the parts: commits wake the feed, the feed informs its
-// subscribers, and the API calls the domain.
+// wire connects the parts: a commit wakes the feed, the feed informs its subscribers,
+// and the API calls the domain.
 func (a *App) wire() {
 	for name, stats := range a.db.Pools() {
 		a.metrics.WatchPool(name, stats)
@@ -60,8 +60,8 @@ func (a *App) wire() {
 	a.wireFeed()
 }
 
-// wireFeed subscribes the parts that need changes. The stream comes after the
-// authenticator: a socket that opens meanwhile checks its key again.
+// wireFeed subscribes the parts that need changes. The authenticator must hear a change
+// before the stream: the stream rechecks the key of a socket that opens meanwhile.
 func (a *App) wireFeed() {
 	for _, hear := range []func(changes.Change){a.auth.Hear, a.expirer.Hear, a.stream.Hear, a.api.Hear} {
 		a.feed.Subscribe(hear)
@@ -125,8 +125,8 @@ func (a *App) services() api.Services {
 	}
 }
 
-// wireConnections creates the recorder of this node's event sockets and the list of all
-// nodes' sockets. The worker's heartbeats tell which nodes are live.
+// wireConnections creates the recorder of this node's event sockets, and the list of
+// the sockets of all nodes. The worker's heartbeats show which nodes are live.
 func (a *App) wireConnections() *connections.Service {
 	store := a.db.Connections()
 	a.connected = &connections.Recorder{Store: store.ForObservations(), Each: a.stream.EachConnection, Boot: a.worker.Boot,
@@ -134,8 +134,8 @@ func (a *App) wireConnections() *connections.Service {
 	return &connections.Service{Store: store}
 }
 
-// measured takes the metrics that clients report. Prometheus shows them, and a
-// metric that names a flag shows that the flag is in use.
+// measured receives the metrics that clients report. Prometheus shows them. A metric
+// that names a flag marks the flag as in use.
 func (a *App) measured(account string, metric observations.Metric) {
 	a.metrics.ReportClientMetric(account, metric.Name, metric.Unit, metric.Value)
 	if key := flags.Evaluated(metric); key != "" {

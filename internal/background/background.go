@@ -1,5 +1,5 @@
-// Package background starts, stops and wakes loops. The owner of a loop documents
-// what it does.
+// Package background starts, stops and wakes loops. The owner of a loop documents the
+// loop's work.
 package background
 
 import (
@@ -8,15 +8,14 @@ import (
 	"time"
 )
 
-// Loop is work that goes on until it is stopped. The zero value is ready for use.
+// Loop is work that continues until it is stopped. The zero value is ready for use.
 type Loop struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 }
 
-// Start runs each of works on a goroutine of its own. Their context has the
-// values of ctx but ends only with Stop: the owner decides in which order its
-// loops end.
+// Start runs each of works on its own goroutine. Their context has the values of ctx, but ends
+// only with Stop. So the owner decides in which order its loops end.
 func (l *Loop) Start(ctx context.Context, works ...func(context.Context)) {
 	ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	for _, work := range works {
@@ -24,7 +23,7 @@ func (l *Loop) Start(ctx context.Context, works ...func(context.Context)) {
 	}
 }
 
-// Stop ends the work and waits for it. The loop need not have been started.
+// Stop ends the work and waits until it has ended. The loop need not have been started.
 func (l *Loop) Stop() {
 	if l.cancel != nil {
 		l.cancel()
@@ -46,9 +45,9 @@ func Every(ctx context.Context, interval time.Duration, work func(context.Contex
 	}
 }
 
-// Repeat runs work at once, whenever bell rings, and after the pause that work
-// returns, until ctx ends. A nil bell never rings. failed is called with the
-// first error of an outage, and not again until work has succeeded.
+// Repeat runs work at once, whenever bell rings, and after the pause that work returns, until
+// ctx ends. A nil bell never rings. failed gets the first error of an outage, and is not called
+// again until work has succeeded.
 func Repeat(ctx context.Context, bell Bell, work func(context.Context) (pause time.Duration, err error), failed func(error)) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -86,22 +85,22 @@ func Each[K comparable, V any](limit int, items map[K]V, work func(key K, item V
 	running.Wait()
 }
 
-// Pause reports whether a loop must do nothing for now. A nil Pause never does.
+// Pause reports whether a loop must pause. A nil Pause never pauses.
 type Pause func() bool
 
 // IsOn reports whether the loop must pause.
 func (p Pause) IsOn() bool { return p != nil && p() }
 
-// Bell wakes a loop that receives from it.
+// Bell wakes the loop that receives from it.
 type Bell chan struct{}
 
 // NewBell returns a bell.
 func NewBell() Bell { return make(Bell, 1) }
 
-// Ring wakes the loop, now or when it receives again. It never blocks.
+// Ring wakes the loop at once, or as soon as the loop waits again. It never blocks.
 func (b Bell) Ring() {
 	select {
 	case b <- struct{}{}:
-	default: // it has been rung already
+	default: // it has already rung
 	}
 }

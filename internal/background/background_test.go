@@ -27,7 +27,7 @@ func TestLoop_EndsWithStopAlone(t *testing.T) {
 		if ended != 1 {
 			t.Error("Stop did not wait for the end")
 		}
-		loop.Stop() // may be repeated
+		loop.Stop() // stopping twice is allowed
 	})
 }
 
@@ -46,7 +46,7 @@ func TestEvery(t *testing.T) {
 		})
 		for _, want := range []time.Duration{time.Minute, 2 * time.Minute, 3 * time.Minute} {
 			if after := <-worked; after != want {
-				t.Errorf("it worked after %v, want %v", after, want)
+				t.Errorf("work ran after %v, want %v", after, want)
 			}
 		}
 		loop.Stop()
@@ -57,11 +57,11 @@ func TestBell_RingsOnce(t *testing.T) {
 	t.Parallel()
 	bell := background.NewBell()
 	bell.Ring()
-	bell.Ring() // nobody listened yet
+	bell.Ring() // nobody receives yet
 	<-bell
 	select {
 	case <-bell:
-		t.Error("two rings before anybody looked woke it twice")
+		t.Error("two rings before the loop received woke it twice")
 	default:
 	}
 	bell.Ring()
@@ -105,7 +105,7 @@ func TestRepeat_ReportsOutageOnce(t *testing.T) {
 				return time.Second, errors.New("down")
 			}, func(error) { reported++ })
 		})
-		<-time.After(14*time.Second + time.Millisecond) // 15 runs: three outages of four
+		<-time.After(14*time.Second + time.Millisecond) // 15 runs: three outages of four runs, and three successes
 		loop.Stop()
 		if runs != 15 || reported != 3 {
 			t.Errorf("%d runs reported %d outages, want 15 and 3", runs, reported)

@@ -13,8 +13,8 @@ import (
 const (
 	ActorKey      = "api_key"  // a request that carried an API key
 	ActorUser     = "user"     // a person who signed in
-	ActorOperator = "operator" // a command run on the machine itself
-	ActorSystem   = "system"   // Signalbox by itself, such as an expiry
+	ActorOperator = "operator" // a command that was run on the server's machine
+	ActorSystem   = "system"   // Signalbox itself, for example an expiry
 )
 
 // Actor identifies who made a change.
@@ -24,11 +24,11 @@ type Actor struct {
 	Name string `json:"name"`
 	// Reverts is the change that the actor undoes, if any.
 	Reverts Reverted `json:"-"`
-	// Note says why, in the actor's words; empty is not told.
+	// Note is the reason that the actor gave; empty for none.
 	Note string `json:"-"`
 }
 
-// Operator returns the actor of commands that are run against the store.
+// Operator returns the actor of commands that work on the store.
 func Operator() Actor {
 	return Actor{Type: ActorOperator, ID: "command-line", Name: "signalbox command line"}
 }
@@ -53,9 +53,9 @@ const (
 	Updated Action = "updated"
 	Deleted Action = "deleted"
 	Revoked Action = "revoked"
-	// ResetRequested marks a user who was given a link that sets a new password.
+	// ResetRequested marks a user for whom a link was made that sets a new password.
 	ResetRequested Action = "reset_requested"
-	// Discovered marks a resource that was created by the report of a running service.
+	// Discovered marks a resource that a report of a running service created.
 	Discovered Action = "discovered"
 	// Expired marks a value that was removed at its expiry time.
 	Expired Action = "expired"
@@ -63,11 +63,11 @@ const (
 	Cascaded Action = "cascaded"
 )
 
-// AllKeys is the key of a change that touches many resources of its kind.
+// AllKeys is the key of a change that covers several resources of its kind.
 const AllKeys = "*"
 
-// Change is one write: the resource before and after, and who changed it. The
-// documents never contain secrets.
+// Change is one write: the resource before and after, and who changed it. The documents contain no
+// secrets.
 type Change struct {
 	Account   string          `json:"-"`
 	Seq       int64           `json:"-"`
@@ -77,11 +77,11 @@ type Change struct {
 	Actor     Actor           `json:"actor"`
 	Before    json.RawMessage `json:"before"`
 	After     json.RawMessage `json:"after"`
-	Private   bool            `json:"private,omitempty"` // the reader may not see before and after, which are left out
-	Reverts   *int64          `json:"reverts"`           // the number of the change that this one undid; nil for none
-	Note      *string         `json:"note"`              // why, in the words of the actor; nil for none
+	Private   bool            `json:"private,omitempty"` // before and after are omitted, because the reader may not see them
+	Reverts   *int64          `json:"reverts"`           // the sequence number of the change that this one undid; nil for none
+	Note      *string         `json:"note"`              // the reason that the actor gave; nil for none
 	CreatedAt time.Time       `json:"created_at"`
-	// Trimmed reports that Before and After were deleted because the account's history was too large.
+	// Trimmed reports that Before and After were removed because the account's history was too large.
 	Trimmed bool `json:"documents_removed,omitempty"`
 }
 
@@ -91,9 +91,8 @@ type Recorder interface {
 	RecordChanges(ctx context.Context, account string, changes ...Change) error
 }
 
-// Record appends the change of one resource to the account's history, in the
-// transaction of the write. before is nil for a creation, after is nil for a
-// deletion; the action follows from them.
+// Record appends the change of one resource to the account's history, in the transaction of the
+// write. before is nil for a creation, and after is nil for a deletion. The action follows from them.
 func Record[T any](ctx context.Context, tx Recorder, account string, actor Actor, kind, key string, before, after *T) error {
 	return RecordEach(ctx, tx, account, actor, "", kind, []Edit[T]{{key, before, after}})
 }
@@ -103,14 +102,13 @@ func RecordAs[T any](ctx context.Context, tx Recorder, account string, actor Act
 	return RecordEach(ctx, tx, account, actor, action, kind, []Edit[T]{{key, before, after}})
 }
 
-// Edit is the change of one resource among several.
+// Edit is the change of one resource in a batch.
 type Edit[T any] struct {
 	Key           string
-	Before, After *T // Before is nil for a creation, After for a deletion
+	Before, After *T // Before is nil for a creation, After is nil for a deletion
 }
 
-// recordBatch bounds how many documents are in memory at once; larger batches
-// are no faster.
+// recordBatch bounds how many documents are in memory at once. Larger batches are not faster.
 const recordBatch = 256
 
 // RecordEach records one change for each of several resources. If action is
@@ -149,8 +147,8 @@ func (e Edit[T]) change(actor Actor, action Action, kind string) (Change, error)
 	return Change{Kind: kind, Key: e.Key, Actor: actor, Action: action, Before: before, After: after, Reverts: actor.Reverts.by(kind, e.Key), Note: actor.note()}, nil
 }
 
-// recorded is implemented by resources whose observed members, such as
-// last_seen, are left out of the history.
+// recorded is implemented by resources with observed members, such as last_seen, which the history
+// omits.
 type recorded interface{ Recorded() any }
 
 func document[T any](resource *T) (json.RawMessage, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// recorder keeps what is recorded, or refuses it.
+// recorder keeps the recorded changes, or refuses to record.
 type recorder struct {
 	account  string
 	recorded []changes.Change
@@ -157,7 +157,7 @@ func TestReplaceAndDelete_FailedWriteRecordsNothing(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			tx := &recorder{}
 			if err := write(t.Context(), tx, target(nil, gone), func() error { return nil }); !fault.Is(err, fault.NotFound) {
-				t.Errorf("%s of what is gone got %v", kind, err)
+				t.Errorf("%s of a missing resource got %v", kind, err)
 			}
 			if err := write(t.Context(), tx, target(nil, nil), func() error { return full }); !errors.Is(err, full) {
 				t.Errorf("%s got %v", kind, err)
@@ -189,7 +189,7 @@ func target(match changes.Match[thing], err error) changes.Target[thing] {
 		Load: func() (thing, error) { return thing{Name: "stored"}, err }}
 }
 
-// writes are the two shapes of a write.
+// writes returns the two kinds of writes.
 func writes() map[string]func(context.Context, changes.Recorder, changes.Target[thing], func() error) error {
 	return map[string]func(context.Context, changes.Recorder, changes.Target[thing], func() error) error{
 		"a replace": func(ctx context.Context, tx changes.Recorder, target changes.Target[thing], do func() error) error {
@@ -203,7 +203,7 @@ func writes() map[string]func(context.Context, changes.Recorder, changes.Target[
 	}
 }
 
-// timed is a resource with a time and something that the history does not show.
+// timed is a resource with a time and with a member that the history does not show.
 type timed struct {
 	Name      string          `json:"name"`
 	Value     json.RawMessage `json:"value"`

@@ -2,8 +2,8 @@ package changes
 
 import "context"
 
-// events returns the event names of a kind; they are empty for kinds that
-// running services do not use.
+// events returns the event names of a kind. They are empty for kinds that running services do
+// not use.
 func events(kind string) (changed, deleted, many string) {
 	switch kind {
 	case "flag":
@@ -19,9 +19,8 @@ func events(kind string) (changed, deleted, many string) {
 	}
 }
 
-// Event returns the name of the event that running services receive for this
-// change, or "" for none. Cascaded changes share one event: the event of the
-// change whose key is AllKeys.
+// Event returns the name of the event that running services receive for this change, or "" for
+// none. Cascaded changes share one event, which belongs to the change whose key is AllKeys.
 func (c Change) Event() string {
 	changed, deleted, many := events(c.Kind)
 	switch {
@@ -36,8 +35,8 @@ func (c Change) Event() string {
 	}
 }
 
-// OtherEvent returns the name of the event of a change that running services do not
-// need, or "" for none. Only subscribers to all topics receive it.
+// OtherEvent returns the name of the event for changes that running services do not need, or ""
+// for none. Only subscribers to all topics receive it.
 func (c Change) OtherEvent() string {
 	switch {
 	case c.Kind == "job" && c.Action == Deleted:
@@ -56,16 +55,16 @@ func (c Change) OtherEvent() string {
 	return ""
 }
 
-// Several is the document of a change whose key is AllKeys: the keys that
-// changed. Cause names the resource whose change caused it. If the cause is of
-// another kind, each key also has a change of its own.
+// Several is the document of a change whose key is AllKeys. It lists the keys that changed.
+// Cause names the resource whose change caused this one. If the cause is of another kind, each
+// key also has its own change.
 type Several struct {
 	Keys  []string `json:"keys"`
 	Cause string   `json:"cause,omitempty"`
 }
 
-// RecordSeveral records one change for all resources of a kind that a write
-// changed. Without keys it records nothing.
+// RecordSeveral records one change for all resources of a kind that a write has changed. If
+// there are no keys, it records nothing.
 func RecordSeveral(ctx context.Context, tx Recorder, account string, actor Actor, action Action, kind string, several Several) error {
 	if len(several.Keys) == 0 {
 		return nil

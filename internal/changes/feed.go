@@ -12,31 +12,31 @@ import (
 )
 
 const (
-	// feedBatch bounds how many rows of one account are read at a time.
+	// feedBatch bounds how many rows of an account are read at once.
 	feedBatch = 500
-	// pollTimeout ends a poll whose connection no longer answers; the next poll
-	// may get another connection.
+	// pollTimeout ends a poll whose connection no longer answers. The next poll may get another
+	// connection.
 	pollTimeout = 5 * time.Second
 )
 
-// Source is where a Feed reads changes.
+// Source is the store from which a Feed reads changes.
 type Source interface {
-	// Heads returns the last number of every account that exists.
+	// Heads returns the last sequence number of every account.
 	Heads(ctx context.Context) (map[string]int64, error)
-	// EventsAfter returns up to limit changes of an account after seq, in
-	// order, without actors and with only the documents that subscribers need.
-	// It may return fewer than exist, but at least one if any exists.
+	// EventsAfter returns up to limit changes of an account after seq, in order, without actors
+	// and with only the documents that subscribers need. It may return fewer changes than
+	// exist, but at least one if there is any.
 	EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]Change, error)
 }
 
 // Feed passes every change committed since its start to its subscribers.
 type Feed struct {
-	// Rewound is called when an account's history became shorter, as after a
-	// failover to a replica that lagged behind: data learned from the feed is no
-	// longer valid. seen has the last number of every account before the rewind.
+	// Rewound is called when an account's history became shorter, as after a failover to a
+	// replica that lagged behind. Data from the feed is then no longer valid. seen has the last
+	// sequence number of every account before the rewind.
 	Rewound func(seen map[string]int64)
-	// Missed is called when retention removed changes of an account, up to a
-	// number, before the feed read them. Later changes are passed on afterward.
+	// Missed is called when retention removed changes of an account before the feed read them. upTo is
+	// the last sequence number that was removed. Later changes are passed on afterward.
 	Missed func(account string, upTo int64)
 
 	source      Source
@@ -46,10 +46,10 @@ type Feed struct {
 	wake        background.Bell
 	loop        background.Loop
 	created     time.Time
-	lastPoll    atomic.Int64 // when the last successful poll of all accounts began, in monotonic nanoseconds since created
+	lastPoll    atomic.Int64 // the start of the last successful poll of all accounts, in monotonic nanoseconds since created
 
 	mu    sync.Mutex
-	woken map[string]bool // the accounts to look at; "" is every account
+	woken map[string]bool // the accounts to read; "" means every account
 }
 
 // NewFeed creates a Feed that polls at least once per interval.
@@ -58,11 +58,11 @@ func NewFeed(source Source, log *slog.Logger, interval time.Duration) *Feed {
 		Rewound: func(map[string]int64) {}, Missed: func(string, int64) {}}
 }
 
-// Subscribe adds a receiver, before Start. It must not block: it is called on
-// the feed's own goroutine.
+// Subscribe adds a receiver. Call it before Start. The receiver must not block, because it is
+// called on the feed's goroutine.
 func (f *Feed) Subscribe(receive func(Change)) { f.subscribers = append(f.subscribers, receive) }
 
-// Start reads the last number of every account and follows the changes after it.
+// Start reads the last sequence number of every account, and follows the changes after it.
 func (f *Feed) Start(ctx context.Context) error {
 	began := time.Since(f.created)
 	seen, err := f.source.Heads(ctx)
@@ -79,11 +79,11 @@ func (f *Feed) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends the feed and waits for it.
+// Stop ends the feed and waits until it has ended.
 func (f *Feed) Stop() { f.loop.Stop() }
 
-// Wake makes the feed look for changes of an account now, or of every account
-// if account is "". It never blocks.
+// Wake makes the feed look for changes of an account at once, or of every account if account is
+// "". It never blocks.
 func (f *Feed) Wake(account string) {
 	f.mu.Lock()
 	f.woken[account] = true
@@ -91,17 +91,17 @@ func (f *Feed) Wake(account string) {
 	f.wake.Ring()
 }
 
-// Live reports whether a poll that began within the last second succeeded.
+// Live reports whether the last successful poll began less than a second ago.
 func (f *Feed) Live() bool {
 	return time.Since(f.created)-time.Duration(f.lastPoll.Load()) < time.Second
 }
 
-// poll passes on new changes: of every account if a full poll is due or was
-// asked for, else of the woken accounts. It returns the time until the next full poll.
+// poll passes on new changes. It reads every account if a full poll is due or was requested,
+// else only the woken accounts. It returns the time until the next full poll.
 func (f *Feed) poll(ctx context.Context, seen map[string]int64) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
-	began, woken := time.Since(f.created), f.takeWoken() // the result is as old as the start of the poll
+	began, woken := time.Since(f.created), f.takeWoken() // the result is as old as the beginning of the poll
 	if due := time.Duration(f.lastPoll.Load()) + f.interval; !woken[""] && began < due {
 		if found, err := f.pollWoken(ctx, woken, seen); found || err != nil {
 			return due - began, err
@@ -122,8 +122,8 @@ func (f *Feed) takeWoken() map[string]bool {
 	return woken
 }
 
-// pollWoken passes on the new changes of some accounts, and reports whether each
-// account had any. An account without new changes may have been rewound.
+// pollWoken passes on the new changes of some accounts. It reports whether every account had
+// some; an account without any may have been rewound.
 func (f *Feed) pollWoken(ctx context.Context, accounts map[string]bool, seen map[string]int64) (found bool, err error) {
 	for account := range accounts {
 		before := seen[account]
@@ -154,7 +154,7 @@ func (f *Feed) pollAll(ctx context.Context, seen map[string]int64) error {
 	return nil
 }
 
-// isRewound reports whether any account has less history than was seen.
+// isRewound reports whether the history of any account is shorter than before.
 func isRewound(heads, seen map[string]int64) bool {
 	for account, last := range seen {
 		if head, exists := heads[account]; !exists || head < last {
@@ -188,9 +188,8 @@ func (f *Feed) follow(ctx context.Context, account string, head int64, seen map[
 	return nil
 }
 
-// passOn passes on the next changes of an account, and reports whether there
-// were any. It advances seen change by change, so that no change is passed on
-// twice after a poll that fails halfway.
+// passOn passes on the next changes of an account, and reports whether there were any. It
+// advances seen after every change. So no change is passed on twice if a poll fails halfway.
 func (f *Feed) passOn(ctx context.Context, account string, seen map[string]int64) (bool, error) {
 	found, err := f.source.EventsAfter(ctx, account, seen[account], feedBatch)
 	if err != nil {
@@ -206,8 +205,8 @@ func (f *Feed) passOn(ctx context.Context, account string, seen map[string]int64
 	return len(found) > 0, nil
 }
 
-// skip calls Missed if numbers up to upTo were not passed on, because retention
-// has removed them.
+// skip calls Missed if changes up to upTo were not passed on because retention has removed
+// them.
 func (f *Feed) skip(account string, upTo int64, seen map[string]int64) {
 	if seen[account] < upTo {
 		seen[account] = upTo

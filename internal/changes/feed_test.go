@@ -30,7 +30,7 @@ func TestFeed_StartsAtEndOfHistory(t *testing.T) {
 		from.commit("new", 2)
 		pass(interval)
 		feed.expect(t, "a", 4, 5)
-		feed.expect(t, "new", 1, 2) // an account that was made meanwhile is all news
+		feed.expect(t, "new", 1, 2) // all changes of a new account are passed on
 	})
 }
 
@@ -50,8 +50,7 @@ func TestFeed_WakePollsAtOnce(t *testing.T) {
 	})
 }
 
-// TestFeed_WakeReadsOneAccount: how many accounts there are does not matter to
-// a change of one.
+// TestFeed_WakeReadsOneAccount: the cost of a change does not depend on the number of accounts.
 func TestFeed_WakeReadsOneAccount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -66,19 +65,19 @@ func TestFeed_WakeReadsOneAccount(t *testing.T) {
 		}
 		feed.expect(t, "a", 1, 6)
 		if polls := from.polls() - before; polls != 0 {
-			t.Errorf("it read the last numbers of all accounts %d times", polls)
+			t.Errorf("the feed read the last numbers of all accounts %d times", polls)
 		}
 	})
 }
 
-// TestFeed_WakesDoNotDelayOthers: an account that changes all the time does not
-// keep the feed from looking at the others.
+// TestFeed_WakesDoNotDelayOthers: an account that changes all the time does not delay other
+// accounts.
 func TestFeed_WakesDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		from := newSource()
 		feed := follow(t, from)
-		from.commit("quiet", 1) // which nobody was told of
+		from.commit("quiet", 1) // without a wake
 		const pause = interval / 8
 		for range 8 {
 			from.commit("busy", 1)
@@ -93,8 +92,8 @@ func TestFeed_WakesDoNotDelayOthers(t *testing.T) {
 	})
 }
 
-// TestFeed_WakeAfterRewind: the first change after a failover tells that the
-// history is shorter, before it is as long as it was.
+// TestFeed_WakeAfterRewind: the first change after a failover shows that the history is
+// shorter, before it has grown to its old length.
 func TestFeed_WakeAfterRewind(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -134,7 +133,7 @@ func TestFeed_LongBacklogInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		from := newSource()
 		feed := follow(t, from)
-		for _, more := range []int{1203, 500, 1, 1000} { // batches are 500
+		for _, more := range []int{1203, 500, 1, 1000} { // a batch has 500 changes
 			from.commit("a", more)
 			from.commit("b", 1)
 			feed.Wake("")
@@ -159,7 +158,7 @@ func TestFeed_WakesDuringPollCauseOneMore(t *testing.T) {
 		})
 		before := from.polls()
 		feed.Wake("")
-		synctest.Wait() // the poll has begun
+		synctest.Wait() // until the poll has begun
 		from.commit("a", 1)
 		for range 100 {
 			feed.Wake("") // never blocks
@@ -194,8 +193,8 @@ func TestFeed_ReportsGapsOfRetention(t *testing.T) {
 				from.forget("a", int64(each.forgotten))
 				pass(interval)
 				feed.expect(t, "a", int64(each.forgotten)+1, int64(each.committed))
-				if want := []gap{{"a", 0, int64(each.forgotten)}}; !slices.Equal(feed.missed, want) { // at once, and before what follows
-					t.Errorf("told of the gaps %v, want %v", feed.missed, want)
+				if want := []gap{{"a", 0, int64(each.forgotten)}}; !slices.Equal(feed.missed, want) { // Missed is called at once, and before the later changes
+					t.Errorf("Missed was called for the gaps %v, want %v", feed.missed, want)
 				}
 				from.commit("a", 1)
 				pass(interval)
@@ -216,7 +215,7 @@ func TestFeed_FailureSkipsAndRepeatsNothing(t *testing.T) {
 		batches := 0
 		from.breakWith(func(_ context.Context, call string) error {
 			if call == "EventsAfter a" {
-				if batches++; batches%2 == 0 { // after the first batch of every poll
+				if batches++; batches%2 == 0 { // fail after the first batch of every poll
 					return errBroken
 				}
 			}
@@ -272,7 +271,7 @@ func TestFeed_LiveWhileSourceAnswers(t *testing.T) {
 		}
 		from.breakWith(broken)
 		pass(interval)
-		live(true) // the last poll is not a second old
+		live(true) // the last poll is less than a second old
 		pass(time.Second)
 		live(false)
 		pass(time.Hour)
@@ -300,13 +299,13 @@ func TestFeed_NotLiveWhenRowsAreUnreadable(t *testing.T) {
 		from.commit("a", 1)
 		pass(2 * time.Second)
 		if feed.Live() {
-			t.Error("it passes for current with a change that it cannot read")
+			t.Error("the feed is live although it cannot read a change")
 		}
 	})
 }
 
-// What an answer says was true when it was read, however long it took to
-// arrive. Caches that trust a live feed would otherwise be late by that.
+// An answer is as old as its read, even if it arrives late. Caches that trust a live feed would
+// otherwise be late too.
 func TestFeed_NotLiveAfterLateAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -317,16 +316,16 @@ func TestFeed_NotLiveAfterLateAnswer(t *testing.T) {
 		from.mu.Unlock()
 		pass(interval) // the poll begins
 		pass(2900 * time.Millisecond)
-		from.commit("a", 1) // not in the answer that is under way
+		from.commit("a", 1) // the answer under way does not have this change
 		pass(100*time.Millisecond + time.Microsecond)
 		feed.expect(t, "a", 1, 0)
 		if feed.Live() {
-			t.Error("it passes for current with an answer that is three seconds old")
+			t.Error("the feed is live with an answer that is three seconds old")
 		}
 	})
 }
 
-// A connection that went silent answers nothing and breaks nothing.
+// A silent connection neither answers nor fails.
 func TestFeed_GivesUpPollThatHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -337,7 +336,7 @@ func TestFeed_GivesUpPollThatHangs(t *testing.T) {
 			if !silent {
 				return nil
 			}
-			silent = false // the next one gets another connection
+			silent = false // the next poll gets another connection
 			<-ctx.Done()
 			return ctx.Err()
 		})
@@ -362,9 +361,9 @@ func TestFeed_StopEndsPoll(t *testing.T) {
 		feed.Wake("")
 		synctest.Wait()
 		feed.Stop()
-		feed.Stop() // twice is fine
+		feed.Stop() // stopping twice is allowed
 		if text := feed.log.String(); text != "" {
-			t.Errorf("stopping passes for an outage: %s", text)
+			t.Errorf("stopping is logged as an outage: %s", text)
 		}
 		from.breakWith(nil)
 		from.commit("a", 1)
@@ -403,12 +402,12 @@ func TestFeed_OutlivesStartContext(t *testing.T) {
 		cancel()
 		pass(10 * time.Second)
 		if !feed.Live() {
-			t.Error("it ended with the context")
+			t.Error("the feed ended with the context")
 		}
 	})
 }
 
-// A failover may lead to a copy of the database that lagged behind.
+// A failover may lead to a replica of the database that lagged behind.
 func TestFeed_DetectsRewind(t *testing.T) {
 	t.Parallel()
 	for name, rewind := range map[string]func(*source){
@@ -425,12 +424,12 @@ func TestFeed_DetectsRewind(t *testing.T) {
 				feed := follow(t, from, func(seen map[string]int64) {
 					rewound++
 					if want := map[string]int64{"a": 5, "b": 5}; !maps.Equal(seen, want) {
-						t.Errorf("told of %v before, want %v", seen, want)
+						t.Errorf("Rewound got %v, want %v", seen, want)
 					}
 				})
 				pass(10 * interval)
 				if rewound != 0 {
-					t.Errorf("it was noticed %d times before it happened", rewound)
+					t.Errorf("Rewound was called %d times before the rewind", rewound)
 				}
 				rewind(from)
 				pass(10 * interval)

@@ -13,8 +13,8 @@ import (
 func TestStillChanged(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		reverts []int64 // of the changes 6, 7, 8 …; 0 for none
-		want    []int64 // after change 5
+		reverts []int64 // the change that 6, 7, 8 … reverts; 0 for none
+		want    []int64 // the changes after 5 that are still in effect
 	}{
 		"nothing later":                   {nil, nil},
 		"two":                             {[]int64{0, 0}, []int64{6, 7}},
@@ -46,11 +46,11 @@ func TestStillChanged(t *testing.T) {
 	}
 }
 
-// A state is the change that led to it; a revert leads to the state before another.
+// A state is named by the change that led to it. A revert leads to the state before another change.
 func TestStillChanged_FollowsStates(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		states := map[int64]int64{0: 0} // after each change
+		states := map[int64]int64{0: 0} // the state after each change
 		var later []changes.Change
 		count := rapid.Int64Range(0, 12).Draw(t, "changes")
 		for seq := int64(1); seq <= count; seq++ {

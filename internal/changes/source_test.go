@@ -14,16 +14,16 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 )
 
-// source is an in-memory store that a test can break, for synctest bubbles. The
-// real store is tested in stores_test.go.
+// source is an in-memory store for synctest bubbles. A test can make it fail. The real store is
+// tested in stores_test.go.
 type source struct {
 	mu      sync.Mutex
 	history map[string][]changes.Change
 	heads   map[string]int64
-	// fail, when set, is asked before every call.
+	// fail is called before every call, unless it is nil.
 	fail  func(ctx context.Context, call string) error
 	calls []string
-	// lag is how long after reading it an answer arrives.
+	// lag is the time from the read of an answer to its arrival.
 	lag time.Duration
 }
 
@@ -41,14 +41,14 @@ func (s *source) commit(account string, count int) {
 	}
 }
 
-// forget removes changes up to a number, as retention does.
+// forget removes changes up to a sequence number, as retention does.
 func (s *source) forget(account string, upTo int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.history[account] = slices.DeleteFunc(s.history[account], func(change changes.Change) bool { return change.Seq <= upTo })
 }
 
-// rewind removes changes after a number; -1 removes the account as well.
+// rewind removes the changes after a sequence number. -1 also removes the account.
 func (s *source) rewind(account string, to int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +65,7 @@ func (s *source) breakWith(fail func(ctx context.Context, call string) error) {
 	s.fail = fail
 }
 
-// polls counts how often the heads were read.
+// polls counts how often Heads was called.
 func (s *source) polls() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,10 +110,10 @@ func (s *source) EventsAfter(ctx context.Context, account string, seq int64, lim
 	return found, nil
 }
 
-// interval is the poll interval of the feeds of these tests.
+// interval is the poll interval of the feeds in these tests.
 const interval = 400 * time.Millisecond
 
-// follower is a feed and what it passed on.
+// follower is a feed with the changes that it passed on.
 type follower struct {
 	*changes.Feed
 	mu     sync.Mutex
@@ -122,14 +122,13 @@ type follower struct {
 	log    strings.Builder
 }
 
-// gap is a range of changes that the feed missed: those after one number up to
-// another.
+// gap is a range of changes that the feed missed: after one sequence number, up to another.
 type gap struct {
 	account     string
 	after, upTo int64
 }
 
-// miss records a gap and the last number before it.
+// miss records a gap and the last sequence number before it.
 func (f *follower) miss(account string, upTo int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -140,7 +139,7 @@ func (f *follower) miss(account string, upTo int64) {
 	f.missed = append(f.missed, noted)
 }
 
-// follow starts a feed in a bubble, until the end of the test.
+// follow starts a feed in a synctest bubble, until the end of the test.
 func follow(t *testing.T, from changes.Source, rewound ...func(map[string]int64)) *follower {
 	t.Helper()
 	f := &follower{got: map[string][]int64{}}
@@ -162,14 +161,14 @@ func follow(t *testing.T, from changes.Source, rewound ...func(map[string]int64)
 	return f
 }
 
-// received returns the numbers of an account that were passed on so far.
+// received returns the sequence numbers of an account that were passed on so far.
 func (f *follower) received(account string) []int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.got[account])
 }
 
-// expect checks that exactly the numbers from…to were passed on, in order.
+// expect checks that exactly the sequence numbers from…to were passed on, in order.
 func (f *follower) expect(t *testing.T, account string, from, to int64) {
 	t.Helper()
 	var want []int64
@@ -181,7 +180,7 @@ func (f *follower) expect(t *testing.T, account string, from, to int64) {
 	}
 }
 
-// pass advances the time of a bubble and waits until everything is idle.
+// pass advances the clock of a bubble and waits until everything is idle.
 func pass(duration time.Duration) {
 	<-time.After(duration)
 	synctest.Wait()

@@ -14,8 +14,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// journal notes what a feed hands out and whether anything came twice, late or
-// not at all.
+// journal records the changes that a feed passes on, and notices repeated, unordered and
+// missing ones.
 type journal struct {
 	mu   sync.Mutex
 	last map[string]int64
@@ -31,14 +31,14 @@ func (j *journal) receive(change changes.Change) {
 	j.last[change.Account] = change.Seq
 }
 
-// reached tells whether everything up to the heads was passed on.
+// reached reports whether every change up to the heads was passed on.
 func (j *journal) reached(heads map[string]int64) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return maps.Equal(j.last, heads)
 }
 
-// node is a database with the feed of a server on it.
+// node opens a database and starts a server's feed on it.
 func node(t *testing.T, database storetest.Database) (*store.DB, *journal) {
 	t.Helper()
 	db := database.Open(t)
@@ -74,8 +74,8 @@ func (j *journal) expect(t *testing.T, db *store.DB) {
 	}
 }
 
-// write lets many writers of both nodes record changes, in several accounts,
-// each of which may take its work back.
+// write makes many writers on both nodes record changes in several accounts. Some writers roll
+// back.
 func write(t *testing.T, nodes []*store.DB, accounts []string) {
 	t.Helper()
 	var writers sync.WaitGroup

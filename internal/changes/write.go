@@ -10,11 +10,11 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// Match reports, inside the transaction, whether a resource is still in the
-// state that the caller has read. A nil Match accepts every state.
+// Match reports, inside the transaction, whether a resource is still in the state that the
+// caller has read. A nil Match matches every state.
 type Match[T any] func(current T) bool
 
-// Check returns a VersionMismatch fault when the resource does not match.
+// Check returns a VersionMismatch fault if the resource does not match.
 func (m Match[T]) Check(current T) error {
 	if m == nil || m(current) {
 		return nil
@@ -22,7 +22,7 @@ func (m Match[T]) Check(current T) error {
 	return fault.New(fault.VersionMismatch, "The resource has changed since it was read. Read it again and repeat the change.")
 }
 
-// Target is a stored resource that is to be changed.
+// Target is a stored resource to change.
 type Target[T any] struct {
 	Account   string
 	Actor     Actor
@@ -30,15 +30,15 @@ type Target[T any] struct {
 	Match     Match[T]
 	// Load reads the resource in the transaction of the write.
 	Load func() (T, error)
-	// Hidden reports whether a member that the history does not show, such as a
-	// password, differs. It may be nil.
+	// Hidden reports whether a member that the history does not show, such as a password, has
+	// changed. It may be nil.
 	Hidden func(before, after T) bool
 }
 
-// Replace loads the resource, checks the precondition, and calls decide, which
-// checks and returns the new state. If the state differs, save stores it and the
-// change is recorded. Otherwise nothing is stored or recorded, and updated_at
-// stays as it is. A revert is always stored and recorded.
+// Replace loads the resource, checks the precondition, and calls decide, which validates and
+// returns the new state. If the state differs, save stores it and the change is recorded.
+// Otherwise nothing is stored or recorded, and updated_at keeps its value. A revert is always
+// stored and recorded.
 func Replace[T any](ctx context.Context, tx Recorder, target Target[T], decide func(before T) (T, error), save func(before, after T) error) (T, error) {
 	before, err := target.load()
 	if err != nil {
@@ -62,14 +62,14 @@ func Replace[T any](ctx context.Context, tx Recorder, target Target[T], decide f
 	return after, tx.RecordChanges(ctx, target.Account, made)
 }
 
-// IsRepetition reports whether a write would change nothing that the history
-// shows except updated_at. A revert is never a repetition.
+// IsRepetition reports whether the history would show no change except updated_at. A revert is
+// never a repetition.
 func IsRepetition[T any](actor Actor, kind, key string, before, after *T) (bool, error) {
 	made, err := Edit[T]{key, before, after}.change(actor, "", kind)
 	return made.isRepetition(), err
 }
 
-// isRepetition reports whether a change differs in updated_at at most and reverts nothing.
+// isRepetition reports whether at most updated_at differs. A revert is never a repetition.
 func (c Change) isRepetition() bool {
 	if c.Reverts != nil || c.Before == nil || c.After == nil {
 		return false
@@ -95,7 +95,7 @@ func timeless(document json.RawMessage) (members []member) {
 	return members
 }
 
-// Delete loads the resource, checks the precondition, lets remove delete it,
+// Delete loads the resource, checks the precondition, calls remove, which deletes the resource,
 // and records the change.
 func Delete[T any](ctx context.Context, tx Recorder, target Target[T], remove func(before T) error) error {
 	before, err := target.load()

@@ -1,17 +1,17 @@
-// Package coalesce answers many callers that ask for the same thing with few runs.
+// Package coalesce answers many callers that ask for the same thing with few runs of a function.
 //
 // # Protocol
 //
-// Calls with the same key queue up. One goroutine for each key answers them: it takes the
-// waiting calls as a batch, runs once for the batch, hands the result to its callers, and
-// repeats while new calls have arrived. A call does not join a batch that has begun, so a
-// result is at least as new as the call: a run reads after the call was made. Share is for
-// callers who also take an older result.
+// Calls with the same key queue up. One goroutine per key answers them. It takes the waiting
+// calls as a batch, runs the function once for the batch, hands the result to the batch's
+// callers, and repeats while new calls have arrived. A call never joins a batch that has begun.
+// So a result is at least as new as the call, because its run began after the call. Share is
+// for callers that also accept an older result.
 //
-// A caller whose context ends leaves at once. If its batch has not begun, the call is
-// removed and no longer counts as waiting. A run that has begun goes on, also when all its
-// callers have left: on PostgreSQL an aborted statement costs its connection, and callers
-// with short deadlines would never get a result that takes longer.
+// A caller whose context ends leaves at once. If its batch has not begun, the call is removed
+// and no longer counts as waiting. A run that has begun continues, even if all its callers have
+// left. There are two reasons: on PostgreSQL, an aborted statement costs its connection; and
+// callers with short deadlines would never get the result of a long run.
 package coalesce
 
 import (
@@ -24,7 +24,7 @@ import (
 	"sync"
 )
 
-// ErrStopped is returned for calls after Stop, and for calls that Stop ended.
+// ErrStopped is returned for calls after Stop, and for calls that Stop has ended.
 var ErrStopped = errors.New("the group is stopped")
 
 // FullError refuses a call because too many calls wait.
@@ -37,41 +37,41 @@ func (e *FullError) Error() string {
 	return fmt.Sprintf("calls with a total weight of %d are waiting already", e.Waiting)
 }
 
-// Group answers calls. Its zero value is ready for use and has no bounds. All runs of a
-// group must do the same.
+// Group answers calls. The zero value is ready for use and has no bounds. All runs of a group
+// must do the same work.
 type Group[K comparable, In, Out any] struct {
 	// Weight returns the weight of a call for the bounds. If it is nil, each call weighs 1.
 	Weight func(In) int
-	// MaxBatch bounds the weight of a batch; 0 means no bound. One call always fits.
+	// MaxBatch bounds the weight of a batch; 0 means no bound. A single call always fits.
 	MaxBatch int
-	// MaxWaiting bounds the weight of the waiting calls of a key; 0 means no bound. One
+	// MaxWaiting bounds the weight of the waiting calls of a key; 0 means no bound. A single
 	// call may always wait.
 	MaxWaiting int
 
 	running sync.WaitGroup
 	mu      sync.Mutex
 	stopped bool
-	queues  map[K]*queue[In, Out] // each is answered by a goroutine
+	queues  map[K]*queue[In, Out] // a goroutine answers each queue
 }
 
-// queue is the calls of a key.
+// queue has the calls of a key.
 type queue[In, Out any] struct {
 	waiting []*call[In, Out]
-	weight  int             // of the waiting calls
-	begun   *batch[In, Out] // the batch that runs, or nil
+	weight  int             // the total weight of the waiting calls
+	begun   *batch[In, Out] // the running batch, or nil
 }
 
-// call is the call of one caller, who waits for its result.
+// call is the call of one caller, which waits for the result.
 type call[In, Out any] struct {
 	in     In
-	shares bool            // it may join a run that has begun
+	shares bool            // the call may join a run that has begun
 	ctx    context.Context //nolint:containedctx // the first call of a batch lends its values to the run
 	run    func(context.Context, []In) (Out, error)
-	batch  *batch[In, Out] // once it has begun
+	batch  *batch[In, Out] // set once the batch has begun
 	done   chan struct{}
 }
 
-// batch is the calls that one run answers.
+// batch has the calls that one run answers.
 type batch[In, Out any] struct {
 	in     []In // the inputs of its calls
 	run    func(context.Context, []In) (Out, error)
@@ -81,17 +81,17 @@ type batch[In, Out any] struct {
 
 	out      Out
 	err      error
-	panicked string // what the run panicked with, and where
+	panicked string // the value and the stack of a panic in the run
 }
 
-// Do returns the result of a run that began after the call. run gets the inputs of the
-// calls of its batch, in their order.
+// Do returns the result of a run that began after the call. run gets the inputs of all calls of
+// its batch, in order.
 func (g *Group[K, In, Out]) Do(ctx context.Context, key K, in In, run func(ctx context.Context, calls []In) (Out, error)) (Out, error) {
 	return g.do(key, &call[In, Out]{in: in, ctx: ctx, run: run, done: make(chan struct{})})
 }
 
-// Share is Do for a caller who also takes the result of a run that began before the call.
-// Such a run does not get the caller's input.
+// Share is like Do, but also accepts the result of a run that began before the call. Such a run
+// does not get the caller's input.
 func (g *Group[K, In, Out]) Share(ctx context.Context, key K, in In, run func(ctx context.Context, calls []In) (Out, error)) (Out, error) {
 	return g.do(key, &call[In, Out]{in: in, shares: true, ctx: ctx, run: run, done: make(chan struct{})})
 }
@@ -115,7 +115,7 @@ func (g *Group[K, In, Out]) do(key K, own *call[In, Out]) (out Out, err error) {
 	return own.batch.out, own.batch.err
 }
 
-// Stop ends all runs and waits for them.
+// Stop ends all runs and waits until they have ended.
 func (g *Group[K, In, Out]) Stop() {
 	g.mu.Lock()
 	g.stopped = true
@@ -174,7 +174,7 @@ func (g *Group[K, In, Out]) leave(key K) {
 	}
 }
 
-// removeLeft removes the waiting calls whose callers have left, or are about to.
+// removeLeft removes the waiting calls whose context has ended.
 func (g *Group[K, In, Out]) removeLeft(q *queue[In, Out]) {
 	q.waiting = slices.DeleteFunc(q.waiting, func(each *call[In, Out]) bool {
 		left := each.ctx.Err() != nil
@@ -185,10 +185,10 @@ func (g *Group[K, In, Out]) removeLeft(q *queue[In, Out]) {
 	})
 }
 
-// answer runs batches of the waiting calls of a key until there are none.
+// answer runs batches of a key's waiting calls until no calls wait.
 func (g *Group[K, In, Out]) answer(key K, q *queue[In, Out]) {
 	for {
-		runtime.Gosched() // lets more callers join first, which saves a busy node a third of its runs
+		runtime.Gosched() // lets more callers join first; on a busy node this saves a third of the runs
 		next := g.next(key, q)
 		if next == nil {
 			return
@@ -216,7 +216,7 @@ func (b *batch[In, Out]) add(own *call[In, Out]) {
 	own.batch = b
 }
 
-// next begins the next batch, or removes the queue of a key without calls.
+// next begins the next batch. If no calls wait, it removes the key's queue.
 func (g *Group[K, In, Out]) next(key K, q *queue[In, Out]) *batch[In, Out] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -241,7 +241,7 @@ func (g *Group[K, In, Out]) next(key K, q *queue[In, Out]) *batch[In, Out] {
 	return b
 }
 
-// fitting returns how many of the first calls fit into a batch, and their weight.
+// fitting returns how many calls from the front fit into a batch, and their weight.
 func (g *Group[K, In, Out]) fitting(waiting []*call[In, Out]) (count, weight int) {
 	for _, each := range waiting {
 		more := g.weigh(each.in)
@@ -253,7 +253,7 @@ func (g *Group[K, In, Out]) fitting(waiting []*call[In, Out]) (count, weight int
 	return count, weight
 }
 
-// answer runs once. A panic is kept for the callers: here it would end the process.
+// answer runs once. It catches a panic and keeps it for the callers, because here it would end the process.
 func (b *batch[In, Out]) answer() {
 	defer b.cancel()
 	defer func() {

@@ -12,11 +12,11 @@ import (
 	"github.com/signalbox/signalbox/internal/coalesce"
 )
 
-// desk answers calls when the test lets it.
+// desk has a group whose runs wait for the test.
 type desk struct {
 	group coalesce.Group[string, int, int]
 	begun chan []int // the calls of each run
-	open  chan error // what each run returns
+	open  chan error // the error that each run returns
 
 	shares bool // calls may share runs that have begun
 	calls  sync.WaitGroup
@@ -36,13 +36,13 @@ func (d *desk) run(ctx context.Context, calls []int) (int, error) {
 	}
 }
 
-// result is what a caller got.
+// result is the result of a call.
 type result struct {
 	out int
 	err error
 }
 
-// call calls in the background and waits until that is queued.
+// call starts a call in the background and waits until it is queued.
 func (d *desk) call(ctx context.Context, key string, in int) <-chan result {
 	got := make(chan result, 1)
 	d.calls.Go(func() {
@@ -126,7 +126,7 @@ func TestGroup(t *testing.T) {
 			leave()
 			wants(t, first, 0, context.Canceled)
 			wants(t, waits, 0, context.Canceled)
-			d.open <- nil // the run goes on although nobody waits for it
+			d.open <- nil // the run continues although nobody waits for it
 			runs(t, d, 3, 4)
 			d.open <- nil
 			wants(t, third, 4, nil)
@@ -180,8 +180,8 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// TestGroup_Bounds: a batch and those who wait have a weight, and those who leave do not
-// count. What is heavier than a bound is still answered, alone.
+// TestGroup_Bounds: batches and waiting calls are bounded by weight. Calls that leave do not
+// count. A call that is heavier than a bound is still answered, alone.
 func TestGroup_Bounds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -210,8 +210,8 @@ func TestGroup_Bounds(t *testing.T) {
 	})
 }
 
-// TestGroup_Panic: the callers of a run that panics panic, with the place, and the next
-// call is answered.
+// TestGroup_Panic: if a run panics, its callers panic with the same place. The next call is
+// answered.
 func TestGroup_Panic(t *testing.T) {
 	t.Parallel()
 	var group coalesce.Group[string, int, int]
@@ -228,7 +228,7 @@ func TestGroup_Panic(t *testing.T) {
 	}
 }
 
-// TestGroup_Values: a run sees the values of the first caller's context, and not its end.
+// TestGroup_Values: a run has the values of the first caller's context, but does not end with it.
 func TestGroup_Values(t *testing.T) {
 	t.Parallel()
 	type name struct{}

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// chain is the ancestors of a config, the root first, and then the config itself.
+// chain is a config with its ancestors: the root first, the config itself last.
 type chain []*Config
 
 func newChain(configs []Config) (c chain) {
@@ -26,7 +26,7 @@ func (c chain) above() chain { return c[:len(c)-1] }
 // last returns the config that the chain belongs to.
 func (c chain) last() *Config { return c[len(c)-1] }
 
-// declared returns the item of a key in the nearest config that has it, and the key of that config.
+// declared returns the item of a key in the nearest config that has one, and the key of that config.
 func (c chain) declared(key string) (Item, string, bool) {
 	for _, config := range slices.Backward(c) {
 		if item, found := config.Items[key]; found {
@@ -50,7 +50,7 @@ func (c Config) keys() []string {
 	return slices.Sorted(maps.Keys(keys))
 }
 
-// schemas returns all schemas of a key.
+// schemas returns all schemas that the configs of the chain have for a key.
 func (c chain) schemas(key string) (schemas []json.RawMessage) {
 	for _, config := range c {
 		if schema := config.Items[key].Schema; schema != nil {
@@ -60,7 +60,7 @@ func (c chain) schemas(key string) (schemas []json.RawMessage) {
 	return schemas
 }
 
-// environments returns "", which stands for no environment, and then the environments that override a key.
+// environments returns the environments that override a key. The first element is "", which means no environment.
 func (c chain) environments(key string) []string {
 	found := map[string]bool{"": true}
 	for _, config := range c {
@@ -73,7 +73,7 @@ func (c chain) environments(key string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// layers returns the values that are merged for a key in an environment; none if the chain has no value for the key.
+// layers returns the values that are merged for a key in an environment, or none if the chain has no such value.
 func (c chain) layers(key, environment string) (found layers) {
 	for _, config := range c {
 		if item, has := config.Items[key]; has {
@@ -86,8 +86,8 @@ func (c chain) layers(key, environment string) (found layers) {
 	return found
 }
 
-// changedKeys returns the keys that must be checked again, here and below: keys that were added or removed, keys with
-// another type or schema, and JSON items with another value. A value that is only spelled differently counts as changed.
+// changedKeys returns the keys to check again, in this config and below: added and removed keys, keys with a new type or
+// schema, and JSON items with a new value. A value that is only spelled differently counts as changed.
 func changedKeys(was Config, after chain) map[string]bool {
 	changed, is := map[string]bool{}, after.last()
 	for key, item := range was.Items {
@@ -117,7 +117,7 @@ func changedKeys(was Config, after chain) map[string]bool {
 	return changed
 }
 
-// only returns a config with just the items and overrides of some keys, copied so that the rest can be freed; nil keeps all.
+// only returns a config with only these keys, copied so that the rest can be freed; nil keeps all keys.
 func (c Config) only(keys map[string]bool) Config {
 	if keys == nil {
 		return c

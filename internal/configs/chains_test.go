@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// refusals returns the places of a refusal, and the sentences at them.
+// refusals returns the sentences of a refusal by the place in the input that they name.
 func refusals(t *testing.T, err error) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -25,8 +25,8 @@ func refusals(t *testing.T, err error) map[string]string {
 	return found
 }
 
-// requireRefused checks that a write is refused at exactly these places, in
-// sentences that have these words in them.
+// requireRefused checks that a write is refused at exactly these places. Each sentence must
+// contain the given words.
 func requireRefused(t *testing.T, err error, want values) {
 	t.Helper()
 	got := refusals(t, err)
@@ -42,8 +42,8 @@ func requireRefused(t *testing.T, err error, want values) {
 	}
 }
 
-// family is a chain of three: the root declares, the child overrides, the leaf
-// repeats an item and overrides one of the root.
+// family creates a chain of three configs: the root declares items, the child overrides them,
+// and the leaf repeats one item and overrides another.
 func family(t *testing.T, h *fixture) {
 	t.Helper()
 	h.create(t, draft("root", "", values{"port": "1", "name": `"x"`, "on": "true", "db": `{"host":"a"}`, "unused": "1"}))
@@ -157,7 +157,7 @@ func TestReplace_SchemasHoldHereAndBelow(t *testing.T) {
 		h := newFixture(t, database, "pro")
 		root := func(value string) configs.Draft { return fitting(draft("root", "", values{"db": value}), "db", server) }
 		h.create(t, root(`{"host":"a","port":1}`))
-		h.create(t, in(draft("child", "root", nil), "production", values{"db": `{"port":2}`})) // a part of an object fits, too
+		h.create(t, in(draft("child", "root", nil), "production", values{"db": `{"port":2}`})) // an override may have only a part of an object
 		h.create(t, fitting(draft("leaf", "child", values{"db": `{"mode":"a"}`}), "db", `{"maxProperties":3}`))
 
 		for name, each := range map[string]struct {

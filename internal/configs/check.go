@@ -12,12 +12,12 @@ import (
 // check finds the problems that one write would cause in the chains that it touches.
 type check struct {
 	write   write
-	after   chain           // of the config as it is written
-	changed map[string]bool // nil: every key, because the parent changed
+	after   chain           // the chain of the config as it is written
+	changed map[string]bool // nil means every key, because the parent changed
 	chains  map[string]chain
 
 	problems *fault.Problems
-	broken   map[string]bool // keys whose value does not fit in the written config itself
+	broken   map[string]bool // keys whose value breaks a schema in the written config itself
 	schemas  *schemas
 }
 
@@ -82,7 +82,7 @@ func (c *check) ownPath(environment, key, pointer string) string {
 	case !overridden:
 		return itemPath(key) + "/value" + pointer
 	case c.write.frozen(environment, key):
-		return itemPath(key) // the override itself was not sent
+		return itemPath(key) // the request did not send the override
 	}
 	return overridePath(environment, key) + pointer
 }
@@ -117,7 +117,7 @@ func (c *check) below(config Config) {
 	})
 	c.fit(chain, func(environment, key string, found violation) {
 		if c.broken[key] {
-			return // own has reported it
+			return // own has reported this already
 		}
 		path := c.cause(key)
 		if c.changesOverride(environment, key) {
@@ -128,7 +128,7 @@ func (c *check) below(config Config) {
 	})
 }
 
-// cause returns the path of the change that causes a problem in a config below.
+// cause returns the path of the change that causes a problem in a descendant.
 func (c *check) cause(key string) string {
 	item, declares := c.after.last().Items[key]
 	if !declares && c.changed == nil {
@@ -155,7 +155,7 @@ func (c *check) changesOverride(environment, key string) bool {
 	return has && !bytes.Equal(is, c.write.stored().Environments[environment][key])
 }
 
-// fit checks the values of the last config's own keys against their schemas; all other values are those of its parent.
+// fit checks the values of the last config's own keys against their schemas. All other values come from its parent.
 func (c *check) fit(chain chain, report func(environment, key string, found violation)) {
 	for _, key := range chain.last().keys() {
 		schemas := chain.schemas(key)
@@ -175,13 +175,13 @@ func (c *check) fit(chain chain, report func(environment, key string, found viol
 				return
 			}
 			if len(found) > 0 && environment == "" {
-				break // the environments inherit the violation
+				break // the environments inherit this violation
 			}
 		}
 	}
 }
 
-// lookUp spends the work of looking up the items of the last config, and reports whether enough was left.
+// lookUp counts the work of looking up the items of the last config, and reports whether the limit allows it.
 func (c *check) lookUp(chain chain) bool {
 	config := chain.last()
 	keys := len(config.Items)

@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// provide creates the common config if a read asks for it and it does not exist.
+// provide creates the common config if it is the requested one and does not exist.
 func (s *Service) provide(ctx context.Context, account, key string) error {
 	if key != Common {
 		return nil
@@ -20,7 +20,7 @@ func (s *Service) provide(ctx context.Context, account, key string) error {
 	return s.Store.Write(ctx, account, func(ctx context.Context, tx Tx) error { return ensureCommon(ctx, tx, account) })
 }
 
-// ensureCommon creates the common config unless it exists. It ignores the limit of the plan, because nobody asked for it.
+// ensureCommon creates the common config if it is missing. It ignores the plan's limit: no caller asked for the config.
 func ensureCommon(ctx context.Context, tx Tx, account string) error {
 	_, err := tx.Config(ctx, account, Common)
 	if !fault.Is(err, fault.NotFound) {

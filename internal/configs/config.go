@@ -21,15 +21,15 @@ const (
 // Common is the key of the default parent.
 const Common = "common"
 
-// Limits of every plan. A write reads the whole chain of a config and all configs below it.
+// Limits in every plan. A write reads the whole chain of a config and all its descendants.
 const (
-	MaxConfigs    = 10_000    // of an account
-	MaxBytes      = 16 << 20  // of all configs of an account, as they are stored
-	MaxDepth      = 32        // configs of a chain
-	MaxItems      = 5_000     // of a config
-	MaxSchemas    = 200       // items with a schema in a config
+	MaxConfigs    = 10_000    // per account
+	MaxBytes      = 16 << 20  // of all stored configs of an account
+	MaxDepth      = 32        // configs in a chain
+	MaxItems      = 5_000     // per config
+	MaxSchemas    = 200       // items with a schema, per config
 	MaxValue      = 256 << 10 // bytes of JSON text of a value or an override
-	MaxDefinition = 1 << 20   // bytes of all items and overrides of a config
+	MaxDefinition = 1 << 20   // bytes of all items and overrides, per config
 	MaxNesting    = 64        // levels of arrays and objects in a value
 )
 
@@ -61,7 +61,7 @@ type Item struct {
 	Value       json.RawMessage `json:"value"`
 	Type        Type            `json:"type"`
 	Description *string         `json:"description"`
-	// Schema is the schema for the resolved value of a JSON item, here and below; nil is none.
+	// Schema is for the resolved value of a JSON item, in this config and its descendants; nil is none.
 	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
@@ -74,17 +74,17 @@ type Config struct {
 	Key          string               `json:"-"`
 	Name         string               `json:"name"`
 	Description  *string              `json:"description"`
-	Parent       *string              `json:"parent"` // nil: standalone
+	Parent       *string              `json:"parent"` // nil for none
 	Items        map[string]Item      `json:"items"`
 	Environments map[string]Overrides `json:"environments"`
 	CreatedAt    time.Time            `json:"created_at"`
 	UpdatedAt    time.Time            `json:"updated_at"`
 }
 
-// itemPath returns the path of an item below the attributes.
+// itemPath returns the path of an item below /data/attributes.
 func itemPath(key string) string { return "items/" + fault.Escape(key) }
 
-// overridePath returns the path of an override below the attributes.
+// overridePath returns the path of an override below /data/attributes.
 func overridePath(environment, key string) string {
 	return overrides.Path(environment) + "/" + fault.Escape(key)
 }
@@ -117,7 +117,7 @@ func (c Config) size() int {
 	return size
 }
 
-// sameBase reports whether two configs differ at most in their environments.
+// sameBase reports whether two configs are equal except for their environments.
 func sameBase(was, is Config) bool {
 	return was.Name == is.Name && sameText(was.Description, is.Description) && sameText(was.Parent, is.Parent) &&
 		maps.EqualFunc(was.Items, is.Items, func(was, is Item) bool {

@@ -95,7 +95,7 @@ func TestCommon_NeitherRefusedNorDeleted(t *testing.T) {
 		h.create(t, draft(fmt.Sprint("config-", i), "", nil))
 	}
 	alone, below := draft("one-more", "", nil), draft("one-more", "", nil)
-	below.Parent = optional.Value[string]{} // common, which does not exist yet and is not counted
+	below.Parent = optional.Value[string]{} // its default parent common does not exist yet, and does not count
 	for _, wanted := range []configs.Draft{alone, below} {
 		_, err := h.Create(t.Context(), h.owner, wanted)
 		if !fault.Is(err, fault.LimitReached) {
@@ -205,7 +205,7 @@ func TestCreate_Limits(t *testing.T) {
 	requireRefused(t, err, values{"items": "200"})
 }
 
-// demote makes an environment unmanaged, beside the rules of environments.
+// demote makes an environment unmanaged without checking the rules of environments.
 func demote(t *testing.T, h *fixture, key string) {
 	t.Helper()
 	h.write(t, func(ctx context.Context, tx *store.Tx) error {
@@ -244,7 +244,7 @@ func TestReplace_FrozenOverridesStay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			same(t, h.replace(t, allowed).Environments["qa"], frozen)
 			if _, has := h.get(t, "config").Environments["production"]; has {
-				t.Errorf("%s: what is managed was not replaced", name)
+				t.Errorf("%s: the override in the managed environment was not replaced", name)
 			}
 		})
 	}
@@ -377,12 +377,12 @@ func TestStripValues(t *testing.T) {
 	})
 }
 
-// Configs are written many at once, and what they have together stays right.
+// StripValues writes many configs at once, and the stored total size stays correct.
 func TestStripValues_ManyConfigs(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newFixture(t, database, "pro")
-		const many = 600 // several statements, the last ones smaller
+		const many = 600 // enough for several statements, the last one smaller
 		bare, held := make([]configs.Config, many), make([]configs.Config, many)
 		keys := make([]string, many)
 		for i := range held {

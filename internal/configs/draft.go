@@ -17,11 +17,11 @@ type Draft struct {
 	Key         optional.Value[string]
 	Name        optional.Value[string]
 	Description optional.Value[string]
-	// Parent null means no parent. If it is absent, a new config gets the default parent, and a replaced one keeps its own.
+	// Parent is null for none. If absent, a new config gets the default parent, and a replaced config keeps its parent.
 	Parent       optional.Value[string]
 	Items        map[string]ItemDraft
 	Environments map[string]Overrides
-	// Restores says that the draft is an earlier state of the config: a missing schema means that there was none.
+	// Restores says that the draft is an earlier state of the config. A missing schema then means that there was none.
 	Restores bool
 	// Problems starts with the problems found while reading the input.
 	Problems fault.Problems
@@ -29,15 +29,15 @@ type Draft struct {
 
 // ItemDraft is the item that a caller asks for.
 type ItemDraft struct {
-	Value       json.RawMessage // nil: none was sent
+	Value       json.RawMessage // nil if no value was sent
 	Type        optional.Value[string]
 	Description optional.Value[string]
-	// Schema keeps the stored schema if it is absent: clients that do not know schemas must not remove them.
+	// Schema is the new schema. If absent, the stored one stays: clients that do not know schemas must not remove it.
 	Schema optional.Value[json.RawMessage]
 }
 
-// validate checks every rule that does not need the database, and returns the config with its compiled schemas, which
-// are nil if there is too much to check. The caller decides about an absent parent.
+// validate checks every rule that does not need the database. It returns the config with its compiled schemas, which
+// are nil if the draft is too large to check. The caller of validate handles an absent parent.
 func (d *Draft) validate(key string) (Config, *schemas) {
 	config := Config{Key: key, Name: d.Name.Or(key), Description: d.Description.Pointer(), Parent: d.Parent.Pointer(),
 		Items: make(map[string]Item, len(d.Items)), Environments: map[string]Overrides{}}
@@ -90,7 +90,7 @@ func (d *Draft) item(name string) Item {
 	return item
 }
 
-// itemType returns the type that was sent, or else the type of the value.
+// itemType returns the type that was sent. If none was sent, it returns the type of the value.
 func (d *Draft) itemType(path string, draft ItemDraft) Type {
 	text, sent := draft.Type.Get()
 	if !sent {
@@ -120,7 +120,7 @@ func (d *Draft) checkSize(path string, value json.RawMessage) bool {
 func (d *Draft) checkSchemas(config Config) *schemas {
 	sent := newSchemas()
 	if d.Problems.Mentions("items") {
-		return sent // there are too many items or schemas
+		return sent // too many items or schemas to compile
 	}
 	for _, name := range slices.Sorted(maps.Keys(config.Items)) {
 		item, path := config.Items[name], itemPath(name)+"/schema"
@@ -137,7 +137,7 @@ func (d *Draft) checkSchemas(config Config) *schemas {
 	return sent
 }
 
-// overrides returns the overrides of an environment, without null ones.
+// overrides returns the overrides of an environment, except null ones.
 func (d *Draft) overrides(environment string) Overrides {
 	kept := Overrides{}
 	for _, name := range slices.Sorted(maps.Keys(d.Environments[environment])) {

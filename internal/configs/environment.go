@@ -7,9 +7,9 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 )
 
-// InEnvironment visits all configs of an account, sorted by key, with their values
-// in an environment, which need not exist. It visits one at a time: every config
-// repeats its inherited values, so all together may be much larger than stored.
+// InEnvironment visits all configs of an account, sorted by key, with their values in an
+// environment, which need not exist. It visits one at a time, because every config repeats its
+// inherited values and all together may be much larger than the stored configs.
 func InEnvironment(ctx context.Context, tx ReadTx, account, environment string, visit func(Resolved) error) error {
 	found, err := page.All(func(request page.Request) (page.List[Config], error) {
 		return tx.Configs(ctx, account, Filter{}, request)
@@ -29,7 +29,7 @@ func InEnvironment(ctx context.Context, tx ReadTx, account, environment string, 
 	return nil
 }
 
-// chainOf returns the ancestors of a config, the root first, and then the config.
+// chainOf returns a config with its ancestors: the root first, the config last.
 func chainOf(config Config, byKey map[string]Config) []Config {
 	chain := []Config{config}
 	for config.Parent != nil && len(chain) < MaxDepth {

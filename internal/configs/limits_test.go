@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// bytes is what the account's configs have in all.
+// bytes returns the total size of the account's configs.
 func (h *fixture) bytes(t testing.TB) (count int) {
 	t.Helper()
 	err := h.db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) (err error) {
@@ -65,8 +65,8 @@ func TestConfigBytes_FollowWrites(t *testing.T) {
 	})
 }
 
-// almostFull is a store whose accounts have more bytes of configs than it holds:
-// writing 16 MiB would take the test seconds.
+// almostFull is a store that reports more bytes of configs than it has. Writing 16 MiB would
+// take seconds.
 type almostFull struct {
 	configs.Store
 	more int
@@ -112,11 +112,11 @@ func TestCreate_AccountBytesLimit(t *testing.T) {
 	h.replace(t, large("small"))
 	same(t, h.bytes(t), before)
 
-	h.Store = almostFull{h.Store, configs.MaxBytes} // a full account may still shrink
+	h.Store = almostFull{h.Store, configs.MaxBytes} // in a full account, configs may still become smaller
 	h.replace(t, draft("small", "", nil))
 }
 
-// One long text that is looked at very often, in a few hundred kilobytes.
+// A request of a few hundred kilobytes has a schema that checks one long text very often.
 func TestCreate_LongTextUnderManyParts(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
@@ -130,7 +130,7 @@ func TestCreate_LongTextUnderManyParts(t *testing.T) {
 	same(t, h.count(t), 0)
 }
 
-// Values are merged and decoded for every config below.
+// Every descendant must merge and decode large values.
 func TestReplace_ManyLargeMergesBelow(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, storetest.New(t, "sqlite"), "pro")

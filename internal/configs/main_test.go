@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const racers = 32
 
-// fixture is a service on a real database with one account.
+// fixture is a service on a real database that has one account.
 type fixture struct {
 	*configs.Service
 	database storetest.Database
@@ -40,7 +40,7 @@ func newService(db *store.DB) *configs.Service {
 	return &configs.Service{Store: db.Configs(), Plans: plans.BuiltIn(), Writable: environments.Writable}
 }
 
-// race lets racers start at once on all nodes and returns what each was told.
+// race starts all racers at once, spread over all nodes, and returns the error of each.
 func (h *fixture) race(t *testing.T, racers int, run func(node *configs.Service, racer int) error) []error {
 	t.Helper()
 	return storetest.Race(storetest.Nodes(t, h.database, h.Service, newService), racers, run)
@@ -73,7 +73,7 @@ func (h *fixture) get(t testing.TB, key string) configs.Config {
 	return config
 }
 
-// count reads beside the service, which would make the common config.
+// count reads without the service, which would create the common config.
 func (h *fixture) count(t testing.TB) (count int) {
 	t.Helper()
 	err := h.db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) (err error) {
@@ -99,8 +99,8 @@ func (h *fixture) history(t testing.TB) []changes.Change {
 	return storetest.History(t, h.db, h.owner.Account, configs.Kind)
 }
 
-// draft is a config below another, or below none, with items whose types are
-// read off their values.
+// draft returns a config with a parent, or with none if parent is "". The types of its items
+// follow from their values.
 func draft(key, parent string, values map[string]string) configs.Draft {
 	made := configs.Draft{Key: optional.Of(key), Parent: optional.Of(parent), Items: map[string]configs.ItemDraft{},
 		Environments: map[string]configs.Overrides{}}
@@ -123,7 +123,7 @@ func in(made configs.Draft, environment string, values map[string]string) config
 	return made
 }
 
-// fitting gives an item of a draft a schema.
+// fitting adds a schema to an item of a draft.
 func fitting(made configs.Draft, item, schema string) configs.Draft {
 	changed := made.Items[item]
 	changed.Schema = optional.Of(json.RawMessage(schema))

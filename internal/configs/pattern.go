@@ -8,7 +8,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// pattern is a regular expression of a schema. Matching time is proportional to its instructions times the text.
+// pattern is a regular expression of a schema. Matching takes time in proportion to instructions times text length.
 type pattern struct {
 	*regexp.Regexp
 	instructions int
@@ -17,7 +17,7 @@ type pattern struct {
 // patterns are the patterns of one schema.
 type patterns map[string]pattern
 
-// compile compiles a pattern unless the patterns of the schema are too large together.
+// compile compiles a pattern, unless all patterns of the schema together would be too large.
 func (p patterns) compile(text string) (jsonschema.Regexp, error) {
 	if known, compiled := p[text]; compiled {
 		return known, nil
@@ -35,7 +35,7 @@ func (p patterns) compile(text string) (jsonschema.Regexp, error) {
 		total += other.instructions
 	}
 	if total > maxInstructions {
-		return nil, fmt.Errorf("with the schema's other patterns it comes to %d instructions, repetitions written out; at most %d are allowed", total, maxInstructions)
+		return nil, fmt.Errorf("the patterns of the schema have %d instructions in total, with repetitions expanded; at most %d are allowed", total, maxInstructions)
 	}
 	p[text] = pattern{Regexp: regexp.MustCompile(text), instructions: len(program.Inst)}
 	return p[text], nil

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// processorTime is not what other processes take, as the clock is.
+// processorTime returns the processor time of this process. Other processes do not affect it,
+// unlike the clock.
 func processorTime(t *testing.T) time.Duration {
 	t.Helper()
 	var usage syscall.Rusage

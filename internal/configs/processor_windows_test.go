@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// processorTime is not what other processes take, as the clock is.
+// processorTime returns the processor time of this process. Other processes do not affect it,
+// unlike the clock.
 func processorTime(t *testing.T) time.Duration {
 	t.Helper()
 	process, err := syscall.GetCurrentProcess()

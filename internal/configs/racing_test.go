@@ -18,8 +18,8 @@ import (
 	"github.com/signalbox/signalbox/internal/suite"
 )
 
-// Two writers, each of which makes one half of a circle: on PostgreSQL they
-// are on different nodes.
+// Two writers each set one of two parents that form a cycle together. On PostgreSQL they use
+// different nodes.
 func TestReplace_RaceToCycleOfTwo(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -61,8 +61,8 @@ func TestReplace_RaceToCycleOfMany(t *testing.T) {
 	})
 }
 
-// A child that overrides an item races with a parent that removes it, and a
-// new child with the deletion of its parent.
+// A child overrides an item while its parent removes the item. Another child is created while
+// its parent is deleted.
 func TestRace_ChainsStayValid(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -129,8 +129,7 @@ func TestReplace_RaceOnOneVersion(t *testing.T) {
 	})
 }
 
-// requireValidChains checks every rule of chains on what is stored, and returns
-// the chains.
+// requireValidChains checks every rule of chains on the stored configs, and returns the chains.
 func requireValidChains(t testing.TB, h *fixture) (chains [][]configs.Config) {
 	t.Helper()
 	list, err := h.Configs(t.Context(), h.owner, configs.Filter{}, page.First())
@@ -180,16 +179,15 @@ func isOf(value json.RawMessage, declared configs.Type) bool {
 	return declared == configs.JSON
 }
 
-// Whatever is written, in whatever order, what is stored keeps the rules, and
-// every JSON value resolves to what its schemas allow: here, objects without b
-// beside a.
+// Any sequence of writes keeps the rules of chains, and every JSON value fits its schemas. The
+// schema here allows objects that do not have both a and b.
 func TestReplace_AnyWritesKeepChainsValid(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	rapid.Check(t, func(r *rapid.T) {
 		names := []string{"c1", "c2", "c3", "c4"}
 		item, value := rapid.SampledFrom([]string{"x", "y"}), rapid.SampledFrom([]string{`{"a":1}`, `{"b":1}`, `{"a":2}`, `{"b":2}`, `{}`, `"s"`})
-		beginning := make([]configs.Config, len(names)) // a chain, instead of what the last case left
+		beginning := make([]configs.Config, len(names)) // start with a chain, not with the result of the last case
 		for i, name := range names {
 			beginning[i] = configs.Config{Account: h.owner.Account, Key: name, Name: name}
 			if i > 0 {
@@ -214,7 +212,7 @@ func TestReplace_AnyWritesKeepChainsValid(t *testing.T) {
 	})
 }
 
-// apply creates, replaces or, now and then, deletes.
+// apply creates, replaces or sometimes deletes a config.
 func apply(t *testing.T, h *fixture, made configs.Draft, action int) {
 	t.Helper()
 	key := made.Key.Or("")
@@ -229,7 +227,7 @@ func apply(t *testing.T, h *fixture, made configs.Draft, action int) {
 	}
 }
 
-// requireFitting checks that what has a schema anywhere in its chain fits it.
+// requireFitting checks that every value fits all schemas of its chain.
 func requireFitting(t *testing.T, chains [][]configs.Config) {
 	t.Helper()
 	for _, chain := range chains {

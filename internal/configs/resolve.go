@@ -17,13 +17,13 @@ const (
 	SourceEnvironment Source = "environment" // an override
 )
 
-// Origin is the config and source of a value; for a merged object, the last ones that contributed.
+// Origin is the config and source of a value. A merged object has the origin of the last part.
 type Origin struct {
 	Config string `json:"config"`
 	Source Source `json:"source"`
 }
 
-// Resolved is all values of a config, inherited ones included, in an environment or without one.
+// Resolved has all values of a config, with the inherited ones, in one environment or in none.
 type Resolved struct {
 	Key         string                     `json:"-"`
 	Environment *string                    `json:"environment"`
@@ -31,10 +31,10 @@ type Resolved struct {
 	Origins     map[string]Origin          `json:"origins"`
 }
 
-// Resolve returns the values of the last config of a chain. Without an environment only items count.
+// Resolve returns the values of the last config of a chain. If environment is nil, it ignores overrides.
 func Resolve(configs []Config, environment *string) Resolved {
 	var found members
-	var origins []Origin // of the layers
+	var origins []Origin // of each layer
 	resolved := Resolved{Environment: environment}
 	for _, config := range configs {
 		resolved.Key = config.Key
@@ -56,7 +56,7 @@ func Resolve(configs []Config, environment *string) Resolved {
 	return resolved
 }
 
-// MarshalJSON copies the bytes of the values. An encoder would check all of them again, and there may be thousands.
+// MarshalJSON copies the bytes of the values. An encoder would parse all of them again, and there may be thousands.
 func (r Resolved) MarshalJSON() ([]byte, error) {
 	keys, size := make([]string, 0, len(r.Values)), 100
 	for key, value := range r.Values {
@@ -92,7 +92,7 @@ func (r Resolved) appendValues(text []byte, keys []string) []byte {
 	return append(text, '}')
 }
 
-// appendName appends the name of a member, and the comma before it unless it is the first.
+// appendName appends the name of a member, with a comma before it unless index is 0.
 func appendName(text []byte, index int, name string) []byte {
 	if index > 0 {
 		text = append(text, ',')
@@ -102,10 +102,10 @@ func appendName(text []byte, index int, name string) []byte {
 
 func isObject(value json.RawMessage) bool { return value[0] == '{' }
 
-// layers are the values to merge for one key, the lowest first: one value of any kind, or several objects.
+// layers are the values to merge for one key, the lowest first: either one value of any kind, or several objects.
 type layers []json.RawMessage
 
-// with puts another value on top: an object merges with objects, and any other value hides the layers below it.
+// with adds a value on top. An object merges with the objects below it; any other value hides the layers below it.
 func (l layers) with(value json.RawMessage) layers {
 	if len(l) > 0 && isObject(value) && isObject(l[0]) {
 		return append(l, value)
@@ -113,7 +113,7 @@ func (l layers) with(value json.RawMessage) layers {
 	return layers{value}
 }
 
-// merge merges the layers into one value, made of their bytes.
+// merge merges the layers into one value. It copies their bytes without decoding.
 func (l layers) merge() json.RawMessage {
 	if len(l) == 1 {
 		return l[0]
@@ -145,13 +145,13 @@ func appendQuoted(text []byte, name string) []byte {
 // members are the members of merged objects, or the keys of configs, in the order of their first appearance.
 type members struct {
 	list  []member
-	index map[string]int // made when there are many
+	index map[string]int // created once there are many members
 }
 
 type member struct {
 	name  string
-	layer int    // the last object or config that has the member
-	below layers // the value before that layer
+	layer int    // the last object or config with this member
+	below layers // the layers of the value before that layer
 	value layers
 }
 

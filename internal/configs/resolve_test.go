@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/internal/configs"
 )
 
-// naive resolves as one would explain it, with decoded values.
+// naive resolves decoded values in the simplest way, for comparison.
 func naive(chain []configs.Config, environment *string) (map[string]any, map[string]configs.Origin) {
 	found, origins := map[string]any{}, map[string]configs.Origin{}
 	lay := func(key string, value json.RawMessage, origin configs.Origin) {
@@ -38,7 +38,7 @@ func naive(chain []configs.Config, environment *string) (map[string]any, map[str
 	return found, origins
 }
 
-// merged is the whole rule: objects merge, all else replaces.
+// merged is the whole rule: objects merge, and any other value replaces the value below.
 func merged(below, above any) any {
 	lower, isObject := below.(map[string]any)
 	upper, isObjectToo := above.(map[string]any)
@@ -57,13 +57,13 @@ func merged(below, above any) any {
 
 func decoded(text json.RawMessage) (value any) {
 	if err := json.Unmarshal(text, &value); err != nil {
-		panic(fmt.Sprintf("%s: %v", text, err)) // the texts are those of tests
+		panic(fmt.Sprintf("%s: %v", text, err)) // the texts come from the tests
 	}
 	return value
 }
 
-// anyValue draws JSON text: few names, so that objects meet, odd ones among
-// them, and names that come twice. The innermost objects may have many members.
+// anyValue generates JSON texts. It uses few names, so that objects have common members; some
+// names are odd, and some occur twice. The innermost objects may have many members.
 func anyValue(depth int) *rapid.Generator[string] {
 	names := []string{`"a"`, `"b"`, `"\u0061"`, `"é"`, `"\"\\"`, `""`, `"<&>"`, `"c"`, `"d"`, `"e"`, `"f"`, `"g"`, `"h"`, `"i"`, `"j"`, `"k"`, `"l"`, `"m"`, `"n"`, `"o"`}
 	scalars := rapid.SampledFrom([]string{`1`, `-0.0`, `1e2`, `"x"`, `""`, `"{}"`, `true`, `false`, `null`, `[]`, `[{"a":1}]`})
@@ -148,8 +148,8 @@ func TestResolve_UnmergedValuesKeepBytes(t *testing.T) {
 	same(t, string(resolved.Values["merged"]), `{"z":`+odd+`,"a":1.50}`)
 }
 
-// tenLevels is a chain of depth ten whose configs have items of all types; as
-// many as are given, on every level.
+// tenLevels returns a chain of ten configs. Each config has the given number of items, of all
+// types.
 func tenLevels(items int) []configs.Config {
 	var chain []configs.Config
 	for depth := range 10 {
@@ -193,7 +193,7 @@ func TestResolved_MarshalJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		type plain configs.Resolved // without its own encoding
+		type plain configs.Resolved // has no MarshalJSON
 		want, err := json.Marshal(plain(resolved))
 		if err != nil {
 			t.Fatal(err)

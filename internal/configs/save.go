@@ -19,13 +19,13 @@ import (
 // write is one write to a config.
 type write struct {
 	before *Config // nil for a creation
-	// sent is the overrides of the request. The stored config may have frozen ones in addition.
+	// sent has the overrides of the request. The stored config may also have frozen overrides.
 	sent    map[string]Overrides
 	schemas *schemas
 	warn    *fault.Problems // receives warnings
 }
 
-// stored returns the config before the write; an empty one for a creation.
+// stored returns the config before the write, or an empty one for a creation.
 func (w write) stored() Config {
 	if w.before == nil {
 		return Config{}
@@ -33,14 +33,14 @@ func (w write) stored() Config {
 	return *w.before
 }
 
-// frozen reports whether a stored override was not sent but stays, because its environment is unmanaged.
+// frozen reports whether an override stays although it was not sent, because its environment is unmanaged.
 func (w write) frozen(environment, key string) bool {
 	_, was := w.stored().Environments[environment][key]
 	_, sent := w.sent[environment][key]
 	return was && !sent
 }
 
-// checked returns the config to store, or the rules that it breaks.
+// checked returns the config to store, or an error with the rules that it breaks.
 func (s *Service) checked(ctx context.Context, tx Tx, caller accounts.Caller, write write, after Config) (Config, error) {
 	if after.Parent != nil && *after.Parent == Common && after.Key != Common {
 		if err := ensureCommon(ctx, tx, after.Account); err != nil {
@@ -55,7 +55,7 @@ func (s *Service) checked(ctx context.Context, tx Tx, caller accounts.Caller, wr
 	return after, nil
 }
 
-// warnRepeated warns of sent overrides that change nothing. It skips overrides of several merged objects.
+// warnRepeated warns about sent overrides that change nothing. It ignores overrides that merge several objects.
 func (w write) warnRepeated(chain chain) {
 	if w.warn == nil {
 		return
@@ -71,8 +71,8 @@ func (w write) warnRepeated(chain chain) {
 	})
 }
 
-// prepare returns the config to store, and adds the problems that need the database. If the draft already has problems,
-// the caller's scope is not checked. If these are problems of items or overrides, chains are not checked either.
+// prepare returns the config to store, and adds the problems that only the database can show. If the draft already has
+// problems, the caller's scope is not checked; if they are in items or overrides, chains are not checked either.
 func (s *Service) prepare(ctx context.Context, tx ReadTx, caller accounts.Caller, write write, after Config, problems *fault.Problems) (Config, error) {
 	refused, broken := problems.Err() != nil, problems.Within("items") || problems.Within("environments")
 	managed, err := tx.ManagedEnvironments(ctx, caller.Account)
@@ -105,8 +105,8 @@ func (s *Service) prepare(ctx context.Context, tx ReadTx, caller accounts.Caller
 	return after, err
 }
 
-// saveWithinLimit stores a config if the account's configs stay within MaxBytes, which bounds the memory of requests
-// that read many configs.
+// saveWithinLimit stores a config if all configs of the account stay within MaxBytes. MaxBytes bounds the memory of
+// requests that read many configs.
 func saveWithinLimit(ctx context.Context, tx Tx, config Config) error {
 	before, err := tx.ConfigBytes(ctx, config.Account)
 	if err != nil {
@@ -126,7 +126,7 @@ func saveWithinLimit(ctx context.Context, tx Tx, config Config) error {
 	return nil
 }
 
-// dropRemoved drops frozen overrides whose item the write removes, unless a config above declares the item.
+// dropRemoved drops a frozen override if the write removes its item, unless an ancestor declares the item.
 func (w write) dropRemoved(above chain, after Config) Config {
 	written, environments := above.with(after), make(map[string]Overrides, len(after.Environments))
 	for environment, values := range after.Environments {
@@ -160,12 +160,12 @@ func checkDefinition(config Config, problems *fault.Problems) {
 	}
 }
 
-// checkChains adds the problems that a write would cause in the chains that it touches.
+// checkChains adds the problems that a write would cause in all chains that it touches.
 func checkChains(ctx context.Context, tx ReadTx, write write, written chain, problems *fault.Problems) error {
-	write.schemas.work = maxSteps // the work before the lock does not count
+	write.schemas.work = maxSteps // work that was done before taking the lock does not count
 	check := newCheck(write, written, problems)
 	check.own()
-	if write.before == nil || !check.reachesBelow() { // a new config has none below it
+	if write.before == nil || !check.reachesBelow() { // a new config has no descendants
 		return nil
 	}
 	enough := errors.New("the work is spent")
@@ -176,7 +176,7 @@ func checkChains(ctx context.Context, tx ReadTx, write write, written chain, pro
 		return nil
 	})
 	if errors.Is(err, enough) {
-		return nil // the problems already say so
+		return nil // the problems have the error already
 	}
 	return err
 }
@@ -197,7 +197,7 @@ func parentsOf(ctx context.Context, tx ReadTx, config Config, problems *fault.Pr
 	}
 	chain, err := tx.ConfigChain(ctx, config.Account, parent)
 	if fault.Is(err, fault.NotFound) {
-		if parent != Common { // common is created when it is needed
+		if parent != Common { // common is created on demand
 			problems.Attribute("parent", "must be a config of this account, or null for none: there is no config %q", parent)
 		}
 		return nil, nil
@@ -210,7 +210,7 @@ func parentsOf(ctx context.Context, tx ReadTx, config Config, problems *fault.Pr
 	return chain, err
 }
 
-// path names the configs of a chain in order.
+// path returns the keys of a chain in order.
 func path(chain []Config) string {
 	names := make([]string, len(chain))
 	for i, config := range chain {
@@ -229,7 +229,7 @@ func repeats(stored, sent Overrides) bool {
 	return true
 }
 
-// checkScope refuses a change outside of the environments that the caller's key is restricted to.
+// checkScope refuses a change outside the environments to which the caller's key is restricted.
 func checkScope(caller accounts.Caller, before, after Config) error {
 	if caller.Environments == nil {
 		return nil

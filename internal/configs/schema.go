@@ -16,18 +16,18 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// Limits of a schema. They are checked when it is written, so that values are checked in bounded time later.
+// Limits of a schema. A write enforces them, so that checking a value later takes bounded time.
 const (
 	MaxSchema        = 64 << 10 // bytes of JSON text
 	MaxSchemaNesting = 64       // levels of arrays and objects
-	MaxSchemaNodes   = 2000     // values of any kind in its text
-	MaxSchemaDepth   = 32       // subschemas inside of each other, references followed
-	MaxSchemaParts   = 5000     // subschemas that apply to a value, references followed
+	MaxSchemaNodes   = 2000     // JSON values of any kind in its text
+	MaxSchemaDepth   = 32       // nested subschemas, counted through references
+	MaxSchemaParts   = 5000     // subschemas that apply to one value, counted through references
 	MaxPattern       = 1000     // bytes of a pattern
 	maxInstructions  = 5000     // of all patterns of a schema
 )
 
-// schemaURL is the name of every schema while it is compiled. Nothing is loaded from there.
+// schemaURL is the name of every schema during compilation. Nothing is loaded from this URL.
 const schemaURL = "https://signalbox.invalid/schema.json"
 
 // draft is the only dialect of JSON Schema that is accepted.
@@ -35,7 +35,7 @@ const draft = "https://json-schema.org/draft/2020-12/schema"
 
 const otherDraft = "must be " + draft + " or left out: no other draft is understood"
 
-// violation is a place where a value breaks its schema, or where a schema is not usable.
+// violation is a place where a value breaks its schema, or the part of a schema that is unusable.
 type violation struct {
 	pointer string // inside the value or the schema: "" or "/…"
 	detail  string
@@ -52,8 +52,8 @@ func unusable(format string, args ...any) schema {
 	return schema{unusable: []violation{{detail: fmt.Sprintf(format, args...)}}}
 }
 
-// schemas are the compiled schemas of one write, by their text. Sent schemas are compiled before the account's lock is
-// taken; stored schemas that values must fit are added later.
+// schemas are the compiled schemas of one write, by their text. Schemas of the request are compiled before the
+// account's lock is taken. Stored schemas that values must fit are added later.
 type schemas struct {
 	work  work
 	known map[string]schema
@@ -66,14 +66,14 @@ func (s *schemas) compile(text json.RawMessage) schema {
 	found, known := s.known[string(text)]
 	if !known {
 		found = compileSchema(text, &s.work)
-		if !s.work.spent() { // otherwise it may be unusable only for lack of work
+		if !s.work.spent() { // otherwise it may be unusable only because the work ran out
 			s.known[string(text)] = found
 		}
 	}
 	return found
 }
 
-// check returns the places where the merged layers of a value break any of the schemas.
+// check returns the places where a value, merged from its layers, breaks any of the schemas.
 func (s *schemas) check(texts []json.RawMessage, value layers) (found []violation) {
 	for _, layer := range value {
 		s.work.spend(1 + len(layer)/bytesPerStep)
@@ -93,13 +93,13 @@ func (s *schemas) check(texts []json.RawMessage, value layers) (found []violatio
 		switch {
 		case !s.work.spend(schema.weight.steps(measured)):
 			return tooMuchWork()
-		case schema.unusable != nil: // another version of the program stored it
+		case schema.unusable != nil: // a different version of Signalbox stored it
 			found = append(found, violation{detail: "cannot be checked, because the schema " + schema.unusable[0].detail})
 		default:
 			found = append(found, violations(schema.compiled.Validate(document))...)
 		}
 		if len(found) > 0 {
-			s.work.spend(maxViolations * (len(text) + len(merged)) / bytesPerStep) // the messages quote both
+			s.work.spend(maxViolations * (len(text) + len(merged)) / bytesPerStep) // the messages quote the schema and the value
 		}
 	}
 	return found
@@ -110,14 +110,14 @@ func tooMuchWork() []violation {
 		"make the value or its schemas smaller"}}
 }
 
-// noLoader refuses to load other schemas.
+// noLoader refuses to load further schemas.
 type noLoader struct{}
 
 func (noLoader) Load(string) (any, error) {
 	return nil, errors.New("a schema may refer to its own parts only")
 }
 
-// compileSchema compiles and weighs a schema, or says why it cannot be used.
+// compileSchema compiles a schema and computes its weight, or says why it cannot be used.
 func compileSchema(text json.RawMessage, work *work) schema {
 	switch {
 	case len(text) > MaxSchema:
@@ -153,7 +153,7 @@ func newCompiler(document any) *jsonschema.Compiler {
 	return compiler
 }
 
-// checkKeywords finds references to other schemas, and other drafts.
+// checkKeywords finds references to other schemas, and schemas of another draft.
 func checkKeywords(document any, at string) (found []violation) {
 	switch document := document.(type) {
 	case map[string]any:
@@ -164,7 +164,7 @@ func checkKeywords(document any, at string) (found []violation) {
 			return []violation{{at + "/$ref", "must begin with #, such as #/$defs/name: a schema may refer to its own parts only"}}
 		}
 		for _, name := range slices.Sorted(maps.Keys(document)) {
-			isData := slices.Contains([]string{"const", "enum", "default", "examples"}, name) // not a schema
+			isData := slices.Contains([]string{"const", "enum", "default", "examples"}, name) // its value is data, not a schema
 			if found == nil && !isData {
 				found = checkKeywords(document[name], at+"/"+fault.Escape(name))
 			}
@@ -179,7 +179,7 @@ func checkKeywords(document any, at string) (found []violation) {
 	return found
 }
 
-// scale weighs the subschemas of a compiled schema and finds one that breaks the limits.
+// scale computes the weights of the subschemas of a compiled schema, and finds a subschema that breaks a limit.
 type scale struct {
 	weights map[*jsonschema.Schema]weight
 	open    map[*jsonschema.Schema]bool // being weighed
@@ -196,7 +196,7 @@ func (s *scale) weigh(part *jsonschema.Schema) weight {
 	for _, below := range appliedTogether(part) {
 		total = total.plus(s.weigh(below))
 	}
-	var one weight // a member or an element meets only one of these
+	var one weight // only one of these applies to a member or element
 	for _, below := range slices.AppendSeq(slices.Clone(part.PrefixItems), maps.Values(part.Properties)) {
 		one = one.or(s.weigh(below))
 	}
@@ -214,9 +214,9 @@ func (s *scale) weigh(part *jsonschema.Schema) weight {
 	return total
 }
 
-// checkPart refuses other drafts, and keywords whose work depends on the value.
+// checkPart refuses other drafts, and keywords whose cost depends on the value.
 func (s *scale) checkPart(part *jsonschema.Schema) {
-	const unbounded = "is not supported, because what it takes to check depends on the value; "
+	const unbounded = "is not supported, because the cost of checking it depends on the value; "
 	switch {
 	case part.DraftVersion != 2020:
 		s.refuse(part, "/$schema", otherDraft)
@@ -237,7 +237,7 @@ func (s *scale) refuse(part *jsonschema.Schema, keyword, format string, args ...
 	s.found = []violation{{pointerIn(part.Location) + keyword, fmt.Sprintf(format, args...)}}
 }
 
-// appliedTogether returns the subschemas that may all apply to one value, or to each of its elements or members.
+// appliedTogether returns the subschemas that can all apply to one value, or to each of its elements or members.
 func appliedTogether(s *jsonschema.Schema) []*jsonschema.Schema {
 	parts := slices.Concat([]*jsonschema.Schema{s.Ref, s.Not, s.If, s.Then, s.Else, s.Contains, s.Items2020, s.PropertyNames},
 		s.AllOf, s.AnyOf, s.OneOf, slices.Collect(maps.Values(s.DependentSchemas)), slices.Collect(maps.Values(s.PatternProperties)))
@@ -269,7 +269,7 @@ func pointerIn(location string) string {
 	return pointer
 }
 
-// decode decodes JSON for the validator, which computes with exact fractions. It rounds numbers whose fractions may be huge.
+// decode decodes JSON for the validator, which computes with exact fractions. It rounds numbers with huge fractions.
 func decode(text json.RawMessage) any {
 	value, _ := rawjson.Decode[any](text) // the text is valid JSON
 	return rawjson.ReplaceNumbers(value, roundNumber)

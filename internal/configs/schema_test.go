@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// compiled compiles a schema that must be usable.
+// compiled compiles a schema and fails if it is not usable.
 func compiled(t *testing.T, text string) *schemas {
 	t.Helper()
 	known := newSchemas()
@@ -184,7 +184,7 @@ func TestSchemas_ManyLargeOnes(t *testing.T) {
 	t.Error("ten of them are compiled")
 }
 
-// A stored schema may be one that this version refuses.
+// This version may refuse a schema that an older version stored.
 func TestSchemas_StoredOneIsUnusable(t *testing.T) {
 	t.Parallel()
 	for _, stored := range []string{`{"type":"text"}`, `{"items":{"$ref":"#"}}`} {
@@ -197,18 +197,18 @@ func TestSchemas_StoredOneIsUnusable(t *testing.T) {
 	}
 }
 
-// repeated is a schema of many equal parts.
+// repeated returns a schema that has the same part many times.
 func repeated(count int, part string) string {
 	return `{"allOf":[` + strings.Repeat(part+",", count) + `true]}`
 }
 
-// cubed refers to one part very often.
+// cubed returns a schema that refers to one part count³ times.
 func cubed(count int, part string) string {
 	refer := func(to string) string { return repeated(count, `{"$ref":"#/$defs/`+to+`"}`) }
 	return `{"$defs":{"l":` + part + `,"a":` + refer("l") + `,"b":` + refer("a") + `,"c":` + refer("b") + `},"$ref":"#/$defs/c"}`
 }
 
-// doubling refers twice to what refers twice, and so on.
+// doubling returns a schema in which every part refers twice to the next part.
 func doubling(keyword, leaf string) string {
 	parts := []string{`"a0":` + leaf}
 	for i := range 40 {
@@ -217,7 +217,7 @@ func doubling(keyword, leaf string) string {
 	return `{"$defs":{` + strings.Join(parts, ",") + `},"$ref":"#/$defs/a40"}`
 }
 
-// doublingItems does it for the elements of arrays in arrays.
+// doublingItems is like doubling, for the elements of nested arrays.
 func doublingItems() string {
 	parts := []string{`"a0":{"type":"null"}`}
 	for i := range 20 {
@@ -226,7 +226,7 @@ func doublingItems() string {
 	return `{"$defs":{` + strings.Join(parts, ",") + `},"$ref":"#/$defs/a20"}`
 }
 
-// referenceChain is a schema that refers to one that refers to another.
+// referenceChain returns a schema with a chain of references.
 func referenceChain(length int) string {
 	parts := []string{fmt.Sprintf(`"a%d":{"minimum":1}`, length)}
 	for i := range length {

@@ -28,16 +28,16 @@ type Filter struct {
 	Parent optional.Value[string]
 }
 
-// ReadTx is what this package reads.
+// ReadTx has the reads of this package.
 type ReadTx interface {
 	accounts.TenantTx
 	Config(ctx context.Context, account, key string) (Config, error)
 	Configs(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Config], error)
-	// ConfigChain returns the ancestors of a config, the root first, and then the config, as of one instant.
+	// ConfigChain returns a config with its ancestors, the root first, from one state of the database.
 	ConfigChain(ctx context.Context, account, key string) ([]Config, error)
 	// EachConfigBelow visits all descendants of a config, each after its parent. visit must not use the transaction.
 	EachConfigBelow(ctx context.Context, account, key string, visit func(Config) error) error
-	// ConfigChildren returns the keys of at most atMost children of a config.
+	// ConfigChildren returns the keys of at most atMost children.
 	ConfigChildren(ctx context.Context, account, key string, atMost int) ([]string, error)
 	// ConfigsWithEnvironment returns the configs that have overrides in an environment.
 	ConfigsWithEnvironment(ctx context.Context, account, environment string) ([]Config, error)
@@ -46,7 +46,7 @@ type ReadTx interface {
 	ConfigBytes(ctx context.Context, account string) (int, error)
 }
 
-// Tx is what this package reads and writes in one transaction.
+// Tx has the reads and writes of this package in one transaction.
 type Tx interface {
 	ReadTx
 	accounts.HistoryTx
@@ -80,7 +80,7 @@ func (s *Service) Config(ctx context.Context, caller accounts.Caller, key string
 	return accounts.Get(ctx, s.Store, caller, ReadTx.Config, key)
 }
 
-// Resolved returns the values of a config in an environment, which must exist, or without one.
+// Resolved returns the values of a config in an existing environment, or without overrides if environment is nil.
 func (s *Service) Resolved(ctx context.Context, caller accounts.Caller, key string, environment *string) (Resolved, error) {
 	if err := s.provide(ctx, caller.Account, key); err != nil {
 		return Resolved{}, err
@@ -122,7 +122,7 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 
 func (s *Service) create(ctx context.Context, tx Tx, caller accounts.Caller, made Config, schemas *schemas, draft *Draft) (Config, error) {
 	made.Account, made.CreatedAt, made.UpdatedAt = caller.Account, tx.Now(), tx.Now()
-	if err := s.checkNew(ctx, tx, made); err != nil { // first, because common counts once it is created
+	if err := s.checkNew(ctx, tx, made); err != nil { // before common is created, because common then counts
 		return Config{}, err
 	}
 	if err := naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, Kind, made.Key); err != nil {
@@ -148,7 +148,7 @@ func (s *Service) checkNew(ctx context.Context, tx Tx, config Config) error {
 		return err
 	}
 	if config.Key == Common {
-		return nil // common is never refused
+		return nil // common is always allowed
 	}
 	account, err := tx.Account(ctx, config.Account)
 	if err != nil {
@@ -164,8 +164,8 @@ func (s *Service) checkNew(ctx context.Context, tx Tx, config Config) error {
 	return s.Plans.Entitlement(account.Plans, plans.ConfigItems).Take(count)
 }
 
-// Replace replaces a config. Its overrides in unmanaged environments are frozen: they stay and cannot be changed. It
-// requires MEMBER or higher; a key that is restricted to environments may change the overrides of these only.
+// Replace replaces a config. Overrides in unmanaged environments are frozen: they stay and cannot be changed. Replace
+// requires MEMBER or higher. A key that is restricted to environments may change only their overrides.
 func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[Config]) (Config, error) {
 	wanted, schemas := draft.validate(key)
 	if draft.Problems.Err() != nil {
@@ -191,8 +191,8 @@ func (s *Service) replace(
 	}, func(_, after Config) error { return saveWithinLimit(ctx, tx, after) })
 }
 
-// allProblems returns all problems of a draft at once: it adds those that need the database, in a read that locks
-// nothing. The key is "" for a new config.
+// allProblems returns all problems of a draft at once. It adds the problems that only the database can show, in a read
+// without a lock. key is "" for a new config.
 func (s *Service) allProblems(ctx context.Context, caller accounts.Caller, key string, wanted Config, schemas *schemas, draft *Draft) error {
 	if schemas == nil {
 		return draft.Problems.Err()
@@ -213,7 +213,7 @@ func (s *Service) allProblems(ctx context.Context, caller accounts.Caller, key s
 	return cmp.Or(err, draft.Problems.Err())
 }
 
-// over returns the wanted config; a parent or schemas that the draft leaves out come from before.
+// over returns the wanted config. A parent or schema that the draft omits comes from before.
 func (d *Draft) over(before, wanted Config) Config {
 	after := wanted
 	after.Account, after.CreatedAt = before.Account, before.CreatedAt

@@ -18,7 +18,7 @@ func typeOf(value json.RawMessage) Type {
 	return Number
 }
 
-// fits reports whether a value is of the type. A number must fit 64 bits.
+// fits reports whether a value has the type. A number must fit into 64 bits.
 func (t Type) fits(value json.RawMessage) bool {
 	if t != Number || typeOf(value) != Number {
 		return t == JSON || typeOf(value) == t
@@ -27,7 +27,7 @@ func (t Type) fits(value json.RawMessage) bool {
 	return err == nil
 }
 
-// noun returns the phrase for a value of the type in messages.
+// noun returns a phrase for messages that describes a value of the type.
 func (t Type) noun() string {
 	return map[Type]string{String: "a string", Number: "a number that fits 64 bits", Boolean: "true or false", JSON: "JSON"}[t]
 }

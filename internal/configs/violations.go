@@ -15,8 +15,8 @@ import (
 // maxViolations is how many violations of one value are reported.
 const maxViolations = 20
 
-// violations returns the violations in an error of the validator. It does not look into alternatives such as anyOf,
-// because no single alternative is the problem.
+// violations returns the violations in an error of the validator. It reports alternatives such as anyOf as one
+// violation, because no single alternative is the problem.
 func violations(err error) (found []violation) {
 	broken, ok := errors.AsType[*jsonschema.ValidationError](err)
 	if !ok {

@@ -7,9 +7,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// maxSteps bounds the work of checking one write, which holds the account's lock; on SQLite all accounts share one lock.
-// A step takes about a microsecond. Steps are computed from the sizes of schemas and values before the work is done, so
-// a write that is refused on one machine is refused on every machine.
+// maxSteps bounds the work of checking one write, because the check holds the account's lock, and on SQLite the lock of
+// all accounts. A step takes about a microsecond. Steps are estimated from the sizes of schemas and values before the
+// check. So every machine refuses the same writes.
 const maxSteps = 200_000
 
 // The cost of other work in steps.
@@ -18,13 +18,13 @@ const (
 	lookupsPerStep = 10 // lookups of a key in one config of a chain
 	bytesPerStep   = 32 // of JSON text to merge and decode
 
-	bytesHashedPerStep = 4 << 10 // of a schema's text to look it up
+	bytesHashedPerStep = 4 << 10 // of a schema's text, to find it in the map
 )
 
-// work is how many steps a write may still take.
+// work is the number of steps that a write may still take.
 type work int
 
-// spend subtracts steps and reports whether enough were left.
+// spend subtracts steps and reports whether there were enough.
 func (w *work) spend(steps int) bool {
 	*w -= work(steps)
 	return *w >= 0
@@ -32,13 +32,13 @@ func (w *work) spend(steps int) bool {
 
 func (w *work) spent() bool { return *w < 0 }
 
-// weight is the cost of a schema for each value that it applies to. A subschema applies to a value at most once for each
-// path that leads to it, so the weight times the number of values bounds the work.
+// weight is the cost of a schema per value to which it applies. A subschema applies to a value at most once per path
+// that leads to it. So the weight times the number of values bounds the work.
 type weight struct {
-	parts        int // subschemas, references followed; expensive ones count more than once
-	instructions int // of their patterns
+	parts        int // subschemas, counted through references; expensive ones count several times
+	instructions int // of all patterns
 	unique       int // subschemas with uniqueItems
-	depth        int // subschemas inside of each other
+	depth        int // nested subschemas
 }
 
 func (w weight) plus(other weight) weight {
@@ -50,7 +50,7 @@ func (w weight) or(other weight) weight {
 	return weight{max(w.parts, other.parts), max(w.instructions, other.instructions), max(w.unique, other.unique), max(w.depth, other.depth)}
 }
 
-// steps returns the cost of checking a value of a size.
+// steps returns the cost of checking a value of size s.
 func (w weight) steps(s size) int {
 	const bytesPerPart, bytesPerInstruction = 256, 64
 	return w.parts*(s.values+s.bytes/bytesPerPart) + w.instructions*(s.bytes/bytesPerInstruction+1) + w.unique*s.unique
@@ -92,23 +92,23 @@ func ownWeight(part *jsonschema.Schema) weight {
 }
 
 func patternWeight(compiled jsonschema.Regexp) weight {
-	known, _ := compiled.(pattern) // patterns.compile makes all of them
+	known, _ := compiled.(pattern) // patterns.compile creates every pattern
 	return weight{parts: 1, instructions: known.instructions}
 }
 
-// constantWeight returns the parts that comparing a value with a constant counts as.
+// constantWeight returns the cost, in parts, of comparing a value with a constant.
 func constantWeight(constant any) int {
 	const valuesPerPart = 16
 	inside := measure(constant)
 	return inside.numbers + inside.values/valuesPerPart
 }
 
-// size is the size of a value for checking.
+// size describes a value for estimating the cost of a check.
 type size struct {
 	values  int // the value itself and all values inside it
 	numbers int // the numbers among these values
 	bytes   int // of strings and names
-	unique  int // comparisons that uniqueItems makes, if all arrays have it
+	unique  int // comparisons by uniqueItems, if it applied to all arrays
 }
 
 // measure returns the size of a decoded value.
@@ -137,7 +137,7 @@ func measure(value any) (s size) {
 	return s
 }
 
-// comparisons returns how often uniqueItems reads each element: it compares up to 20 elements in pairs, and hashes more.
+// comparisons returns how often uniqueItems reads each element: it compares 20 elements in pairs, and hashes more.
 func comparisons(elements int) int {
 	const few, hashed = 20, 2
 	if elements > few {

@@ -12,8 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// Schemas within the limits that would keep a machine busy for longer than
-// anybody waits.
+// These schemas are within the limits, but checking them completely would take too long.
 func TestSchemas_TooMuchWork(t *testing.T) {
 	t.Parallel()
 	wide, text := "["+strings.Repeat("1,", 100_000)+"1]", `"`+strings.Repeat("é", 125<<10)+`"`
@@ -42,7 +41,7 @@ func TestSchemas_TooMuchWork(t *testing.T) {
 			found := checked(t, each.schema, each.value)
 			took := time.Since(began)
 			t.Logf("it took %s", took)
-			if took > time.Minute { // some milliseconds on a quiet machine
+			if took > time.Minute { // a quiet machine takes some milliseconds
 				t.Errorf("it took %s", took)
 			}
 			if len(found) != 1 || found[0] != "" {
@@ -52,11 +51,11 @@ func TestSchemas_TooMuchWork(t *testing.T) {
 	}
 }
 
-// A step takes at most about a microsecond, whatever is built from the keywords:
-// maxSteps bounds the time of checking. Work that is not counted would take
-// hundreds of microseconds for each step.
+// A step takes at most about a microsecond for every combination of keywords, so maxSteps
+// bounds the time of a check. If some work were not counted, a step would take hundreds of
+// microseconds.
 func TestWeight_StepsBoundTime(t *testing.T) { //nolint:paralleltest // it measures
-	const longest = 50 * time.Microsecond // the race detector and a busy machine multiply it
+	const longest = 50 * time.Microsecond // allows for the race detector and a busy machine
 	wide, members := "["+strings.Repeat("1,", 1000)+"1]", manyMembers(1000, 1)
 	text := `"` + strings.Repeat("é", 125<<10) + `"`
 	lists := "[" + manyPatterns(20, "["+strings.Repeat("0.5,", 100)+"%d]") + "]"
@@ -113,7 +112,7 @@ func TestWeight_StepsBoundTime(t *testing.T) { //nolint:paralleltest // it measu
 	}
 }
 
-// manyMembers is an object with many equal members.
+// manyMembers returns an object whose members all have the same value.
 func manyMembers(count int, value any) string {
 	return "{" + manyPatterns(count, fmt.Sprintf(`"ab%%d":%#v`, value)) + "}"
 }

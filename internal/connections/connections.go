@@ -19,18 +19,18 @@ const Kind = "connection"
 // maxClient is how many bytes of a User-Agent are kept.
 const maxClient = 255
 
-// Peer describes a client, in the client's own words.
+// Peer describes a client as the client describes itself.
 type Peer struct {
-	Service, Environment *string // nil if the client does not say
+	Service, Environment *string // nil if the client does not name it
 	Client               string  // the User-Agent
 }
 
 // Subscription describes the events that a client wants.
 type Subscription struct {
 	Peer
-	// Since is the number to resume after; nil if the client does not say.
+	// Since is the sequence number after which to resume; nil if the client names none.
 	Since *string
-	// AllTopics adds the events of resources that running services do not use.
+	// AllTopics also requests the events of resources that running services do not use.
 	AllTopics bool
 }
 
@@ -43,7 +43,7 @@ type Connection struct {
 	Client      string    `json:"client"`
 	ConnectedAt time.Time `json:"connected_at"`
 	Node        string    `json:"node"`
-	// Seq is the number of the last change that was sent. It starts with the number at
+	// Seq is the sequence number of the last change that was sent. At first it is the number at
 	// which the stream began.
 	Seq int64 `json:"seq"`
 }
@@ -54,27 +54,27 @@ func New(account string, peer Peer, now time.Time) *Connection {
 		Client: printable(peer.Client), ConnectedAt: now.UTC().Truncate(time.Microsecond)}
 }
 
-// printable returns the beginning of a text, without unprintable characters.
+// printable returns the first maxClient bytes of a text, without unprintable characters.
 func printable(text string) string {
 	return naming.Printable(strings.ToValidUTF8(text[:min(len(text), maxClient)], ""))
 }
 
-// ReadTx is what this package reads.
+// ReadTx has the reads of this package.
 type ReadTx interface {
-	// Connections returns the connections of an account on live nodes, newest first.
-	// If before is not empty, it returns only connections before that id.
+	// Connections returns the connections of an account on live nodes, newest first. If before
+	// is not empty, it returns only connections older than that id.
 	Connections(ctx context.Context, account, before string, size int) (page.Tail[Connection], error)
 }
 
-// Tx is what a Recorder writes.
+// Tx has the writes of a Recorder.
 type Tx interface {
-	// SaveConnections inserts connections of a boot, or updates the Seq of existing ones.
+	// SaveConnections inserts connections of a boot. For existing ones, it updates the Seq.
 	SaveConnections(ctx context.Context, boot string, saved []Connection) error
 	RemoveConnections(ctx context.Context, boot string, ids []string) error
 	// ClearConnections removes all connections of a boot.
 	ClearConnections(ctx context.Context, boot string) error
 	CountConnections(ctx context.Context, boot string) (int, error)
-	// RemoveLostConnections removes up to limit connections of nodes that are gone.
+	// RemoveLostConnections removes up to limit connections of nodes that are no longer live.
 	RemoveLostConnections(ctx context.Context, limit int) error
 }
 

@@ -11,8 +11,7 @@ import (
 )
 
 const (
-	// recordTimeout is how long the transaction of a slice may take, most of it
-	// waiting.
+	// recordTimeout bounds the transaction of a slice, including its wait.
 	recordTimeout = 3 * time.Second
 	// sliceSize is how many connections one transaction writes.
 	sliceSize = 500
@@ -20,15 +19,14 @@ const (
 	thorough = 10
 )
 
-// Recorder writes the connections of one node. See the package's documentation for
-// its protocol.
+// Recorder writes the connections of one node, as the package documentation describes.
 type Recorder struct {
 	Store transaction.Writer[Tx]
-	// Each visits the connections of this node with their positions. A visited
-	// connection must not be changed.
+	// Each visits the connections of this node with their positions. The visitor must not
+	// change a connection.
 	Each     func(visit func(connection *Connection, seq int64))
-	Boot     string        // of this node, as its heartbeats have it
-	Node     string        // its name
+	Boot     string        // the boot of this node, as in its heartbeats
+	Node     string        // the name of this node
 	Interval time.Duration // how often it writes
 	Log      *slog.Logger
 
@@ -38,18 +36,18 @@ type Recorder struct {
 	loop    background.Loop
 }
 
-// row is a connection that was written.
+// row is a connection that is stored.
 type row struct {
 	seq   int64
 	round int // the last round in which it was open
 }
 
-// Start begins to write.
+// Start starts writing.
 func (r *Recorder) Start(ctx context.Context) {
 	r.loop.Start(ctx, func(ctx context.Context) { background.Every(ctx, r.Interval, r.Record) })
 }
 
-// Stop ends the recorder and removes the connections of this node.
+// Stop ends the recorder and removes the stored connections of this node.
 func (r *Recorder) Stop(ctx context.Context) {
 	r.loop.Stop()
 	if len(r.written) == 0 {
@@ -60,7 +58,7 @@ func (r *Recorder) Stop(ctx context.Context) {
 	}
 }
 
-// Record writes the difference between the open and the written connections.
+// Record stores the difference between the open and the stored connections.
 func (r *Recorder) Record(ctx context.Context) {
 	err := r.record(ctx)
 	switch {
@@ -124,8 +122,8 @@ func (r *Recorder) difference() (saved []Connection, gone []string) {
 	return saved, gone
 }
 
-// check starts over if this node has too few or too many rows, as after other nodes
-// gave it up. It also removes rows of nodes that are gone.
+// check starts over if the store has too few or too many rows of this node, for example because
+// other nodes considered it lost. It also removes rows of lost nodes.
 func (r *Recorder) check(ctx context.Context) error {
 	return r.write(ctx, func(ctx context.Context, tx Tx) error {
 		count, err := tx.CountConnections(ctx, r.Boot)

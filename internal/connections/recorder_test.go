@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// node is a recorder on a real database whose sockets the test decides.
+// node is a recorder on a real database. The test decides which sockets are open.
 type node struct {
 	connections.Recorder
 	db      *store.DB
@@ -29,7 +29,7 @@ type node struct {
 	broken  error
 }
 
-// Write counts transactions, and fails as the test wants.
+// Write counts transactions, and fails if broken is set.
 func (n *node) Write(ctx context.Context, account string, fn func(context.Context, connections.Tx) error) error {
 	n.writes++
 	if n.broken != nil {
@@ -82,8 +82,8 @@ func (n *node) listed(t *testing.T) (all []connections.Connection) {
 	return all
 }
 
-// TestRecorder_FewTransactions: a fleet that connects and leaves costs a transaction
-// for every 500 sockets, and nothing while nothing happens.
+// TestRecorder_FewTransactions: a fleet that connects and leaves costs one transaction per 500
+// sockets. Without news there is no transaction.
 func TestRecorder_FewTransactions(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -117,7 +117,7 @@ func TestRecorder_Seq(t *testing.T) {
 	}
 }
 
-// TestRecorder_NodeReturns: others gave the node up and removed its rows.
+// TestRecorder_NodeReturns: other nodes considered the node lost and removed its rows.
 func TestRecorder_NodeReturns(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, storetest.New(t, "sqlite"))

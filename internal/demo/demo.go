@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/settings"
 )
 
-// Password is the password of everybody in the demo.
+// Password is the password of every person in the demo.
 const Password = "signalbox-demo"
 
 // preferred is the address of the demo, unless it is in use.
@@ -27,15 +27,15 @@ const preferred = "127.0.0.1:8080"
 type Options struct {
 	// Out receives the output of the programs and the demo.
 	Out io.Writer
-	// Program is the binary that runs the three programs: this binary itself.
+	// Program is the binary that runs the three programs. It is this binary itself.
 	Program string
-	// Listen is the server's address; empty means port 8080, or a free port when 8080 is in use.
+	// Listen is the server's address. Empty means port 8080, or a free port if 8080 is in use.
 	Listen string
-	// Ready is called with the URL of the server and an API key when everything runs; nil is allowed.
+	// Ready is called when everything runs, with the URL of the server and an API key. It may be nil.
 	Ready func(url, key string)
 }
 
-// Run makes a demo in a temporary folder, runs it until ctx ends, and removes the folder.
+// Run creates a demo in a temporary folder, runs it until ctx ends, and removes the folder.
 func Run(ctx context.Context, o Options) (err error) {
 	folder, err := os.MkdirTemp("", "signalbox-demo-")
 	if err != nil {
@@ -60,7 +60,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	return d.serve(ctx)
 }
 
-// demo has the state that all parts share.
+// demo has the state that all parts of the demo share.
 type demo struct {
 	options  Options
 	settings settings.Settings
@@ -76,7 +76,7 @@ func address(ctx context.Context) string {
 			return listener.Addr().String()
 		}
 	}
-	return preferred // the server reports the problem
+	return preferred // the server will report the problem
 }
 
 func configuration(folder, listen string) settings.Settings {
@@ -87,7 +87,7 @@ func configuration(folder, listen string) settings.Settings {
 	s.Data = filepath.Join(folder, "data")
 	s.BootstrapKeyFile = filepath.Join(folder, "key")
 	s.Listen, s.PublicURL = listen, "http://"+listen
-	s.AllowNetworks = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} // the receiver of the jobs listens there
+	s.AllowNetworks = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} // so that jobs can call the receiver
 	s.RateLimit, s.ShutdownTimeout = 0, 3*time.Second
 	return s
 }
@@ -113,7 +113,7 @@ func (d *demo) serve(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 	case err = <-ended:
-		cancel() // the others end too
+		cancel() // ends the others too
 	}
 	programs.Wait()
 	return errors.Join(err, server.Stop(context.WithoutCancel(ctx)))
@@ -131,7 +131,7 @@ func (d *demo) welcome(url string) {
 `, url, people()[0].Email, Password, d.key)
 }
 
-// clock is a clock that only set moves.
+// clock is a clock that moves only when set is called.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time

@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// TestMain makes the test binary one of the programs when the demo starts it as such.
+// TestMain runs the test binary as one of the programs if the demo has started it so.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && slices.ContainsFunc(programs(), func(p program) bool { return p.name == os.Args[1] }) {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -29,7 +29,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestDemo checks that a demo is full, that its programs do what they are told, and that it leaves nothing behind.
+// TestDemo checks that a demo is full of data, that its programs react to changes, and that no files are left
+// afterward.
 func TestDemo(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)
@@ -67,7 +68,7 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// everything asks for all of a list.
+// everything requests a whole list at once.
 func everything() signalbox.Paging { return signalbox.Paging{Size: 1000} }
 
 func checkFull(t *testing.T, client *signalbox.Client) {
@@ -95,12 +96,12 @@ func atLeast(t *testing.T, want int, what string, got int, err error) {
 	}
 }
 
-// checkHome checks that every part of Home has something to show, but for limits that are near and jobs that are late,
-// which a server without trouble does not have.
+// checkHome checks that every part of the page Home has content. Exceptions are nearly reached limits and overdue jobs,
+// which a healthy server does not have.
 func checkHome(t *testing.T, client *signalbox.Client) {
 	ctx := t.Context()
 	failing, err := client.Jobs.List(ctx, signalbox.JobParams{LastStatus: signalbox.RunFailed})
-	atLeast(t, 1, "jobs that fail", len(failing.Items), err)
+	atLeast(t, 1, "failing jobs", len(failing.Items), err)
 	ending := 0
 	loggers, err := client.Loggers.List(ctx, signalbox.LoggerParams{Paging: everything()})
 	for _, logger := range loggers.Items {
@@ -124,7 +125,7 @@ func checkHome(t *testing.T, client *signalbox.Client) {
 	}
 }
 
-// checkFlags checks that flags are in use, but for some that look stale, and that some are only discovered.
+// checkFlags checks that flags are in use, that some are stale, and that some are only discovered.
 func checkFlags(t *testing.T, client *signalbox.Client) {
 	ctx := t.Context()
 	flags, err := client.Flags.List(ctx, signalbox.FlagParams{Paging: everything()})
@@ -149,7 +150,7 @@ func checkFlags(t *testing.T, client *signalbox.Client) {
 	slices.Sort(stale)
 	slices.Sort(discovered)
 	if want := []string{"ab-homepage", "double-write-ledger", "holiday-theme"}; err != nil || !slices.Equal(stale, want) {
-		t.Errorf("%v look stale, %v; want %v", stale, err, want)
+		t.Errorf("%v are stale, %v; want %v", stale, err, want)
 	}
 	if want := []string{"legacy-import", "new-invoice-layout"}; !slices.Equal(discovered, want) {
 		t.Errorf("%v are discovered, want %v", discovered, want)
@@ -157,7 +158,7 @@ func checkFlags(t *testing.T, client *signalbox.Client) {
 	atLeast(t, 15, "flags that were evaluated in the last minutes", len(lately), nil)
 }
 
-// checkDay checks that the last changes are those of a team: of several people and kinds, one after the other.
+// checkDay checks that the recent changes look like a team's: by several people, of several kinds, at different times.
 func checkDay(t *testing.T, client *signalbox.Client) {
 	recent, err := client.Changes.List(t.Context(), signalbox.ChangeParams{From: time.Now().Add(-day), Size: 1000})
 	kinds, actors, minutes := map[string]bool{}, map[string]bool{}, map[time.Time]bool{}
@@ -179,7 +180,7 @@ func checkDay(t *testing.T, client *signalbox.Client) {
 	atLeast(t, 4, "actors", len(actors), nil)
 }
 
-// checkAccess checks the keys and the people, and that nobody else is signed in as the visitor.
+// checkAccess checks the keys and the people. Only the visitor may have a session.
 func checkAccess(t *testing.T, client *signalbox.Client) {
 	ctx := t.Context()
 	keys, err := client.Keys.List(ctx, signalbox.KeyParams{})
@@ -205,8 +206,8 @@ func checkAccess(t *testing.T, client *signalbox.Client) {
 	}
 }
 
-// checkRuns checks that jobs were made at different times, that their runs have the versions of then, and that the server
-// fired nothing at its start that was due before.
+// checkRuns checks that jobs were created at different times, that each run has the job's version of its time, and that
+// the server's start fired no run that was due before.
 func checkRuns(t *testing.T, client *signalbox.Client, began time.Time) {
 	t.Helper()
 	ctx := t.Context()
@@ -241,7 +242,7 @@ func checkRuns(t *testing.T, client *signalbox.Client, began time.Time) {
 	}
 }
 
-// checkConnected sets a level that makes every logger of a program speak, and waits until it does.
+// checkConnected sets a level at which every logger of a program prints, and waits for the output.
 func checkConnected(t *testing.T, client *signalbox.Client, printed *output) {
 	t.Helper()
 	storetest.Wait(t, time.Minute, "the programs are connected", func() bool {
@@ -258,7 +259,7 @@ func checkConnected(t *testing.T, client *signalbox.Client, printed *output) {
 	storetest.Wait(t, time.Minute, "a program prints DEBUG", func() bool { return printed.has("level=DEBUG", "logger=catalogue.products") })
 }
 
-// output collects what the demo and its programs print.
+// output collects the output of the demo and its programs.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -276,7 +277,7 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// has reports whether a line has all the words.
+// has reports whether some line contains all the words.
 func (o *output) has(words ...string) bool {
 	for line := range strings.Lines(o.String()) {
 		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(line, word) }) {

@@ -43,13 +43,13 @@ type history struct {
 	chance   *rand.Rand
 }
 
-// event is an action in the history.
+// event is an action at a time in the history.
 type event struct {
 	at age
 	do func(context.Context) error
 }
 
-// age is how long ago something was, such as "26d" or "90m".
+// age is the time since an event, such as "26d" or "90m".
 type age time.Duration
 
 // UnmarshalJSON reads the durations of time.ParseDuration, and whole days such as 26d.
@@ -68,30 +68,30 @@ func (a *age) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// read reads a file of data, after replacing the placeholders in it.
+// read decodes a file of data, after replacing placeholders in its text.
 func read[T any](name string, placeholders ...string) (found T) {
 	text, err := data.ReadFile("data/" + name)
 	if err == nil {
 		err = json.Unmarshal([]byte(strings.NewReplacer(placeholders...).Replace(string(text))), &found)
 	}
 	if err != nil {
-		panic(fmt.Errorf("data/%s: %w", name, err)) // it is embedded
+		panic(fmt.Errorf("data/%s: %w", name, err)) // the file is embedded, so this is a programming error
 	}
 	return found
 }
 
-// fill creates the account and everything in the data files, with a clock that it moves.
+// fill creates the account and everything in the data files, with a clock that fill moves.
 func (d *demo) fill(ctx context.Context) (err error) {
 	now := time.Now().UTC().Truncate(time.Second)
 	clock := &clock{now: now.Add(-founded)}
 	server, err := app.New(ctx, d.settings, slog.New(slog.DiscardHandler), io.Discard, func(o *app.Options) {
 		o.Now, o.Unsynced = clock.Now, true
-		o.PasswordCost = accounts.PasswordCost{Memory: 64, Passes: 1} // people sign in often
+		o.PasswordCost = accounts.PasswordCost{Memory: 64, Passes: 1} // cheap, because people sign in often
 	})
 	if err != nil {
 		return err
 	}
-	// The server is not started: nothing fires, expires or is removed while the clock is moved.
+	// The server's loops are not started, so nothing fires, expires or is removed while the clock moves.
 	defer func() { err = errors.Join(err, server.Stop(context.WithoutCancel(ctx))) }()
 	h := &history{now: now, clock: clock, api: server.Handler(), db: server.Store(), receiver: d.receiver,
 		visitors: map[string]*visitor{}, keys: map[string]*visitor{},
@@ -106,8 +106,8 @@ func (d *demo) fill(ctx context.Context) (err error) {
 	return nil
 }
 
-// play runs events in the order of time, and fires jobs in between. Events at the same time keep their order: an
-// environment comes before the flags that have values for it.
+// play runs events in the order of their time, and fires jobs in between. Events at the same time keep their order,
+// because an environment must exist before flags have values for it.
 func (h *history) play(ctx context.Context, events []event) error {
 	slices.SortStableFunc(events, func(a, b event) int { return cmp.Compare(b.at, a.at) })
 	for _, each := range events {
@@ -120,7 +120,7 @@ func (h *history) play(ctx context.Context, events []event) error {
 			return err
 		}
 	}
-	// The server fires the jobs of the last minute: their runs would end after now.
+	// The jobs of the last minute are left to the real server, because their runs would end in the future.
 	if err := h.fireUntil(ctx, h.now.Add(-time.Minute)); err != nil {
 		return err
 	}
@@ -128,12 +128,12 @@ func (h *history) play(ctx context.Context, events []event) error {
 	return h.owner().leave(ctx)
 }
 
-// write is one version of a resource that a person wrote, or another action on it.
+// write is one version of a resource that a person writes, or another action on the resource.
 type write struct {
 	kind, id   string
 	At         age             `json:"at"`
-	By         string          `json:"by"`     // the first name
-	Action     string          `json:"action"` // empty writes a version
+	By         string          `json:"by"`     // the person's first name
+	Action     string          `json:"action"` // if empty, a version is written
 	Attributes json.RawMessage `json:"attributes"`
 	create     bool
 }
@@ -166,7 +166,7 @@ func (h *history) write(ctx context.Context, w write) error {
 	switch {
 	case w.Action == "delete":
 		method, body = http.MethodDelete, nil
-	case w.kind == "settings": // a bare object in plain JSON
+	case w.kind == "settings": // a plain JSON object without an envelope
 		path, body = "accounts/current/settings", w.Attributes
 	case w.kind == "api_keys":
 		return h.writeKey(ctx, w)
@@ -177,12 +177,12 @@ func (h *history) write(ctx context.Context, w write) error {
 	return err
 }
 
-// isGiven reports whether a resource exists before its first write: a new account has some, and services report loggers.
+// isGiven reports whether a resource exists before its first write: new accounts have some, and services report loggers.
 func isGiven(w write) bool {
 	return w.kind == "loggers" || w.id == "production" || w.id == "staging" || w.id == "common"
 }
 
-// writeKey creates a key, uses it or revokes it.
+// writeKey creates, uses or revokes a key.
 func (h *history) writeKey(ctx context.Context, w write) (err error) {
 	key := h.keys[w.id]
 	switch w.Action {

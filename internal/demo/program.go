@@ -18,10 +18,10 @@ import (
 	"github.com/signalbox/signalbox/client/live/slogadapter"
 )
 
-// pace is how often a program logs; the logger's level decides which records are printed.
+// pace is how often a program logs. The level of the logger decides which records are printed.
 const pace = 700 * time.Millisecond
 
-// startPrograms starts the three programs as processes, which end with ctx. A program that ends earlier is an error.
+// startPrograms starts the three programs as processes until ctx ends. If a program ends earlier, it sends an error.
 func (d *demo) startPrograms(ctx context.Context, server string) (*sync.WaitGroup, <-chan error) {
 	var running sync.WaitGroup
 	ended := make(chan error, len(programs()))
@@ -46,8 +46,8 @@ type checkoutSettings struct {
 	TimeoutMS int `json:"timeout_ms"`
 }
 
-// RunProgram runs one of the three programs until ctx ends: it serves imaginary customers, evaluates its flags, and logs at
-// levels that Signalbox sets.
+// RunProgram runs one of the three programs until ctx ends. The program serves imaginary customers, evaluates its flags,
+// and logs at the levels that Signalbox sets.
 func RunProgram(ctx context.Context, name string, out io.Writer) error {
 	box, err := live.Start(ctx, live.WithoutCache())
 	if err != nil {
@@ -64,7 +64,7 @@ func RunProgram(ctx context.Context, name string, out io.Writer) error {
 	for _, logger := range loggersOf(name) {
 		p.loggers = append(p.loggers, adapter.Logger(logger).With("service", name))
 	}
-	_ = box.Ready(ctx) // a service also runs without the server
+	_ = box.Ready(ctx) // a service runs without the server too
 	for {
 		p.serve(ctx)
 		select {
@@ -86,7 +86,7 @@ func shortTime(_ []string, attr slog.Attr) slog.Attr {
 // service is a running program.
 type service struct {
 	loggers  []*slog.Logger
-	flags    []flag // the flags that it evaluates for every customer
+	flags    []flag // evaluated for every customer
 	settings *live.Configuration[checkoutSettings]
 }
 
@@ -96,7 +96,7 @@ type flag struct {
 	get func(context.Context) any
 }
 
-// declare declares a flag, as the code of a service does when it starts.
+// declare declares a flag, as a service does in its code.
 func (s *service) declare(box *live.Box, d declaration) {
 	var declared flag
 	switch d.Type {
@@ -118,17 +118,17 @@ func flagOf[T any](f *live.Flag[T]) flag {
 	return flag{f.Key(), func(ctx context.Context) any { return f.Get(ctx) }}
 }
 
-// valueOf reads a default of the data.
+// valueOf decodes the default of a flag in the data.
 func valueOf[T any](text json.RawMessage) (value T) {
 	if err := json.Unmarshal(text, &value); err != nil {
-		panic(err) // it is embedded
+		panic(err) // the file is embedded, so this is a programming error
 	}
 	return value
 }
 
 var errPaymentDeclined = errors.New("the card was declined")
 
-// serve serves one customer. Several loggers log it, mostly with details at DEBUG.
+// serve serves one customer. Several loggers log about it, mostly at DEBUG.
 func (s *service) serve(ctx context.Context) {
 	customer := customers()[rand.IntN(len(customers()))]
 	ctx = live.WithContext(ctx, live.User(customer.key, live.Attr("plan", customer.plan), live.Attr("country", customer.country)))

@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// behavior is how the receiver answers a path, and how the runs of the history ended.
+// behavior says how the receiver answers a path. The runs of the history have the same results.
 type behavior struct {
 	Status    int     `json:"status"`
 	Body      string  `json:"body"`
 	Typical   age     `json:"typical"` // the typical duration of an answer
-	Fails     float64 `json:"fails"`   // the share of answers with a failure
+	Fails     float64 `json:"fails"`   // the share of answers that are failures
 	Failure   int     `json:"failure"`
 	Objection string  `json:"objection"`
-	Broken    age     `json:"broken"` // how long ago the receiver began to fail every time
+	Broken    age     `json:"broken"` // for how long the receiver has failed every time
 }
 
-// behaviors are by the last part of a job's URL.
+// behaviors returns the behaviors by the last part of a job's URL.
 func behaviors() map[string]behavior { return read[map[string]behavior]("behaviors.json") }
 
-// startReceiver starts the receiver of the demo's jobs, on a free port of the loopback interface, and returns its URL.
+// startReceiver starts the server that the demo's jobs call, on a free loopback port, and returns its URL.
 func startReceiver(ctx context.Context) (url string, stop func() error, err error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -38,7 +38,7 @@ func startReceiver(ctx context.Context) (url string, stop func() error, err erro
 	return "http://" + listener.Addr().String() + "/hooks", server.Close, nil
 }
 
-// ServeHTTP answers according to the behavior, after about the typical time.
+// ServeHTTP answers as the behavior says, after about the typical time.
 func (b behavior) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	select {
 	case <-time.After(b.takes(rand.Float64())):
@@ -53,12 +53,12 @@ func (b behavior) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(body))
 }
 
-// takes returns a duration around the typical one. chance is a random number from 0 to 1.
+// takes returns a duration around the typical one. chance is a random number between 0 and 1.
 func (b behavior) takes(chance float64) time.Duration {
 	return time.Duration(float64(b.Typical) * (0.7 + 0.6*chance + chance*chance*chance))
 }
 
-// answers returns status and body of an answer. chance is a random number from 0 to 1, and ago is how long ago the answer was.
+// answers returns the status and body of an answer. chance is random, between 0 and 1; ago is the age of the answer.
 func (b behavior) answers(chance float64, ago age) (status int, body string) {
 	if ago < b.Broken || chance < b.Fails {
 		return b.Failure, b.Objection

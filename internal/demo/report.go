@@ -21,12 +21,12 @@ func programs() []program {
 }
 
 const (
-	// silent is a service whose last report was silentFor ago.
+	// silent is a service that has not reported for silentFor.
 	silent    = "warehouse-sync"
 	silentFor = age(9 * day)
 )
 
-// environmentsOf returns the environments that a service runs in.
+// environmentsOf returns the environments in which a service runs.
 func environmentsOf(service string) []string {
 	if service == silent {
 		return []string{"production"}
@@ -38,25 +38,25 @@ func environmentsOf(service string) []string {
 func loggersOf(service string) (names []string) {
 	text, err := data.ReadFile("data/" + service + ".txt")
 	if err != nil {
-		panic(err) // it is embedded
+		panic(err) // the file is embedded, so this is a programming error
 	}
 	return strings.Fields(string(text))
 }
 
-// declaration is a flag in the code of a service.
+// declaration is a flag that the code of a service declares.
 type declaration struct {
 	ID      string          `json:"id"`
 	Type    flageval.Type   `json:"type"`
 	Default json.RawMessage `json:"default"`
 	Service string          `json:"service"`
-	// Since is when the service first declared the flag, Evaluated when it last evaluated the flag.
+	// Since is when the service first declared the flag. Evaluated is when it last evaluated the flag.
 	Since     age `json:"since"`
 	Evaluated age `json:"evaluated"`
 	// Always marks flags that the running program evaluates for every customer.
 	Always bool `json:"always"`
 }
 
-// declarations returns the flags in the code of all services.
+// declarations returns the flags that all services declare.
 func declarations() []declaration { return read[[]declaration]("declarations.json") }
 
 // reports returns the reports of the services as events.
@@ -80,7 +80,7 @@ func (h *history) reports() []event {
 	return events
 }
 
-// introduce reports the services and the contexts that they have seen.
+// introduce reports the services and their contexts.
 func (h *history) introduce(ctx context.Context) error {
 	contexts := []map[string]any{{"type": "service", "key": silent}}
 	for _, each := range programs() {
@@ -136,7 +136,7 @@ func (h *history) report(ctx context.Context, services []string, level func(logg
 	return err
 }
 
-// declare reports that a service has a flag.
+// declare reports that a service declares a flag.
 func (h *history) declare(ctx context.Context, d declaration) error {
 	var flags []map[string]any
 	for _, environment := range environmentsOf(d.Service) {

@@ -18,7 +18,7 @@ import (
 // kept is how long the server keeps runs; older runs are not created.
 const kept = 30 * day
 
-// fireUntil creates the runs that are due before an instant.
+// fireUntil creates the runs that are due before a time.
 func (h *history) fireUntil(ctx context.Context, until time.Time) error {
 	oldest := h.now.Add(-kept)
 	for oldest.Before(until) {
@@ -33,7 +33,7 @@ func (h *history) fireUntil(ctx context.Context, until time.Time) error {
 			return nil
 		}
 		if next.Before(oldest) {
-			next = &oldest // a job fires only for the latest time that it missed
+			next = &oldest // a job catches up only on the latest time that it missed
 		}
 		h.clock.set(next.Add(h.millis(10, 30)))
 		if err := h.fire(ctx); err != nil {
@@ -43,7 +43,7 @@ func (h *history) fireUntil(ctx context.Context, until time.Time) error {
 	return nil
 }
 
-// fire creates the runs of jobs that are due now, in the steps of the scheduler and the worker: queued, claimed, finished.
+// fire creates the runs of jobs that are due now, in the steps of the scheduler and the worker: queue, claim, finish.
 func (h *history) fire(ctx context.Context) error {
 	const lease, many = "demo", 100
 	var ended []worker.Outcome
@@ -84,7 +84,7 @@ func (h *history) millis(from, to int) time.Duration {
 	return time.Duration(from+h.chance.IntN(to-from)) * time.Millisecond
 }
 
-// idAt returns an id for a run at an instant: ids of runs grow with time.
+// idAt returns an id for a run at a time. Ids of runs sort by time.
 func idAt(at time.Time) string {
 	id := uuid.Must(uuid.NewV7())
 	var millis [8]byte
@@ -93,9 +93,9 @@ func idAt(at time.Time) string {
 	return id.String()
 }
 
-// outcome returns the result of a run that the receiver would have answered at started.
+// outcome returns the result that the receiver would have given to a run that started at this time.
 func (h *history) outcome(run string, job jobs.Job, started time.Time) worker.Outcome {
-	target, _ := url.Parse(job.Configuration.Plain().URL) // the server has checked it
+	target, _ := url.Parse(job.Configuration.Plain().URL) // the server has checked the URL
 	b := behaviors()[path.Base(target.Path)]
 	took := b.takes(h.chance.Float64())
 	status, body := b.answers(h.chance.Float64(), age(h.now.Sub(started)))

@@ -15,19 +15,19 @@ import (
 	"github.com/signalbox/signalbox/internal/app"
 )
 
-// signedInFor is how long a visitor uses a session; the server ends sessions that are idle for twelve hours.
+// signedInFor is how long a visitor uses a session. The server ends sessions after twelve idle hours.
 const signedInFor = 6 * time.Hour
 
-// person is somebody who uses the demo's account.
+// person is a user of the demo's account.
 type person struct {
 	Name    string        `json:"name"`
 	Email   string        `json:"email"`
 	Role    accounts.Role `json:"role"`
-	At      age           `json:"at"`      // when they were invited
+	At      age           `json:"at"`      // when the person was invited
 	Browser string        `json:"browser"` // empty if the person has not accepted the invitation
 }
 
-// people returns the people of the account; the first is its owner.
+// people returns the people of the account. The first is the owner.
 func people() []person { return read[[]person]("people.json") }
 
 // first returns the first name.
@@ -36,17 +36,17 @@ func (p person) first() string {
 	return name
 }
 
-// visitor is a person who makes requests with the cookie of a session, as the console does, or a program with an API key.
+// visitor makes requests: a person with a session's cookie, as in the console, or a program with an API key.
 type visitor struct {
 	person
-	id, key  string // the API key of a program
+	id, key  string // of a program's API key
 	api      http.Handler
 	clock    *clock
 	cookie   *http.Cookie
 	signedIn time.Time
 }
 
-// makeOwner creates the owner of the account that the server created, and names the account.
+// makeOwner sets up the owner of the first account, and renames the account.
 func (h *history) makeOwner(ctx context.Context, operator *app.Operator) error {
 	existing, err := operator.Accounts(ctx)
 	if err != nil {
@@ -66,7 +66,7 @@ func (h *history) makeOwner(ctx context.Context, operator *app.Operator) error {
 
 func (h *history) owner() *visitor { return h.visitors[people()[0].first()] }
 
-// invitations returns the invitations of everybody except the owner, as events. Most people accept at once.
+// invitations returns events that invite everybody except the owner. Most people accept at once.
 func (h *history) invitations() (events []event) {
 	for _, each := range people()[1:] {
 		events = append(events, event{each.At, func(ctx context.Context) error {
@@ -80,7 +80,7 @@ func (h *history) invitations() (events []event) {
 	return events
 }
 
-// admit lets a person follow a link, which sets their password and signs them in.
+// admit makes a person follow a link, which sets their password and signs them in.
 func (h *history) admit(ctx context.Context, who person, link string) error {
 	parsed, err := url.Parse(link)
 	if err != nil {
@@ -89,7 +89,7 @@ func (h *history) admit(ctx context.Context, who person, link string) error {
 	v := &visitor{person: who, api: h.api, clock: h.clock}
 	h.visitors[who.first()] = v
 	body := map[string]string{"token": parsed.Query().Get("token"), "name": who.Name, "password": Password}
-	if who.Role == accounts.Owner { // an invitation already has the address
+	if who.Role == accounts.Owner { // an invitation has the address already
 		body["email"] = who.Email
 	}
 	return v.open(ctx, "links/redeem", body)
@@ -106,14 +106,14 @@ func (v *visitor) open(ctx context.Context, path string, body any) error {
 	return err
 }
 
-// leave ends the session, so that a visitor of the demo only sees their own session.
+// leave ends the session, so that a visitor of the demo sees only their own session.
 func (v *visitor) leave(ctx context.Context) error {
 	_, err := v.exchange(ctx, http.MethodDelete, prefix+"sessions/current", nil)
 	v.cookie = nil
 	return err
 }
 
-// document is the body of a write; an empty id is left out.
+// document returns the body of a write. It omits an empty id.
 func document(kind, id string, attributes any) map[string]any {
 	resource := map[string]any{"type": strings.TrimSuffix(kind, "s"), "attributes": attributes}
 	if id != "" {
@@ -147,7 +147,7 @@ func (v *visitor) send(ctx context.Context, method, path string, body any) (answ
 // prefix is the start of the API's paths.
 const prefix = "/api/v1/"
 
-// request sends a request to the API. A person whose session is old signs in again first.
+// request sends a request to the API. If a person's session is old, the person signs in again first.
 func (v *visitor) request(ctx context.Context, method, path string, body any) (*httptest.ResponseRecorder, error) {
 	if v.key == "" && v.clock.Now().Sub(v.signedIn) > signedInFor {
 		_ = v.leave(ctx) // the server may have ended the session
@@ -158,7 +158,7 @@ func (v *visitor) request(ctx context.Context, method, path string, body any) (*
 	return v.exchange(ctx, method, prefix+path, body)
 }
 
-// exchange returns the response to a request, or the server's refusal as an error.
+// exchange returns the response to a request. It returns the server's refusal as an error.
 func (v *visitor) exchange(ctx context.Context, method, path string, body any) (*httptest.ResponseRecorder, error) {
 	var text []byte
 	if body != nil {

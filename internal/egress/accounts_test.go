@@ -25,7 +25,8 @@ func TestReuse_AccountsApart(t *testing.T) {
 	}
 }
 
-// bodiesIgnored is a server that reads no bodies: it takes them for requests, and answers those when the next one has come.
+// bodiesIgnored is a server that does not read bodies. It treats a body as the next request, and answers it when a
+// further request has come.
 func bodiesIgnored(conn net.Conn) {
 	reader := bufio.NewReader(conn)
 	for {
@@ -47,14 +48,14 @@ func bodiesIgnored(conn net.Conn) {
 	}
 }
 
-// TestReuse_BodyTakenForRequest checks that a request with a body that servers often do not read is the last one of its
-// connection.
+// TestReuse_BodyTakenForRequest checks that a connection is not reused after a request with a body that servers often
+// leave unread.
 func TestReuse_BodyTakenForRequest(t *testing.T) {
 	t.Parallel()
 	smuggled := "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
 	for _, c := range []struct {
 		first       egress.Request
-		connections int64 // after two more requests, of another account and of this one
+		connections int64 // after two more requests: one of another account, one of the same
 	}{
 		{egress.Request{Method: "GET", Body: smuggled}, 3},
 		{egress.Request{Method: "DELETE", Body: smuggled}, 3},

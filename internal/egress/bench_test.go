@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/internal/egress"
 )
 
-// smallAnswers is a server that allocates nothing: every read is taken for one request.
+// smallAnswers is a server that allocates nothing. It treats every read as one request.
 func smallAnswers(b *testing.B) string {
 	var config net.ListenConfig
 	listener, err := config.Listen(b.Context(), "tcp", "127.0.0.1:0")
@@ -49,7 +49,7 @@ func answerAll(conn net.Conn) {
 	}
 }
 
-// BenchmarkDo shares its processors with the server. BenchmarkClientConn is what the plain version would cost.
+// BenchmarkDo shares its processors with the server. BenchmarkClientConn measures the plain version.
 func BenchmarkDo(b *testing.B) {
 	server := smallAnswers(b)
 	client := egress.New(egress.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, UserAgent: "signalbox/bench"})
@@ -72,8 +72,8 @@ func BenchmarkDo(b *testing.B) {
 	})
 }
 
-// BenchmarkClientConn makes the same requests with the standard library's connection that never repeats a request, without
-// the deadlines, timings and pool that a Client has besides. See docs/decisions/0015.
+// BenchmarkClientConn makes the same requests with a connection of the standard library that never repeats a request. It
+// has no deadlines, timings or pool, unlike a Client. See docs/decisions/0015.
 func BenchmarkClientConn(b *testing.B) {
 	server := smallAnswers(b)
 	transport := &http.Transport{DisableCompression: true}
@@ -82,7 +82,7 @@ func BenchmarkClientConn(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		var conn *http.ClientConn
 		for pb.Next() {
-			if conn == nil || conn.Err() != nil { // it closes itself when its goroutines wait long for a processor
+			if conn == nil || conn.Err() != nil { // it closes itself if its goroutines wait long for a processor
 				made, err := transport.NewClientConn(b.Context(), "http", strings.TrimPrefix(server, "http://"))
 				if err != nil {
 					b.Error(err)

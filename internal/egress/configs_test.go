@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestTLSConfigs_SlowOneBlocksNoOther matters because reading a bundle of certificates takes a while.
+// TestTLSConfigs_SlowOneBlocksNoOther: reading a bundle of certificates takes a while, and must not block other
+// settings.
 func TestTLSConfigs_SlowOneBlocksNoOther(t *testing.T) {
 	t.Parallel()
 	configs := newTLSConfigs()
@@ -45,7 +46,7 @@ func TestTLSConfigs_MadeOnceUnlessFailed(t *testing.T) {
 	}
 }
 
-// TestTLSConfigs_Bounded checks that many settings work, the first ones again after they were forgotten.
+// TestTLSConfigs_Bounded checks that many settings work, and that forgotten settings work again.
 func TestTLSConfigs_Bounded(t *testing.T) {
 	t.Parallel()
 	authority := httptest.NewTLSServer(http.NotFoundHandler())

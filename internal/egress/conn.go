@@ -19,16 +19,16 @@ type conn struct {
 	system   syscall.RawConn
 	endpoint endpoint
 	incoming incoming
-	reader   *bufio.Reader // of incoming
+	reader   *bufio.Reader // reads from incoming
 
 	idleSince time.Time
-	reusable  bool        // after the exchange
+	reusable  bool        // whether another exchange may follow
 	stop      func() bool // detaches the context of the exchange
 
-	// Made once, because they would be allocated for every exchange.
+	// These are created once, because creating them for every exchange would allocate.
 	abort func()
 	peek  func(fd uintptr) bool
-	quiet bool // what peek found
+	quiet bool // the result of peek
 }
 
 func newConn(raw *net.TCPConn, to endpoint) *conn {
@@ -37,11 +37,11 @@ func newConn(raw *net.TCPConn, to endpoint) *conn {
 	c.reader = bufio.NewReader(&c.incoming)
 	c.abort = c.close
 	c.peek = func(fd uintptr) bool { c.quiet = nothingToRead(fd); return true }
-	c.system, _ = raw.SyscallConn() // fails on a closed connection only
+	c.system, _ = raw.SyscallConn() // fails only on a closed connection
 	return c
 }
 
-// handshake starts TLS. The context ends it.
+// handshake performs the TLS handshake. The end of the context aborts it.
 func (c *conn) handshake(ctx context.Context) error {
 	config := c.endpoint.tls.Clone()
 	config.ServerName = c.endpoint.host
@@ -51,21 +51,21 @@ func (c *conn) handshake(ctx context.Context) error {
 	return secured.HandshakeContext(ctx)
 }
 
-// begin starts an exchange that ends at a deadline or with the context.
+// begin starts an exchange. It ends at the deadline or with the context.
 func (c *conn) begin(ctx context.Context, deadline time.Time) {
-	_ = c.SetDeadline(deadline) // fails on a closed connection only, and so will the exchange
+	_ = c.SetDeadline(deadline) // fails only on a closed connection, where the exchange will fail too
 	c.stop = context.AfterFunc(ctx, c.abort)
 	c.reusable = false
 }
 
-// end finishes an exchange and reports whether another one may follow on the connection.
+// end finishes an exchange, and reports whether the connection can be used for another one.
 func (c *conn) end() bool {
 	running := c.stop()
 	return running && c.reusable && c.isUsedUp() && c.SetDeadline(time.Time{}) == nil
 }
 
-// isUsedUp reports whether nothing was read beyond the answer: such bytes would be taken for the start of the next answer.
-// TLS reads ahead too. With a deadline in the past, it returns only bytes that it holds already.
+// isUsedUp reports whether no bytes were read beyond the answer. Such bytes would become the start of the next answer. TLS
+// also reads ahead: with a deadline in the past, Read returns only bytes that TLS already has.
 func (c *conn) isUsedUp() bool {
 	if c.reader.Buffered() > 0 {
 		return false
@@ -82,23 +82,23 @@ func (c *conn) isUsedUp() bool {
 	return n == 0 && errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// isQuiet reports whether the peer has neither closed the connection nor sent anything while it was idle.
+// isQuiet reports whether the idle connection is still open and the peer has sent nothing.
 func (c *conn) isQuiet() bool {
 	c.quiet = false
 	return c.system != nil && c.system.Read(c.peek) == nil && c.quiet
 }
 
-// close closes the connection at once, without the goodbye of TLS. Running reads and writes get an error.
+// close closes the connection at once, without the closing message of TLS. Running reads and writes return an error.
 func (c *conn) close() { _ = c.raw.Close() }
 
-// errHeadersTooLarge ends an answer with endless headers.
+// errHeadersTooLarge is the error of an answer whose headers do not end.
 var errHeadersTooLarge = errors.New("the answer's headers are larger than 64 KiB")
 
-// incoming reads from a connection, up to a limit while headers are read.
+// incoming reads from a connection. While headers are read, a limit applies.
 type incoming struct {
 	conn  *conn
-	limit int   // bytes that may still come
-	err   error // why the stream ended
+	limit int   // how many bytes may still come
+	err   error // the error that ended the stream
 }
 
 func (i *incoming) Read(p []byte) (n int, err error) {
@@ -114,7 +114,7 @@ func (i *incoming) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// cause returns why an answer could not be read: the error that ended the stream, if there is one, or err.
+// cause returns the reason why an answer could not be read: the error that ended the stream, or else err.
 func (i *incoming) cause(err error) error {
 	switch {
 	case i.err == nil:

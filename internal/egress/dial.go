@@ -16,10 +16,10 @@ type dialer struct {
 	net      net.Dialer
 	guard    *guard
 	resolver Resolver
-	stagger  time.Duration // how long an address may take before the next one is tried in parallel
+	stagger  time.Duration // the wait before the next address is tried in parallel
 }
 
-// dial connects to the first address of a host that is allowed and answers.
+// dial connects to a host. It uses the first address that is allowed and answers.
 func (d *dialer) dial(ctx context.Context, host string, port uint16, timings *Timings) (*net.TCPConn, error) {
 	started := time.Now()
 	addrs, err := d.lookup(ctx, host)
@@ -34,13 +34,13 @@ func (d *dialer) dial(ctx context.Context, host string, port uint16, timings *Ti
 	started = time.Now()
 	conn, err := d.race(ctx, targets)
 	timings.Connect = time.Since(started)
-	if err != nil && refusal != nil && ctx.Err() == nil && !isShortage(err) { // the remaining addresses are not allowed
+	if err != nil && refusal != nil && ctx.Err() == nil && !isShortage(err) { // the other addresses are not allowed
 		return nil, forHost(refusal, host)
 	}
 	return conn, err
 }
 
-// lookup returns the addresses of a host in the order to try them.
+// lookup returns the addresses of a host, in the order in which to try them.
 func (d *dialer) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
 	if addr, ok := hosts.Address(host); ok {
 		return []netip.Addr{addr}, nil
@@ -52,7 +52,7 @@ func (d *dialer) lookup(ctx context.Context, host string) ([]netip.Addr, error) 
 	return addrs, err
 }
 
-// allowed returns the targets that may be dialed, and why the first of the others may not.
+// allowed returns the addresses that may be dialed, and the refusal of the first address that may not.
 func (d *dialer) allowed(addrs []netip.Addr, port uint16) (targets []netip.AddrPort, refusal *Error) {
 	for _, addr := range addrs {
 		target := netip.AddrPortFrom(addr.Unmap(), port)
@@ -65,7 +65,7 @@ func (d *dialer) allowed(addrs []netip.Addr, port uint16) (targets []netip.AddrP
 	return targets, refusal
 }
 
-// forHost adds to a refusal the name for which the address was looked up.
+// forHost adds the host name to the refusal of its address.
 func forHost(refusal *Error, host string) *Error {
 	if _, ok := hosts.Address(host); ok {
 		return refusal
@@ -73,14 +73,14 @@ func forHost(refusal *Error, host string) *Error {
 	return &Error{Reason: refusal.Reason, Detail: fmt.Sprintf("%s The address is that of %q.", refusal.Detail, host)}
 }
 
-// attempt is the result of dialing one target.
+// attempt is the result of dialing one address.
 type attempt struct {
 	conn *net.TCPConn
 	err  error
 }
 
-// race tries targets in their order, the next one when the last one fails or takes long. It returns the first connection.
-// If all fail it returns the first failure, or a shortage of this machine, because then an address was not really tried.
+// race tries targets in order, and starts the next one if the last one fails or is slow. It returns the first connection.
+// If all fail it returns the first failure, or a shortage of this machine: then an address was not really tried.
 func (d *dialer) race(ctx context.Context, targets []netip.AddrPort) (conn *net.TCPConn, err error) {
 	if len(targets) == 1 {
 		return d.connect(ctx, targets[0])

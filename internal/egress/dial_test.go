@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestDial_SlowAddress checks that the next address is tried beside one that takes long.
+// TestDial_SlowAddress checks that the next address is tried while a slow one is still pending.
 func TestDial_SlowAddress(t *testing.T) {
 	t.Parallel()
 	var config net.ListenConfig
@@ -34,7 +34,7 @@ func TestDial_SlowAddress(t *testing.T) {
 	d.net.ControlContext = func(ctx context.Context, _, address string, _ syscall.RawConn) error {
 		if address == slow.String() {
 			close(asked)
-			<-ctx.Done() // until the other one has won
+			<-ctx.Done() // until the other address has won
 			return ctx.Err()
 		}
 		<-asked

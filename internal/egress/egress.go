@@ -11,23 +11,23 @@ import (
 
 // Limits on answers.
 const (
-	keptBody    = 64 << 10 // bytes of the body that are kept
-	countedBody = 64 << 20 // bytes of the body that are read at all
-	headerLimit = 64 << 10 // bytes of status line and headers, interim answers included
+	keptBody    = 64 << 10 // bytes of the body in the result
+	countedBody = 64 << 20 // bytes of the body that are read at most
+	headerLimit = 64 << 10 // bytes of the status line and headers, including interim answers
 )
 
 const defaultTimeout = 30 * time.Second
 
-// Request is a request to send. Headers are sent in their order and as they are spelled; Host sets the request's host.
-// User information in the URL becomes basic authorization unless there is an Authorization header.
+// Request is a request to send. Headers are sent in their order and spelling; Host sets the request's host. User
+// information in the URL becomes basic authorization, unless there is an Authorization header.
 type Request struct {
-	// Account owns the request: connections and TLS sessions are never shared between accounts.
+	// Account owns the request. Connections and TLS sessions are never shared between accounts.
 	Account string
 	Method  string
 	URL     string
 	Headers []Header
 	Body    string
-	// Insecure accepts any certificate. Otherwise CACert holds PEM certificates to trust besides the system's.
+	// Insecure accepts any certificate. Otherwise CACert has PEM certificates to trust in addition to the system's.
 	Insecure bool
 	CACert   string
 	// Timeout covers everything from the lookup to the last byte; 0 means 30 seconds.
@@ -37,23 +37,23 @@ type Request struct {
 // Header is one header of a request.
 type Header struct{ Name, Value string }
 
-// Result is the answer to a request. After an error it holds the part that came before.
+// Result is the answer to a request. After an error it has the part that was received before.
 type Result struct {
-	Status int // 0 without an answer
+	Status int // 0 if there was no answer
 	// Header has lower-case names. Several values of one name are joined by ", ".
 	Header    map[string]string
 	Body      []byte // the first 64 KiB
 	BodyBytes int64  // the size of the whole body, up to 64 MiB
-	Truncated bool   // there was more than Body holds
+	Truncated bool   // the body is longer than Body
 	Timings   Timings
 }
 
-// Timings says where the time went. A request over a kept connection has no DNS, Connect and TLS.
+// Timings has the durations of the parts of a request. With a kept connection, DNS, Connect and TLS are 0.
 type Timings struct {
 	DNS       time.Duration // looking up the name
 	Connect   time.Duration
 	TLS       time.Duration // the handshake
-	FirstByte time.Duration // from the first byte of the request to the first of the answer
+	FirstByte time.Duration // from the first byte of the request to the first byte of the answer
 	Total     time.Duration
 }
 
@@ -62,16 +62,16 @@ type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// Options configure a Client. The zero Options reach public addresses only.
+// Options configure a Client. With the zero Options, a Client reaches public addresses only.
 type Options struct {
-	Allow []netip.Prefix // networks that may be reached besides public ones
-	// Self returns the addresses that this server listens on; requests never reach them. An unspecified address means
-	// all addresses of the machine. Self is called before every connection.
+	Allow []netip.Prefix // allowed networks, in addition to public addresses
+	// Self returns the addresses that this server listens on. Requests to them are refused. An unspecified address
+	// means all addresses of the machine. Self is called before every connection.
 	Self      func() []netip.AddrPort
-	UserAgent string   // of requests without a User-Agent header
-	Resolver  Resolver // nil means the system's
-	// Idle is how many connections are kept for reuse; 0 means 1024. It should be at least the number of requests at once.
-	// An account gets at most half of them and a peer a quarter.
+	UserAgent string   // for requests without a User-Agent header
+	Resolver  Resolver // nil means the system's resolver
+	// Idle is how many connections are kept for reuse; 0 means 1024. It should be at least the number of concurrent
+	// requests. An account gets at most half of them and a peer a quarter.
 	Idle int
 }
 
@@ -84,7 +84,7 @@ type Client struct {
 	scratch   sync.Pool // of *scratch
 }
 
-// scratch is the memory that one exchange needs.
+// scratch is the reusable memory of one exchange.
 type scratch struct {
 	head []byte         // the request as it is written
 	body [16 << 10]byte // the answer's body as it is read
@@ -106,7 +106,7 @@ func New(options Options) *Client {
 	}
 }
 
-// Close closes the connections that are kept for reuse. Requests under way go on.
+// Close closes the idle connections. Requests under way continue.
 func (c *Client) Close() { c.idle.close() }
 
 // Do sends a request and reads the answer. Every error is an *Error.
@@ -146,7 +146,7 @@ func (c *Client) do(ctx context.Context, request Request, started time.Time, res
 	return classified(ctx, err)
 }
 
-// connection returns a kept connection or a new one.
+// connection returns an idle connection or opens a new one.
 func (c *Client) connection(ctx context.Context, to endpoint, deadline time.Time, timings *Timings) (*conn, error) {
 	if kept := c.idle.get(to); kept != nil {
 		return kept, nil
@@ -171,7 +171,7 @@ func (c *Client) connection(ctx context.Context, to endpoint, deadline time.Time
 	return made, nil
 }
 
-// deadline returns when everything must be over: after the timeout, or at the context's deadline if that is sooner.
+// deadline returns when the request must be over: after the timeout, or at the context's deadline if that is sooner.
 func deadline(ctx context.Context, started time.Time, timeout time.Duration) time.Time {
 	if timeout <= 0 {
 		timeout = defaultTimeout

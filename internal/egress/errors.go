@@ -17,7 +17,7 @@ import (
 type Reason string
 
 // The reasons. Canceled means that the caller's context was canceled. Exhausted means that this machine had no file descriptor
-// or memory for a connection: nothing was sent, and the destination is not to blame.
+// or memory for a connection: nothing was sent, and the destination did not fail.
 const (
 	Timeout         Reason = "TIMEOUT"
 	ConnectionError Reason = "CONNECTION_ERROR"
@@ -26,12 +26,12 @@ const (
 	Exhausted       Reason = "EXHAUSTED"
 )
 
-// Error is the failure of a request. Its detail is a sentence for the owner of the request. The detail names
-// hosts and addresses, but nothing that was sent.
+// Error is the failure of a request. Detail is a sentence for the owner of the request. It names hosts and addresses,
+// but nothing of the request's content.
 type Error struct {
 	Reason Reason
 	Detail string
-	Err    error // the cause, when there is one
+	Err    error // the cause, or nil
 }
 
 // Error returns the detail.
@@ -40,7 +40,7 @@ func (e *Error) Error() string { return e.Detail }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// phase is a part of an exchange, in words that follow "while".
+// phase is a part of an exchange, in words that can follow "while".
 type phase string
 
 const (
@@ -61,7 +61,7 @@ type failure struct {
 func (f *failure) Error() string { return "while " + string(f.phase) + ": " + f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
-// classified returns the *Error for a *failure. An *Error and nil stay as they are.
+// classified returns the *Error for a *failure. It returns an *Error and nil unchanged.
 func classified(ctx context.Context, err error) error {
 	failed, ok := errors.AsType[*failure](err)
 	switch {
@@ -76,7 +76,7 @@ func classified(ctx context.Context, err error) error {
 	return &Error{Reason: ConnectionError, Detail: detail, Err: failed.err}
 }
 
-// unconnected returns the *Error for a connection that could not be made. Nothing was sent.
+// unconnected returns the *Error for a connection that could not be opened. Nothing was sent.
 func unconnected(ctx context.Context, err error) error {
 	failed, ok := errors.AsType[*failure](err)
 	if !ok || ctx.Err() != nil || !isShortage(err) {
@@ -85,7 +85,7 @@ func unconnected(ctx context.Context, err error) error {
 	return &Error{Reason: Exhausted, Detail: "This node ran out of resources while " + string(failed.phase) + ": " + cause(failed.err) + ".", Err: failed.err}
 }
 
-// isShortage reports whether this machine had no file descriptor or memory left. Errors of lookups are compared as text.
+// isShortage reports whether this machine had no file descriptor or memory left. It compares lookup errors as text.
 func isShortage(err error) bool {
 	lookup, isLookup := errors.AsType[*net.DNSError](err)
 	for _, shortage := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
@@ -108,12 +108,12 @@ func timedOut(at phase, err error) *Error {
 	return &Error{Reason: Timeout, Detail: "The time ran out while " + string(at) + ".", Err: err}
 }
 
-// refused returns the error of a request that cannot be sent as it is.
+// refused returns the error of an invalid request, which is not sent.
 func refused(detail string) *Error {
 	return &Error{Reason: ConnectionError, Detail: "The request cannot be sent: " + detail + "."}
 }
 
-// cause describes an error without the local addresses and system calls that Go's errors name.
+// cause describes an error without the local addresses and system calls that Go's errors mention.
 func cause(err error) string {
 	if lookup, ok := errors.AsType[*net.DNSError](err); ok {
 		return lookup.Err
@@ -136,14 +136,14 @@ func cause(err error) string {
 	return shortened(err.Error())
 }
 
-// shortened returns an error text that may quote a server, short and printable.
+// shortened returns an error text, which may quote a server, in a short and printable form.
 func shortened(text string) string {
 	const most = 300
 	if len(text) > most {
 		text = text[:most] + "…"
 	}
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) { // a server's bytes must not reach a terminal, nor NUL a database
+		if unicode.IsControl(r) { // control characters from a server must not reach a terminal, and a NUL must not reach a database
 			return utf8.RuneError
 		}
 		return r

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// inlineBody is the size up to which a body is sent with the headers in one write. Sending a larger body may block until
-// the server reads it, so a goroutine sends it: a server may refuse a large body before it has read it.
+// inlineBody is the size up to which a body is sent in one write with the headers. Sending a larger body may block until
+// the server reads it. So a goroutine sends it, because a server may refuse a large body before reading it.
 const inlineBody = 32 << 10
 
-// exchange sends a request and reads the answer. It reads also if sending fails: a server may answer
-// before it hangs up.
+// exchange sends a request and reads the answer. It reads even if sending fails, because a server may answer before it
+// closes the connection.
 func (c *conn) exchange(memory *scratch, body string, result *Result) error {
 	started := time.Now()
 	finish := c.send(memory, body)
@@ -34,7 +34,7 @@ func (c *conn) exchange(memory *scratch, body string, result *Result) error {
 	return err
 }
 
-// send writes a request. finish must be called after the answer, and returns why the request was not sent completely.
+// send writes a request. Call finish after the answer: it returns an error if the request was not sent completely.
 func (c *conn) send(memory *scratch, body string) (finish func() error) {
 	if len(body) <= inlineBody {
 		err := c.write(memory, body)
@@ -46,14 +46,14 @@ func (c *conn) send(memory *scratch, body string) (finish func() error) {
 		select {
 		case err := <-done:
 			return err
-		default: // the rest must not be sent later, when the server would take it for another request
+		default: // stop sending: later, the server would treat the rest as another request
 			c.close()
 			return cmp.Or(<-done, net.ErrClosed)
 		}
 	}
 }
 
-// write writes a request in pieces, the first one with the headers, so that a large body is not copied whole.
+// write writes a request in pieces, the headers with the first one. So a large body is not copied as a whole.
 func (c *conn) write(memory *scratch, body string) error {
 	for {
 		n := min(len(body), inlineBody)
@@ -88,7 +88,7 @@ func (c *conn) receive(memory *scratch, result *Result, sent time.Time) error {
 	return nil
 }
 
-// readHeaders reads the answer up to its body, past interim answers.
+// readHeaders reads the status line and the headers of the answer. It skips interim answers.
 func (c *conn) readHeaders() (*http.Response, error) {
 	for {
 		answer, err := http.ReadResponse(c.reader, nil)
@@ -105,7 +105,7 @@ func (c *conn) readHeaders() (*http.Response, error) {
 }
 
 // readBody keeps the first part of a body, counts the rest, and reports whether it reached the end. It does not close the
-// body, which would read on.
+// body, because closing would read further.
 func readBody(answer *http.Response, memory *scratch, result *Result) (complete bool, err error) {
 	if length := answer.ContentLength; length > 0 {
 		result.Body = make([]byte, 0, min(length, keptBody))
@@ -135,13 +135,13 @@ func endsPlainly(answer *http.Response) bool {
 	switch answer.StatusCode {
 	case http.StatusSwitchingProtocols:
 		return false
-	case http.StatusNoContent, http.StatusNotModified: // without a body, but a server that gives a length may still send one
+	case http.StatusNoContent, http.StatusNotModified: // these have no body, but a server that sends a length may send one
 		return len(answer.TransferEncoding) == 0 && (answer.Header["Content-Length"] == nil || answer.Header.Get("Content-Length") == "0")
 	}
 	return true
 }
 
-// flat returns headers in the form of Result.Header. Text that is not UTF-8 gets replacement characters.
+// flat returns headers in the form of Result.Header. Bytes that are not UTF-8 become replacement characters.
 func flat(headers http.Header) map[string]string {
 	all := make(map[string]string, len(headers))
 	for name, values := range headers {
@@ -154,7 +154,7 @@ func flat(headers http.Header) map[string]string {
 	return all
 }
 
-// lowered is strings.ToLower, but does not allocate for the names that most answers have.
+// lowered is strings.ToLower without an allocation for the most common names.
 func lowered(name string) string {
 	for _, usual := range [...]string{"content-type", "content-length", "content-encoding", "cache-control", "connection", "date", "server"} {
 		if strings.EqualFold(name, usual) {

@@ -20,10 +20,10 @@ import (
 	"github.com/signalbox/signalbox/internal/egress"
 )
 
-// short is a timeout to wait for.
+// short is a timeout that a test can wait for.
 const short = 20 * time.Millisecond
 
-// received returns the bytes of one request as they came.
+// received returns the bytes of one request as the server received them.
 func received(t *testing.T, request egress.Request, path string) string {
 	t.Helper()
 	texts := make(chan string, 1)
@@ -84,7 +84,7 @@ func TestDo_LargeBody(t *testing.T) {
 	}
 }
 
-// TestDo_LargeBodyNotCopied is not parallel: it counts what the whole process allocates.
+// TestDo_LargeBodyNotCopied is not parallel, because it measures the allocations of the whole process.
 func TestDo_LargeBodyNotCopied(t *testing.T) {
 	const size, times = 1 << 20, 8
 	server := listen(t, "127.0.0.1:0", answering(ok))
@@ -271,7 +271,7 @@ func TestTimeout_SlowServer(t *testing.T) {
 			request := get(server.url())
 			request.Timeout = short
 			result, err := localClient(t).Do(t.Context(), request)
-			if failure, ok := errors.AsType[*egress.Error](err); !ok || failure.Reason != egress.Timeout || result.Timings.Total > 30*time.Second { // it would go on for ever
+			if failure, ok := errors.AsType[*egress.Error](err); !ok || failure.Reason != egress.Timeout || result.Timings.Total > 30*time.Second { // without a timeout it would never end
 				t.Errorf("%q: %v after %v", begin, err, result.Timings.Total)
 			}
 		})
@@ -303,7 +303,8 @@ func TestTimeout_Lookup(t *testing.T) {
 	}
 }
 
-// TestDo_AnswerBeforeReset checks that an answer is read although the server hangs up while the request is sent.
+// TestDo_AnswerBeforeReset checks that the answer is read even if the server closes the connection while the request is
+// sent.
 func TestDo_AnswerBeforeReset(t *testing.T) {
 	server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
 		_, _ = conn.Read(make([]byte, 1))
@@ -319,7 +320,7 @@ func TestDo_EarlyAnswer(t *testing.T) {
 	server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
 		_, _ = conn.Read(make([]byte, 1))
 		_, _ = io.WriteString(conn, "HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nno!")
-		<-t.Context().Done() // it reads no more
+		<-t.Context().Done() // it stops reading
 	})
 	request := egress.Request{Method: "POST", URL: server.url(), Body: strings.Repeat("x", 32<<20), Timeout: time.Minute}
 	if result := do(t, localClient(t), request); result.Status != 413 || string(result.Body) != "no!" {
@@ -331,7 +332,7 @@ func TestCancel_ClosesConnection(t *testing.T) {
 	for name, begin := range map[string]string{"before the answer": "", "within the body": "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx"} {
 		t.Run(name, func(t *testing.T) {
 			quickest := time.Hour
-			for i := 0; i < 20 && quickest > 100*time.Millisecond; i++ { // the machine may be busy, but not every time
+			for i := 0; i < 20 && quickest > 100*time.Millisecond; i++ { // a busy machine may be slow, but not every time
 				quickest = min(quickest, closedAfter(t, begin))
 			}
 			if quickest > 100*time.Millisecond {
@@ -341,7 +342,7 @@ func TestCancel_ClosesConnection(t *testing.T) {
 	}
 }
 
-// closedAfter cancels a request and returns how long after that its connection is closed.
+// closedAfter cancels a request, and returns how long it takes until the connection is closed.
 func closedAfter(t *testing.T, begin string) time.Duration {
 	t.Helper()
 	started, closed := make(chan struct{}), make(chan time.Time, 1)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// SetIdleTime sets how long a client keeps connections. It must not have any yet.
+// SetIdleTime sets how long a client keeps idle connections. Call it before the first request.
 func SetIdleTime(c *Client, d time.Duration) { c.idle.idleTime = d }
 
 // FailSockets makes every new socket of a client fail with an error.

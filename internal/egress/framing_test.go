@@ -39,8 +39,8 @@ func TestReuse_AfterPlainAnswer(t *testing.T) {
 	}
 }
 
-// TestReuse_NotAfterOddAnswer checks answers that are not HTTP/1.1, have trailers, or end elsewhere than they say, whether
-// they are taken or not. Where net/http finds the end of an answer is net/http's own test.
+// TestReuse_NotAfterOddAnswer: a connection is not reused after an answer that is not HTTP/1.1, has trailers, or has an
+// inconsistent length, even if the answer is accepted. How net/http finds the end of an answer is tested there.
 func TestReuse_NotAfterOddAnswer(t *testing.T) {
 	t.Parallel()
 	status, chunked := "HTTP/1.1 200 OK\r\n", "Transfer-Encoding: chunked\r\n"
@@ -89,7 +89,7 @@ func TestReuse_NotAfterOddAnswer(t *testing.T) {
 			server := listen(t, "127.0.0.1:0", answering(answer))
 			client := localClient(t)
 			for range 2 {
-				_, _ = client.Do(t.Context(), get(server.url())) // what is taken of it is not the question
+				_, _ = client.Do(t.Context(), get(server.url())) // whether the answer is accepted does not matter here
 			}
 			if n := server.connections.Load(); n != 2 {
 				t.Errorf("%d connections", n)
@@ -125,7 +125,7 @@ func TestDo_EndlessBody(t *testing.T) {
 	}
 }
 
-// TestDo_RefusedMethods checks methods whose answers would leave bytes that are no answer.
+// TestDo_RefusedMethods checks methods that are refused, because their answers do not end where the headers say.
 func TestDo_RefusedMethods(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"HEAD", "CONNECT"} {

@@ -14,7 +14,7 @@ import (
 
 const next = "HTTP/1.1 299 Next\r\nContent-Length: 4\r\n\r\nnext"
 
-// fuzzed is a server that answers one request with what it is given and all others with the same.
+// fuzzed is a server that answers the first request with fuzzed bytes and all others with a fixed answer.
 type fuzzed struct {
 	net.Listener
 	answer atomic.Pointer[[]byte]
@@ -30,7 +30,7 @@ func (f *fuzzed) accept() {
 	}
 }
 
-// serve ends soon when nothing more is asked, because an answer may last until then.
+// serve ends soon if no request comes, because an answer may last until the connection is closed.
 func (f *fuzzed) serve(conn net.Conn) {
 	defer conn.Close()
 	reader := bufio.NewReader(conn)
@@ -44,8 +44,8 @@ func (f *fuzzed) serve(conn net.Conn) {
 	}
 }
 
-// FuzzAnswer checks that whatever a server sends is an answer or an *Error, within the limits, and never a part of the next
-// answer.
+// FuzzAnswer checks that any bytes from a server become an answer or an *Error, within the limits, and never a part of the
+// next answer.
 func FuzzAnswer(f *testing.F) {
 	for _, text := range []string{
 		ok, "", "garbage", ok + smuggled, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", "HTTP/1.1 100 \r\n\r\nHTTP/1.1 101 \r\n\r\n",
@@ -73,7 +73,7 @@ func FuzzAnswer(f *testing.F) {
 		if len(result.Body) > 64<<10 || result.BodyBytes < int64(len(result.Body)) || err == nil && result.Status < 100 {
 			t.Errorf("%+v", result)
 		}
-		// A kept connection may be closed by the server at this very moment; then there is no answer.
+		// The server may close a kept connection at this moment. Then there is no answer.
 		if result, err = client.Do(t.Context(), request); result.Status != 0 && (err != nil || result.Status != 299 || string(result.Body) != "next") {
 			t.Errorf("%+v, %v", result, err)
 		}

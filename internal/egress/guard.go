@@ -25,7 +25,7 @@ func newGuard(allow []netip.Prefix, self func() []netip.AddrPort) *guard {
 	return &guard{public: public, allow: allow, self: self}
 }
 
-// cloudServices returns public addresses that, dialed from inside a cloud, reach the cloud's own services.
+// cloudServices returns public addresses that reach a cloud's own services if they are dialed from inside the cloud.
 func cloudServices() []netip.Prefix {
 	return []netip.Prefix{
 		netip.MustParsePrefix("168.63.129.16/32"), // Azure: metadata, certificates of the virtual machine
@@ -41,15 +41,15 @@ func (g *guard) control(_, address string, _ syscall.RawConn) error {
 	if err != nil {
 		return blocked(address, "is not an address")
 	}
-	if refusal := g.check(target); refusal != nil { // a nil *Error in an error is not nil
+	if refusal := g.check(target); refusal != nil { // a nil *Error as an error would not be nil
 		return refusal
 	}
 	return nil
 }
 
-// check returns why an address may not be dialed, or nil.
+// check returns the reason why an address may not be dialed, or nil.
 func (g *guard) check(target netip.AddrPort) *Error {
-	addr := target.Addr().Unmap().WithZone("") // prefixes contain no mapped and no zoned addresses
+	addr := target.Addr().Unmap().WithZone("") // prefixes match neither mapped nor zoned addresses
 	if g.isSelf(addr, target.Port()) {
 		return blocked(target.String(), "is this server itself")
 	}
@@ -64,7 +64,7 @@ func blocked(address, why string) *Error {
 	return &Error{Reason: SSRFBlocked, Detail: fmt.Sprintf("Nothing was sent: %s %s.", address, why)}
 }
 
-// isSelf reports whether this server listens on an address. The unspecified address connects to the machine itself.
+// isSelf reports whether this server listens on an address. Dialing the unspecified address reaches the machine itself.
 func (g *guard) isSelf(addr netip.Addr, port uint16) bool {
 	return slices.ContainsFunc(g.self(), func(own netip.AddrPort) bool {
 		return own.Port() == port &&
@@ -72,7 +72,7 @@ func (g *guard) isSelf(addr netip.Addr, port uint16) bool {
 	})
 }
 
-// isLocal reports whether an address is one of this machine's. It returns true if the machine cannot tell.
+// isLocal reports whether an address belongs to this machine. It returns true if the machine's addresses are unknown.
 func isLocal(addr netip.Addr) bool {
 	if addr.IsLoopback() {
 		return true

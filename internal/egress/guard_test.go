@@ -9,9 +9,9 @@ import (
 	"github.com/signalbox/signalbox/internal/egress"
 )
 
-// forbidden are hosts as they may stand in a URL. What a name is stands after "=".
+// forbidden are hosts as they may be written in a URL. After "=" come the addresses of a name.
 var forbidden = []string{
-	// every special network of IPv4, at its edges
+	// the edges of every special IPv4 network
 	"0.0.0.0", "0.1.2.3", "0.255.255.255", "10.0.0.1", "10.255.255.255", "100.64.0.1", "100.127.255.255",
 	"127.0.0.1", "127.1.2.3", "127.255.255.254", "169.254.0.1", "169.254.255.255", "172.16.0.1", "172.31.255.255",
 	"192.0.0.1", "192.0.0.170", "192.0.2.1", "192.31.196.1", "192.52.193.1", "192.88.99.1", "192.168.0.1", "192.168.255.255",
@@ -20,7 +20,7 @@ var forbidden = []string{
 	// services of clouds
 	"169.254.169.254", "169.254.170.2", "168.63.129.16", "100.100.100.200", "192.0.0.192", "192.80.8.124", "161.26.0.10",
 	"166.9.0.1", "[fd00:ec2::254]", "[fd20:ce::254]", "[fe80::a9fe:a9fe]",
-	// every special network of IPv6
+	// every special IPv6 network
 	"[::]", "[::1]", "[100::1]", "[fc00::1]", "[fdff:ffff::1]", "[fe80::1]", "[fe80::1%25lo]", "[febf::1]", "[fec0::1]",
 	"[ff02::1]", "[ff0e::1]", "[2001::1]", "[2001:2::1]", "[2001:10::1]", "[2001:20::1]", "[2001:db8::1]", "[3fff::1]",
 	"[2620:4f:8000::1]", "[5f00::1]", "[4000::1]", "[0:0:0:0:0:0:0:1]",
@@ -37,7 +37,7 @@ var forbidden = []string{
 	"mapped.test=::ffff:127.0.0.1", "nat64.test=64:ff9b::a00:1", "several.test=10.0.0.1,192.168.0.1,::1", "azure.test=168.63.129.16", "zone.test=fe80::1%lo",
 }
 
-// TestGuard_ForbiddenTargets asks for every target on a port where something listens on every address
+// TestGuard_ForbiddenTargets requests every target, on a port where a server listens on every address
 // of this machine.
 func TestGuard_ForbiddenTargets(t *testing.T) {
 	listener := listen(t, ":0", nil)
@@ -75,13 +75,13 @@ func TestGuard_Detail(t *testing.T) {
 	}
 }
 
-// The addresses 127.0.0.2 and up play the public here: they are allowed, and 127.0.0.1 is not.
+// In this test, 127.0.0.2 and higher are allowed like public addresses, and 127.0.0.1 is not.
 func TestGuard_DNSRebinding(t *testing.T) {
 	private := listen(t, "127.0.0.1:0", nil)
 	public := listen(t, "127.0.0.2:"+private.port(), answeringOnce("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"))
 	resolver := &names{answers: map[string][][]netip.Addr{
 		"rebind.test":  {addrs("127.0.0.2"), addrs("127.0.0.1")},
-		"both.test":    {addrs("127.0.0.3", "127.0.0.1")}, // nothing listens on the first
+		"both.test":    {addrs("127.0.0.3", "127.0.0.1")}, // no server listens on the first address
 		"reverse.test": {addrs("127.0.0.1", "127.0.0.2")},
 	}}
 	client := newClient(t, egress.Options{Allow: networks("127.0.0.2/31"), Resolver: resolver})

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// held is a connection that collects what is written to it until it is told what to do with it.
+// held is a connection that buffers written bytes until the test decides what happens to them.
 type held struct {
 	net.Conn
 
@@ -26,7 +26,7 @@ func (h *held) Write(p []byte) (int, error) {
 	return h.Conn.Write(p)
 }
 
-// listenTLS starts a peer whose connections speak TLS, with large records.
+// listenTLS starts a server that uses TLS with large records.
 func listenTLS(t *testing.T, version uint16, handle func(*held, *tls.Conn)) *peer {
 	t.Helper()
 	config := &tls.Config{Certificates: []tls.Certificate{newAuthority(t).sign(t, "good.test", later())}, MaxVersion: version, DynamicRecordSizingDisabled: true} //nolint:gosec // a test of old versions, too
@@ -38,10 +38,11 @@ func listenTLS(t *testing.T, version uint16, handle func(*held, *tls.Conn)) *pee
 
 const smuggled = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nsmuggled"
 
-// TestReuse_NotAfterTLSLeftovers checks what TLS has read together with the answer: the socket is quiet then.
+// TestReuse_NotAfterTLSLeftovers: TLS may read extra bytes together with the answer. Then the socket is quiet, but the
+// connection must not be reused.
 func TestReuse_NotAfterTLSLeftovers(t *testing.T) {
 	t.Parallel()
-	// Each writes an answer and more, in one write below TLS.
+	// Each function sends an answer and more bytes in one write below TLS.
 	ways := map[string]func(*tls.Conn, string){
 		"the same record": func(conn *tls.Conn, answer string) { _, _ = io.WriteString(conn, answer+smuggled) },
 		"the next record": func(conn *tls.Conn, answer string) {

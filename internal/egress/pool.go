@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// endpoint identifies connections that requests may share. It includes the account: a server that takes one request for
-// two would give the second answer to the next request on the connection.
+// endpoint identifies the connections that requests may share. It includes the account. If a server reads one request
+// as two, the second answer goes to the next request on the connection, which must not belong to another account.
 type endpoint struct {
 	peer
 
@@ -27,16 +27,16 @@ const (
 	idleDefault = 1024
 )
 
-// pool keeps idle connections for a moment. The connection used last is used next, so that the others expire.
+// pool keeps idle connections for a moment. It reuses the most recently used one first, so that the others expire.
 type pool struct {
-	most      int // in all; an account gets half of it, a peer a quarter
+	most      int // the limit for all; an account gets half of it, a peer a quarter
 	idleTime  time.Duration
 	mu        sync.Mutex
 	idle      map[endpoint][]*conn // oldest first
 	count     int
 	byAccount map[string]int
 	byPeer    map[peer]int
-	sweep     *time.Timer // runs while there are connections
+	sweep     *time.Timer // runs while connections are kept
 	closed    bool
 }
 
@@ -47,7 +47,7 @@ func newPool(most int) *pool {
 	return p
 }
 
-// get returns a connection that is open and quiet, or nil.
+// get returns an idle connection that is open and quiet, or nil.
 func (p *pool) get(to endpoint) *conn {
 	for {
 		kept := p.pop(to)
@@ -72,7 +72,7 @@ func (p *pool) pop(to endpoint) *conn {
 	return last
 }
 
-// put keeps a connection, or closes it if there are enough.
+// put keeps a connection for reuse, or closes it if a limit is reached.
 func (p *pool) put(c *conn) {
 	c.idleSince = time.Now()
 	if !p.push(c) {
@@ -108,7 +108,7 @@ func addTo[K comparable](counts map[K]int, key K, n int) {
 	}
 }
 
-// closeExpired closes the connections that were idle for too long. It runs again while any connection is kept.
+// closeExpired closes connections that were idle for too long. It schedules itself again while any connection is kept.
 func (p *pool) closeExpired() {
 	for _, expired := range p.takeExpired() {
 		expired.close()

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 )
 
-// TestPool_Bounds checks the limits for each account, each peer and in all. Taking a connection frees its place.
+// TestPool_Bounds checks the limits per account, per peer and for all. Taking a connection frees its place.
 func TestPool_Bounds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -18,7 +18,7 @@ func TestPool_Bounds(t *testing.T) {
 		"all":        {func(i int) endpoint { return endpoint{peer{strconv.Itoa(i), 80}, strconv.Itoa(i), nil} }, idleDefault},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { // nothing expires while it is counted
+			synctest.Test(t, func(t *testing.T) { // so that no connection expires during the test
 				p := newPool(idleDefault)
 				for i := range c.most {
 					if !p.push(&conn{endpoint: c.to(i)}) {

@@ -2,5 +2,5 @@
 
 package egress
 
-// nothingToRead cannot tell on this system, so no connection is used twice.
+// nothingToRead always returns false on this system, so no connection is reused.
 func nothingToRead(uintptr) bool { return false }

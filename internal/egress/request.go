@@ -16,21 +16,21 @@ import (
 	"github.com/signalbox/signalbox/internal/hosts"
 )
 
-// destination is where a request goes, read from its URL.
+// destination is the target of a request, parsed from its URL.
 type destination struct {
 	endpoint
 
 	target    string // of the request line
-	authority string // the Host header, unless the request has one
+	authority string // the Host header, unless the request sets one
 	user      *url.Userinfo
 }
 
-// destination reads the URL of a request.
+// destination parses the URL of a request.
 func (c *Client) destination(request Request) (destination, error) {
 	location, err := url.Parse(request.URL)
 	if err != nil {
 		if bad, ok := errors.AsType[*url.Error](err); ok {
-			err = bad.Err // without the URL, which may hold a password
+			err = bad.Err // omits the URL, which may contain a password
 		}
 		return destination{}, refused("its URL is not valid: " + shortened(err.Error()))
 	}
@@ -61,7 +61,7 @@ func (c *Client) destination(request Request) (destination, error) {
 	return to, nil
 }
 
-// authority returns the Host header for a host. An IPv6 address is put in brackets, without its zone.
+// authority returns the Host header for a host. It puts an IPv6 address in brackets, without its zone.
 func authority(host, port string) string {
 	if strings.Contains(host, ":") {
 		host, _, _ = strings.Cut(host, "%")
@@ -73,7 +73,7 @@ func authority(host, port string) string {
 	return host + ":" + port
 }
 
-// target returns path and query for the request line, as the URL spells them.
+// target returns path and query for the request line, with the URL's own spelling.
 func target(location *url.URL) string {
 	path := cmp.Or(location.RawPath, location.EscapedPath(), "/")
 	if location.RawQuery != "" || location.ForceQuery {
@@ -82,7 +82,7 @@ func target(location *url.URL) string {
 	return escaped(path)
 }
 
-// escaped escapes bytes that a request line may not have: a URL's query may hold spaces and other scripts.
+// escaped escapes bytes that a request line may not have. A URL's query may have spaces and non-ASCII characters.
 func escaped(target string) string {
 	isUnsafe := func(r rune) bool { return r <= ' ' || r >= 0x7f }
 	if !strings.ContainsFunc(target, isUnsafe) {
@@ -100,10 +100,10 @@ func escaped(target string) string {
 }
 
 // appendHead appends a request's line and headers. It refuses anything that would change where the request ends. Callers
-// check headers too, but this is the last place where a line break could become a second request.
+// check headers too, but this is the last check that prevents a line break from starting a second request.
 func appendHead(head []byte, request Request, to destination, userAgent string) ([]byte, error) {
 	if !httpguts.ValidHeaderFieldName(request.Method) || request.Method == http.MethodHead || request.Method == http.MethodConnect {
-		// Answers to HEAD and CONNECT do not end where their headers say.
+		// The headers of answers to HEAD and CONNECT do not say where the answer ends.
 		return head, refused("its method is not valid")
 	}
 	host := to.authority
@@ -141,7 +141,7 @@ func appendHeader(head []byte, name, value string) []byte {
 	return append(append(head, value...), "\r\n"...)
 }
 
-// indexHeader returns the index of the last header with a name, or -1.
+// indexHeader returns the index of the last header with this name, or -1.
 func indexHeader(headers []Header, name string) int {
 	for i, header := range slices.Backward(headers) {
 		if strings.EqualFold(header.Name, name) {
@@ -167,8 +167,8 @@ func basic(user *url.Userinfo) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user.Username()+":"+password))
 }
 
-// isAmbiguous reports whether servers disagree on where a request ends. Some servers take a body for the next request if
-// the method needs no body, or if they answer at once to a request with an Expect header.
+// isAmbiguous reports whether servers may disagree about where a request ends. Some servers treat a body as the next
+// request if the method needs no body, or if they answer early to a request with an Expect header.
 func isAmbiguous(request Request) bool {
 	if request.Body == "" {
 		return false

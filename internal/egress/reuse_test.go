@@ -72,7 +72,7 @@ func TestReuse_UnsolicitedAnswer(t *testing.T) {
 	}
 }
 
-// TestDo_AtMostOnce checks requests that http.Transport would send again when a kept connection dies.
+// TestDo_AtMostOnce checks requests that http.Transport would repeat when a kept connection fails.
 func TestDo_AtMostOnce(t *testing.T) {
 	for _, request := range []egress.Request{
 		{Method: http.MethodGet},
@@ -137,7 +137,7 @@ func TestClient_Close(t *testing.T) {
 	do(t, client, get(server.url()))
 	client.Close()
 	<-closed
-	do(t, client, get(server.url())) // it works on, and keeps nothing
+	do(t, client, get(server.url())) // the client still works, but keeps no connection
 	<-closed
 	client.Close()
 }
@@ -173,7 +173,7 @@ func TestDo_Concurrent(t *testing.T) {
 		})
 	}
 	workers.Wait()
-	// A connection is closed when the answer to a large body comes before it is known that all was sent.
+	// If the answer to a large body comes before the body is known to be sent completely, the connection is closed.
 	if n := server.connections.Load(); n > 16*20/4 {
 		t.Errorf("%d connections for 16 workers with 20 requests each", n)
 	}

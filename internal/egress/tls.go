@@ -12,10 +12,10 @@ type tlsSettings struct {
 	caCert   string
 }
 
-// tlsConfigs keeps one configuration for all requests with the same settings, so that they can share connections.
+// tlsConfigs keeps one configuration for all requests with the same settings, so that they share connections.
 type tlsConfigs struct {
 	mu sync.Mutex
-	// The first request with some settings makes the configuration. Requests with the same settings wait for it.
+	// The first request with some settings creates the configuration. Others with the same settings wait for it.
 	kept map[tlsSettings]func() (*tls.Config, error)
 }
 
@@ -28,7 +28,7 @@ func newTLSConfigs() tlsConfigs {
 	return tlsConfigs{kept: map[tlsSettings]func() (*tls.Config, error){}}
 }
 
-// get returns the configuration for a request. A failure is not kept, because its reason may pass.
+// get returns the configuration for a request. A failure is not cached, because it may be temporary.
 func (c *tlsConfigs) get(request Request) (*tls.Config, error) {
 	settings := tlsSettings{request.Insecure, request.CACert}
 	if settings.insecure {
@@ -43,7 +43,7 @@ func (c *tlsConfigs) get(request Request) (*tls.Config, error) {
 	return config, err
 }
 
-// keep returns a function that makes a configuration once. If too many are kept it forgets all of them.
+// keep returns a function that creates a configuration once. If too many configurations are kept, it drops all of them.
 func (c *tlsConfigs) keep(settings tlsSettings) func() (*tls.Config, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,7 +63,7 @@ func newTLSConfig(settings tlsSettings) (*tls.Config, error) {
 		MinVersion:         tls.VersionTLS12,
 		NextProtos:         []string{"http/1.1"},
 		ClientSessionCache: tls.NewLRUClientSessionCache(keptSessions),
-		InsecureSkipVerify: settings.insecure, //nolint:gosec // the owner of the request asked for it
+		InsecureSkipVerify: settings.insecure, //nolint:gosec // the owner of the request chose this
 	}
 	if settings.caCert == "" {
 		return config, nil
@@ -79,7 +79,7 @@ func newTLSConfig(settings tlsSettings) (*tls.Config, error) {
 	return config, nil
 }
 
-// sessions is an account's part of a configuration's TLS sessions.
+// sessions has the TLS sessions of one account within a configuration.
 type sessions struct {
 	account string
 	all     tls.ClientSessionCache
@@ -89,5 +89,5 @@ func (s sessions) Get(key string) (*tls.ClientSessionState, bool) { return s.all
 
 func (s sessions) Put(key string, session *tls.ClientSessionState) { s.all.Put(s.named(key), session) }
 
-// named returns a key that no other account has: key is a host, which has no slash.
+// named returns a cache key that no other account has. key is a host, which contains no slash.
 func (s sessions) named(key string) string { return s.account + "/" + key }

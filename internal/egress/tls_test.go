@@ -59,7 +59,7 @@ func (a *authority) pem() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.certificate.Raw}))
 }
 
-// sign makes a certificate for a name and 127.0.0.1 that ends at a time.
+// sign creates a certificate for a name and 127.0.0.1 that expires at until.
 func (a *authority) sign(t *testing.T, name string, until time.Time) tls.Certificate {
 	t.Helper()
 	key := newKey(t)
@@ -74,7 +74,7 @@ func (a *authority) sign(t *testing.T, name string, until time.Time) tls.Certifi
 	return tls.Certificate{Certificate: [][]byte{text}, PrivateKey: key}
 }
 
-// serve starts an HTTPS server with such a certificate.
+// serve starts an HTTPS server with a certificate that sign creates.
 func (a *authority) serve(t *testing.T, name string, until time.Time) *httptest.Server {
 	t.Helper()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -101,7 +101,7 @@ func TestTLS_Certificates(t *testing.T) {
 		url      string
 		caCert   string
 		insecure bool
-		want     string // in the error, "" for none
+		want     string // a part of the error; "" means no error
 	}{
 		{good.URL, trusted.pem(), false, ""},
 		{good.URL, stranger.pem() + trusted.pem(), false, ""},
@@ -168,7 +168,7 @@ func TestTLS_HandshakeHangs(t *testing.T) {
 	runsOut(t, get(strings.Replace(server.url(), "http", "https", 1)), "agreeing on TLS")
 	started := make(chan struct{})
 	server = listen(t, "127.0.0.1:0", func(conn net.Conn) {
-		_, _ = conn.Read(make([]byte, 1)) // the client has begun
+		_, _ = conn.Read(make([]byte, 1)) // the client has begun the handshake
 		close(started)
 		waitForEnd(conn)
 	})

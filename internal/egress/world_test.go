@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/internal/egress"
 )
 
-// names is a resolver with the answers to give, one per lookup; the last one stays.
+// names is a resolver with prepared answers, one per lookup. The last answer is repeated.
 type names struct {
 	mu      sync.Mutex
 	answers map[string][][]netip.Addr
@@ -54,18 +54,18 @@ func networks(texts ...string) []netip.Prefix {
 func newClient(t *testing.T, options egress.Options) *egress.Client {
 	t.Helper()
 	client := egress.New(options)
-	egress.SetIdleTime(client, time.Hour) // a busy machine may pause for longer than the second that is usual
+	egress.SetIdleTime(client, time.Hour) // a busy machine may pause for longer than the usual second
 	t.Cleanup(client.Close)
 	return client
 }
 
-// localClient may reach the machine itself.
+// localClient returns a client that may connect to this machine.
 func localClient(t *testing.T) *egress.Client {
 	t.Helper()
 	return newClient(t, egress.Options{Allow: networks("127.0.0.0/8", "::1/128"), UserAgent: "signalbox/test"})
 }
 
-// peer is a TCP server that handles every connection with a function, and counts them.
+// peer is a TCP server that handles every connection with a function and counts the connections.
 type peer struct {
 	net.Listener
 	connections atomic.Int64
@@ -73,7 +73,7 @@ type peer struct {
 	handlers    sync.WaitGroup
 }
 
-// listen starts a peer; handle may be nil, and its connection is closed when it returns.
+// listen starts a peer. handle may be nil. When handle returns, its connection is closed.
 func listen(t *testing.T, address string, handle func(net.Conn)) *peer {
 	t.Helper()
 	var config net.ListenConfig
@@ -116,7 +116,7 @@ func (p *peer) port() string {
 	return port
 }
 
-// answering reads one request after the other and writes the same text to each.
+// answering returns a handler that answers every request with the same text.
 func answering(text string) func(net.Conn) {
 	return func(conn net.Conn) {
 		reader := bufio.NewReader(conn)
@@ -128,7 +128,7 @@ func answering(text string) func(net.Conn) {
 	}
 }
 
-// answeringOnce closes the connection after its answer.
+// answeringOnce returns a handler that answers one request and closes the connection.
 func answeringOnce(text string) func(net.Conn) {
 	return func(conn net.Conn) {
 		if readRequest(bufio.NewReader(conn)) {
@@ -159,7 +159,8 @@ func do(t *testing.T, client *egress.Client, request egress.Request) egress.Resu
 	return result
 }
 
-// runsOut makes a request whose time runs out in a phase. A busy machine that does not get there in a short time gets more.
+// runsOut makes a request that times out in the given phase. If a busy machine does not reach the phase in time, it
+// repeats with a longer timeout.
 func runsOut(t *testing.T, request egress.Request, phase string) {
 	t.Helper()
 	for request.Timeout = short; ; request.Timeout *= 2 {
@@ -174,7 +175,7 @@ func runsOut(t *testing.T, request egress.Request, phase string) {
 	}
 }
 
-// fails makes a request that must fail and returns why.
+// fails makes a request that must fail, and returns the error.
 func fails(t *testing.T, client *egress.Client, request egress.Request, want egress.Reason) egress.Error {
 	t.Helper()
 	result, err := client.Do(t.Context(), request)

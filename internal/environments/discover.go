@@ -7,9 +7,8 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 )
 
-// Discoverable returns the new environments that a report may create, and the number
-// of new ones that it may not create because of the cap. known has every environment
-// of the account.
+// Discoverable returns the new environments that a report may create, and how many new ones it
+// may not create because of the cap. known has every environment of the account.
 func Discoverable(known map[string]bool, keys []string) (created []string, dropped int) {
 	for _, key := range keys {
 		_, exists := known[key]

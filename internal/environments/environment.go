@@ -15,7 +15,7 @@ import (
 // Kind is the JSON:API type of an environment.
 const Kind = "environment"
 
-// The environments of a new account. Nobody can demote or delete Production.
+// The environments of a new account. Production cannot be demoted or deleted.
 const (
 	Production = "production"
 	staging    = "staging"
@@ -24,9 +24,9 @@ const (
 const (
 	maxName = 255
 	maxKey  = 100
-	// maxReported is the number of environments up to which reports may create
-	// more. maxEnvironments, the hard cap, is twice that, so that people can still
-	// create environments when programs have created too many.
+	// maxReported is the number of environments up to which reports may create more. The hard
+	// cap, maxEnvironments, is twice that. So people can still create environments when
+	// programs have created too many.
 	maxReported     = 1000
 	maxEnvironments = 2 * maxReported
 )
@@ -36,8 +36,8 @@ var colorPattern = regexp.MustCompile(`^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa
 // Classification decides who sees an environment by default.
 type Classification string
 
-// Everybody sees a standard environment. Only users who added an ad-hoc environment
-// to their own order see it there.
+// Everybody sees a standard environment. A user sees an ad-hoc environment only after adding it
+// to their own order.
 const (
 	Standard Classification = "STANDARD"
 	AdHoc    Classification = "AD_HOC"
@@ -64,7 +64,7 @@ type Environment struct {
 	UpdatedAt      time.Time      `json:"updated_at"`
 }
 
-// Usage counts the values of the products for an environment.
+// Usage counts the values that the products have for an environment.
 type Usage struct {
 	FlagRules       int `json:"flag_rules"`
 	FlagEnvDefaults int `json:"flag_env_defaults"`
@@ -79,8 +79,8 @@ type Filter struct {
 	Managed        optional.Value[bool]
 }
 
-// Draft is the environment that a caller asks for, not yet validated. On a replace, an
-// absent classification or managed keeps the stored one.
+// Draft is the environment that a caller asks for, not yet validated. If a replace omits
+// classification or managed, the stored value stays.
 type Draft struct {
 	Key            optional.Value[string]
 	Name           optional.Value[string]

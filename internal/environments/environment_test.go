@@ -239,7 +239,7 @@ func TestService_VersionMismatch(t *testing.T) {
 	same(t, h.version(t.Context(), t), version)
 }
 
-// products holds values for environments, as flags and loggers do.
+// products has values for environments, as flags and loggers do.
 type products struct {
 	db      *store.DB
 	usage   environments.Usage
@@ -307,11 +307,11 @@ func TestDelete_ValuesOfProducts(t *testing.T) {
 	if err := h.Delete(t.Context(), h.owner, "staging", true, nil); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("got %v", err)
 	}
-	h.get(t, "staging") // all or nothing
+	h.get(t, "staging") // the deletion is undone as a whole
 }
 
-// What programs report never keeps people from creating an environment, but
-// people too have an end.
+// Environments that programs report never prevent people from creating one. A limit applies to
+// people too.
 func TestCreate_RowCap(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"), "pro")

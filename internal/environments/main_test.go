@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// house is a service on a real database with one account.
+// house is a service on a real database that has one account.
 type house struct {
 	*environments.Service
 	db    *store.DB
@@ -44,8 +44,7 @@ func (h *house) get(t *testing.T, key string) environments.Environment {
 	return environment
 }
 
-// discover creates environments as a report does, and returns how many were
-// dropped.
+// discover creates environments as a report does, and returns how many it dropped.
 func (h *house) discover(t *testing.T, keys ...string) (dropped int) {
 	t.Helper()
 	if err := h.db.Write(t.Context(), h.owner.Account, func(ctx context.Context, tx *store.Tx) error {
@@ -62,7 +61,7 @@ func (h *house) discover(t *testing.T, keys ...string) (dropped int) {
 	return dropped
 }
 
-// orders gives the account's order and those of its users.
+// orders returns the account's order and the orders of its users.
 func (h *house) orders(t *testing.T) (orders environments.Orders) {
 	t.Helper()
 	err := h.db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) (err error) {
@@ -84,7 +83,7 @@ func (h *house) version(ctx context.Context, t *testing.T) int64 {
 	return version
 }
 
-// named is a draft with a name and whatever else is changed.
+// named returns a draft with a name. change may set more members.
 func named(change func(*environments.Draft)) environments.Draft {
 	draft := environments.Draft{Name: optional.Of("Name")}
 	if change != nil {
@@ -93,7 +92,7 @@ func named(change func(*environments.Draft)) environments.Draft {
 	return draft
 }
 
-// fresh is the draft of a new environment.
+// fresh returns the draft of a new environment.
 func fresh(key string) environments.Draft {
 	return named(func(draft *environments.Draft) { draft.Key = optional.Of(key) })
 }
@@ -113,7 +112,7 @@ func same[T any](t *testing.T, got, want T) {
 	}
 }
 
-// refusal is where and how something was refused.
+// refusal is the code of an error and the place in the input that it names.
 type refusal struct {
 	Code fault.Code
 	At   fault.Source

@@ -5,14 +5,13 @@ import (
 	"slices"
 )
 
-// Orders has the order of an account's environments for everybody, and the orders of
-// users who have their own.
+// Orders has the account's order of environments, and the orders of users who have their own.
 type Orders struct {
 	Account []string
 	Users   map[string][]string
 }
 
-// changeOrders changes the account's order and, with ofUsers, the orders of its users.
+// changeOrders changes the account's order. If ofUsers is true, it also changes the orders of its users.
 func changeOrders(ctx context.Context, tx Tx, account string, ofUsers bool, change func([]string) []string) error {
 	orders, err := tx.EnvironmentOrders(ctx, account)
 	if err != nil {
@@ -31,7 +30,7 @@ func changeOrders(ctx context.Context, tx Tx, account string, ofUsers bool, chan
 	return nil
 }
 
-// with returns a change that appends an environment to orders that lack it.
+// with returns a function that appends an environment to an order, unless the order has it.
 func with(key string) func([]string) []string {
 	return func(order []string) []string {
 		if slices.Contains(order, key) {
@@ -41,7 +40,7 @@ func with(key string) func([]string) []string {
 	}
 }
 
-// without returns a change that removes an environment.
+// without returns a function that removes an environment from an order.
 func without(key string) func([]string) []string {
 	return func(order []string) []string {
 		return slices.DeleteFunc(slices.Clone(order), func(each string) bool { return each == key })

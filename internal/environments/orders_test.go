@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// user adds a person to the account, with an order of their own.
+// user adds a user with their own order to the account.
 func (h *house) user(t *testing.T, id string, order []string) accounts.Caller {
 	t.Helper()
 	if err := h.db.Write(t.Context(), h.owner.Account, func(ctx context.Context, tx *store.Tx) error {
@@ -55,22 +55,22 @@ func TestOrders_FollowClassification(t *testing.T) {
 		expect([]string{"staging", "production"}, []string{"production"}, []string{"found", "production"})
 		replace(environments.Standard)
 		expect([]string{"staging", "production", "found"}, []string{"production", "found"}, []string{"found", "production"})
-		replace(environments.Standard) // again changes nothing
-		replace(environments.AdHoc)    // users who chose it keep it
+		replace(environments.Standard) // a repetition changes nothing
+		replace(environments.AdHoc)    // users who added it keep it
 		expect([]string{"staging", "production"}, []string{"production", "found"}, []string{"found", "production"})
 		if err := h.Delete(t.Context(), h.owner, "found", false, nil); err != nil {
 			t.Fatal(err)
 		}
 		expect([]string{"staging", "production"}, []string{"production"}, []string{"production"})
-		same(t, managed(t, h), 1) // classification has no effect on the quota
+		same(t, managed(t, h), 1) // the classification does not affect the quota
 	})
 }
 
-// model is what the orders must be after any sequence of operations.
+// model computes the expected orders after any sequence of operations.
 type model struct {
 	environments map[string]environments.Classification
 	account      []string
-	users        map[string][]string // only those with an order of their own
+	users        map[string][]string // only users with their own order
 }
 
 func (m *model) add(order []string, key string) []string {
@@ -84,7 +84,7 @@ func (m *model) remove(order []string, key string) []string {
 	return slices.DeleteFunc(slices.Clone(order), func(each string) bool { return each == key })
 }
 
-// known drops repetitions and what does not exist.
+// known drops repeated and missing environments from an order.
 func (m *model) known(order []string) []string {
 	kept := []string{}
 	for _, key := range order {
@@ -168,7 +168,7 @@ func TestOrders_AnySequence(t *testing.T) {
 	})
 }
 
-// personalize gives a person an order of their own, or takes it away.
+// personalize gives a user their own order, or removes it.
 func (m *model) personalize(t *testing.T, r *rapid.T, settings *accounts.Service, person accounts.Caller, anyOrder *rapid.Generator[[]string]) {
 	draft := accounts.SettingsDraft{Other: json.RawMessage(`{}`)}
 	delete(m.users, person.UserID)
@@ -192,7 +192,7 @@ func (m *model) check(t *testing.T, r *rapid.T, h *house) {
 	}
 }
 
-// sound checks what must hold of every order, whatever the model says.
+// sound checks rules that hold for every order, independent of the model.
 func (m *model) sound(r *rapid.T, name string, order []string, exists map[string]bool) {
 	for i, key := range order {
 		if _, known := exists[key]; !known || slices.Contains(order[:i], key) {

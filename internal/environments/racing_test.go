@@ -15,13 +15,13 @@ import (
 
 const racers = 32
 
-// Half of the racers promote what was discovered and half make something new,
-// on every node at once. However it goes, no plan gives more than it has.
+// On every node at once, half of the racers promote discovered environments and half create new
+// ones. The plan's limit is never exceeded.
 func TestReplace_RacingPromotionsKeepThePlan(t *testing.T) {
 	t.Parallel()
 	for name, each := range map[string]struct {
 		plan string
-		want map[string]any // of every refusal
+		want map[string]any // the metadata of every refusal
 	}{
 		"free":     {"free", map[string]any{"limit_key": "platform.managed_environments", "current": 2, "maximum": 2, "plan": "free", "product": "platform"}},
 		"standard": {"logging=standard", map[string]any{"limit_key": "platform.managed_environments", "current": 5, "maximum": 5, "plan": "standard", "product": "logging"}},
@@ -43,7 +43,7 @@ func TestReplace_RacingPromotionsKeepThePlan(t *testing.T) {
 					same(t, fault.All(err)[0].Meta, each.want)
 				}
 				same(t, managed(t, h), maximum)
-				// Whoever gives a slot back makes room for one, and not for two.
+				// After one environment is demoted, exactly one racer gets its slot.
 				release(t, h)
 				won := 0
 				for _, err := range race(t, h, nodes) {
@@ -58,7 +58,7 @@ func TestReplace_RacingPromotionsKeepThePlan(t *testing.T) {
 	}
 }
 
-// race lets all racers start at once and gives what each was told.
+// race starts all racers at once and returns the error of each.
 func race(t *testing.T, h *house, nodes []*environments.Service) []error {
 	t.Helper()
 	for i := range racers {
@@ -83,7 +83,7 @@ func race(t *testing.T, h *house, nodes []*environments.Service) []error {
 	return errs
 }
 
-// candidates are distinct unmanaged environments, at least one for each racer.
+// candidates returns different unmanaged environments, at least one per racer.
 func candidates(t *testing.T, h *house) (keys []string) {
 	t.Helper()
 	for key, isManaged := range all(t, h) {

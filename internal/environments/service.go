@@ -16,7 +16,7 @@ import (
 // Store runs the transactions in which environments are read and written.
 type Store = transaction.Store[ReadTx, Tx]
 
-// ReadTx is what this package reads.
+// ReadTx has the reads of this package.
 type ReadTx interface {
 	accounts.TenantTx
 	Environment(ctx context.Context, account, key string) (Environment, error)
@@ -27,7 +27,7 @@ type ReadTx interface {
 	CountValues(ctx context.Context, account, environment string) (Usage, error)
 }
 
-// FoundingTx is what creating environments writes.
+// FoundingTx has the writes that create environments.
 type FoundingTx interface {
 	changes.Recorder
 	Now() time.Time
@@ -35,7 +35,7 @@ type FoundingTx interface {
 	SetAccountOrder(ctx context.Context, account string, order []string) error
 }
 
-// Tx is what this package reads and writes in one transaction.
+// Tx has the reads and writes of this package in one transaction.
 type Tx interface {
 	ReadTx
 	FoundingTx
@@ -53,8 +53,8 @@ type Service struct {
 	Plans plans.Table
 }
 
-// Found creates the environments of a new account: production, which is managed, and
-// staging, which people may promote.
+// Found creates the environments of a new account: production, which is managed, and staging,
+// which is not.
 func Found(ctx context.Context, tx FoundingTx, account string) error {
 	for _, environment := range []Environment{
 		{Key: Production, Name: "Production", Managed: true},
@@ -79,7 +79,7 @@ func (s *Service) Environment(ctx context.Context, caller accounts.Caller, key s
 	return accounts.Get(ctx, s.Store, caller, ReadTx.Environment, key)
 }
 
-// Usage counts the values held for an environment.
+// Usage counts the values that the products have for an environment.
 func (s *Service) Usage(ctx context.Context, caller accounts.Caller, key string) (Usage, error) {
 	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Usage, error) {
 		if _, err := tx.Environment(ctx, caller.Account, key); err != nil {
@@ -89,9 +89,9 @@ func (s *Service) Usage(ctx context.Context, caller accounts.Caller, key string)
 	})
 }
 
-// Create creates an environment. Unless the draft restores one, it is STANDARD and
-// managed, whatever the draft says. A STANDARD environment is appended to the account's
-// order. Create requires ADMIN or OWNER.
+// Create creates an environment. A new environment is always STANDARD and managed; only a restored one
+// has the draft's values. A STANDARD environment is appended to the account's order. Create requires
+// ADMIN or OWNER.
 func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Environment, error) {
 	naming.CheckID(&draft.Problems, draft.Key, maxKey, "environment")
 	if err := draft.validate(); err != nil {
@@ -119,8 +119,7 @@ func (s *Service) create(ctx context.Context, tx Tx, caller accounts.Caller, dra
 	return made, changeOrders(ctx, tx, caller.Account, false, with(made.Key))
 }
 
-// admit refuses a new environment whose key is in use, or for which the account
-// has no capacity.
+// admit refuses a new environment if its key is in use or the account has reached a limit.
 func (s *Service) admit(ctx context.Context, tx Tx, made Environment) error {
 	known, err := tx.ManagedEnvironments(ctx, made.Account)
 	if err != nil {
@@ -138,8 +137,8 @@ func (s *Service) admit(ctx context.Context, tx Tx, made Environment) error {
 	return s.takeSlot(ctx, tx, made.Account)
 }
 
-// Replace changes an environment. A promotion takes a slot of the plan. A change of
-// classification adds it to orders or removes it. Replace requires ADMIN or OWNER.
+// Replace changes an environment. A promotion to managed takes a slot of the plan. A new classification
+// adds the environment to orders or removes it from them. Replace requires ADMIN or OWNER.
 func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[Environment]) (Environment, error) {
 	if err := draft.validate(); err != nil {
 		return Environment{}, err
@@ -160,7 +159,7 @@ func (s *Service) replace(ctx context.Context, tx Tx, caller accounts.Caller, ke
 		})
 }
 
-// move applies a change of managed and of classification.
+// move carries out a change of managed or of classification.
 func (s *Service) move(ctx context.Context, tx Tx, before, after Environment) error {
 	switch {
 	case !before.Managed && after.Managed:
@@ -179,8 +178,8 @@ func (s *Service) move(ctx context.Context, tx Tx, before, after Environment) er
 	return nil
 }
 
-// Delete removes an environment from the account and from all orders. The products'
-// values for it stay unless cascade is set. Delete requires ADMIN or OWNER.
+// Delete removes an environment from the account and from all orders. If cascade is set, it
+// also removes the products' values for it. Delete requires ADMIN or OWNER.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, cascade bool, match changes.Match[Environment]) error {
 	return accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
 		return remove(ctx, tx, caller, key, cascade, match)
@@ -204,7 +203,7 @@ func remove(ctx context.Context, tx Tx, caller accounts.Caller, key string, casc
 	})
 }
 
-// Restore reverts a change of an environment. The draft is the environment before it.
+// Restore reverts a change of an environment. The draft is the environment before the change.
 func (s *Service) Restore(ctx context.Context, caller accounts.Caller, revert accounts.Revert, draft Draft) (changes.Change, error) {
 	key := revert.Change.Key
 	return accounts.Restore(ctx, s.Store, caller, revert, func(ctx context.Context, tx Tx, caller accounts.Caller) accounts.Restoration[Environment] {
@@ -216,7 +215,7 @@ func (s *Service) Restore(ctx context.Context, caller accounts.Caller, revert ac
 	})
 }
 
-// takeSlot refuses a managed environment above the limit of the plan.
+// takeSlot refuses a managed environment beyond the limit of the plan.
 func (s *Service) takeSlot(ctx context.Context, tx Tx, account string) error {
 	return accounts.TakeSlot(ctx, s.Plans, account, plans.PlatformManagedEnvironments, tx.Account, tx.CountManagedEnvironments)
 }

@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// job is a job as apply reads it.
+// job is a job in the form that apply reads.
 type job struct {
 	Kind          string  `json:"kind"`
 	ID            string  `json:"id"`
@@ -35,7 +35,7 @@ type header struct {
 	ValueFrom string `json:"valueFrom,omitempty"`
 }
 
-// crontab imports the lines of a crontab that call a URL. Schedules of jobs are in UTC.
+// crontab imports the lines of a crontab that call a URL. The schedules of jobs are in UTC.
 func crontab(documents [][]byte, _ Options) (Result, error) {
 	c := newCollector()
 	taken, comment := map[string]int{}, ""
@@ -113,17 +113,17 @@ func cronSchedule(line string) (schedule, command string, err error) {
 		return "", "", fmt.Errorf("it has no five fields and a command")
 	}
 	rest := line
-	for range fields { // the command is kept as it is written
+	for range fields { // keeps the spelling of the command
 		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
 		rest = rest[strings.IndexFunc(rest, unicode.IsSpace):]
 	}
 	return strings.Join(words[:fields], " "), strings.TrimSpace(rest), nil
 }
 
-// notInID matches characters that an id must not have.
+// notInID matches characters that are not allowed in an id.
 var notInID = regexp.MustCompile(`[^a-z0-9]+`)
 
-// jobID derives an id from a URL, with a number if the id is taken.
+// jobID derives an id from a URL. It adds a number if the id is taken.
 func jobID(address string, taken map[string]int) string {
 	text, _, _ := strings.Cut(address, "?")
 	if parsed, err := url.Parse(address); err == nil {
@@ -137,7 +137,7 @@ func jobID(address string, taken map[string]int) string {
 	return id
 }
 
-// cut shortens a text.
+// cut returns at most longest characters of a text.
 func cut(text string, longest int) string {
 	if runes := []rune(text); len(runes) > longest {
 		return string(runes[:longest])
@@ -145,7 +145,7 @@ func cut(text string, longest int) string {
 	return text
 }
 
-// hide replaces the value of a header by a reference.
+// hide replaces the value of a header with a reference.
 func (r *request) hide(name, reference string) {
 	for i := range r.Headers {
 		if strings.EqualFold(r.Headers[i].Name, name) {

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/hosts"
 )
 
-// parseCall reads a command that calls a URL with curl or wget.
+// parseCall parses a command that calls a URL with curl or wget.
 func parseCall(command string) (*callParser, error) {
 	words, err := splitShell(command)
 	if err != nil {
@@ -44,8 +44,8 @@ func parseCall(command string) (*callParser, error) {
 	return p, nil
 }
 
-// setUser adds an Authorization header for the user of an option or of the URL, as curl and wget do; the file later has only a
-// reference to its value. The option wins over the URL, and an existing header wins over both.
+// setUser adds an Authorization header for the user of an option or of the URL, as curl and wget do. In the file, a reference
+// replaces its value. The option overrides the URL, and an existing header overrides both.
 func (p *callParser) setUser() {
 	user, rest, found := hosts.CutUser(p.sent.URL)
 	p.sent.URL = rest
@@ -62,17 +62,17 @@ func (p *callParser) setUser() {
 	p.addHeader("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(user)))
 }
 
-// callParser reads the arguments of a call.
+// callParser parses the arguments of a call.
 type callParser struct {
 	program   string
 	sent      request
 	methodSet bool
-	user      string   // of an option, with the password
-	basic     bool     // setUser added the header Authorization
+	user      string   // from an option, with the password
+	basic     bool     // setUser has added the Authorization header
 	dropped   []string // sentences about options that a job cannot express
 }
 
-// next reads one argument with its value, and returns the remaining words.
+// next parses one argument with its value, and returns the remaining words.
 func (p *callParser) next(words []string) ([]string, error) {
 	word := words[0]
 	if !strings.HasPrefix(word, "-") || word == "-" {
@@ -99,7 +99,7 @@ func (p *callParser) next(words []string) ([]string, error) {
 	return rest, p.option(name, value)
 }
 
-// short reads a word of short options: switches, and perhaps a last option with its value attached.
+// short parses a word of short options: switches, and possibly a last option with an attached value.
 func (p *callParser) short(word string) (name, value string, joined bool) {
 	for i := 1; i < len(word); i++ {
 		name = "-" + word[i:i+1]
@@ -110,7 +110,7 @@ func (p *callParser) short(word string) (name, value string, joined bool) {
 	return name, "", false
 }
 
-// isSwitch reports whether an option has no value, and applies the switches that matter to a job.
+// isSwitch reports whether an option has no value. It also applies the switches that matter to a job.
 func (p *callParser) isSwitch(name string) bool {
 	switches := "-s -S -f -v -g -O --silent --show-error --fail --fail-with-body --verbose --compressed --globoff --remote-name --retry-connrefused --retry-all-errors"
 	if p.program == "wget" {
@@ -133,13 +133,13 @@ type meaning int
 const (
 	unknown meaning = iota
 	nothing         // the option and its value are ignored
-	output          // the file for the answer
+	output          // the file to which the answer is written
 	repeats
 	connecting
 	method
 	headerLine
 	bodyText
-	bodyOrFile // a body, or @ and the name of its file
+	bodyOrFile // a body, or @ and the name of a file with the body
 	user
 	agent
 	timeout
@@ -215,7 +215,7 @@ func (p *callParser) addHeader(name, value string) {
 	p.sent.Headers = append(p.sent.Headers, header{Name: name, Value: value})
 }
 
-// addBody adds to the body, as curl does with every further -d.
+// addBody appends to the body, as curl does for every further -d.
 func (p *callParser) addBody(text string) {
 	if p.sent.Body != nil {
 		text = *p.sent.Body + "&" + text
@@ -225,7 +225,7 @@ func (p *callParser) addBody(text string) {
 	p.sent.Body = &text
 }
 
-// secrets returns the names of headers whose values are likely credentials.
+// secrets returns the names of headers whose values are probably credentials.
 func (p *callParser) secrets() (names []string) {
 	for _, each := range p.sent.Headers {
 		if name := strings.ToLower(each.Name); name == "cookie" || namesSecret(name) {
@@ -235,7 +235,7 @@ func (p *callParser) secrets() (names []string) {
 	return names
 }
 
-// form returns the form of a header's value for the note about its variable, if the command had another form.
+// form returns the required form of a header's value, for the note about its variable, if the command had another form.
 func (p *callParser) form(name string) string {
 	if p.basic && strings.EqualFold(name, "Authorization") {
 		return ` to "Basic " and the Base64 of USER:PASSWORD`
@@ -246,7 +246,7 @@ func (p *callParser) form(name string) string {
 // discarded matches the end of a command that discards its output.
 var discarded = regexp.MustCompile(`((\s+[12]|\s*&?)>+\s*/dev/null|\s+2>&1)+\s*$`)
 
-// splitShell splits a command into words. It refuses everything that needs a shell, except discarding output.
+// splitShell splits a command into words. Apart from discarding output, it refuses everything that needs a shell.
 func splitShell(command string) ([]string, error) {
 	s := &shellSplitter{}
 	for _, r := range discarded.ReplaceAllString(command, "") + " " {

@@ -24,7 +24,7 @@ type flagdFlag struct {
 	Metadata  map[string]any             `json:"metadata"`
 }
 
-// flagd imports a flag definition of flagd. Its rules are JSON Logic too, and result in the name of a variant.
+// flagd imports a flag definition of flagd. Its rules are JSON Logic too, and their result is the name of a variant.
 func flagd(documents [][]byte, options Options) (Result, error) {
 	return collect(documents, "flag definition of flagd", func(c *collector, file flagdFile) {
 		for _, key := range slices.Sorted(maps.Keys(file.Flags)) {
@@ -57,8 +57,8 @@ func (c *collector) flagd(key string, from flagdFlag, evaluators map[string]any,
 	c.addFlag(made)
 }
 
-// flagdRules returns one rule for every branch if the targeting is an if whose results are names of variants. Otherwise it
-// returns one rule for every variant, which evaluates the whole targeting.
+// flagdRules returns one rule per branch if the targeting is an if whose results are names of variants. Otherwise it
+// returns one rule per variant, and each of them evaluates the whole targeting.
 func (c *collector) flagdRules(made flag, from flagdFlag, evaluators map[string]any) (rules []rule) {
 	t := flagdTargeting{c: c, flag: made.ID, evaluators: evaluators}
 	targeting, err := t.logic(from.Targeting, 0, false)
@@ -86,7 +86,7 @@ func (c *collector) flagdRules(made flag, from flagdFlag, evaluators map[string]
 	return rules
 }
 
-// flagdResult returns a condition that is true if targeting results in a variant. Other results than texts count as texts.
+// flagdResult returns a condition: the result of targeting is this variant. Other results are compared as texts.
 func flagdResult(targeting any, name string) logic {
 	if name == "true" || name == "false" {
 		return apply("in", targeting, []any{name, name == "true"})
@@ -128,7 +128,7 @@ func flagdBranches(targeting any, variants map[string]json.RawMessage) (rules []
 			condition, result = flagdCondition(branches[0]), branches[1]
 		}
 		branches = branches[min(2, len(branches)):]
-		if result == nil { // the default
+		if result == nil { // the flag's default
 			if len(branches) > 0 {
 				return nil, false
 			}
@@ -144,7 +144,7 @@ func flagdBranches(targeting any, variants map[string]json.RawMessage) (rules []
 	return rules, true
 }
 
-// flagdCondition returns a condition as the logic of a rule, which must be an operation.
+// flagdCondition returns a condition as the logic of a rule. Such logic must be an operation.
 func flagdCondition(condition any) logic {
 	if object, is := condition.(map[string]any); is && len(object) == 1 {
 		return condition
@@ -162,8 +162,8 @@ type flagdTargeting struct {
 	evaluators map[string]any
 }
 
-// logic returns a rule with shared evaluators inlined and variables renamed: top-level members of a context in flagd are
-// attributes of the user in Signalbox. Variables inside a loop read an element, and are kept.
+// logic returns a rule with inlined shared evaluators and renamed variables. Top-level members of a context in flagd are
+// attributes of the user in Signalbox. Variables inside a loop read an element, so they keep their names.
 func (t flagdTargeting) logic(from any, depth int, inLoop bool) (any, error) {
 	const deepest = 50
 	if depth > deepest {
@@ -201,7 +201,7 @@ func (t flagdTargeting) object(from map[string]any, depth int, inLoop bool) (any
 	return made, nil
 }
 
-// operation translates operations that read variables or loop; all others stay the same.
+// operation translates operations that read variables or loop. All other operations stay the same.
 func (t flagdTargeting) operation(operator string, arguments any, depth int, inLoop bool) (any, error) {
 	list, isList := arguments.([]any)
 	switch {
@@ -227,13 +227,13 @@ func (t flagdTargeting) operation(operator string, arguments any, depth int, inL
 	return map[string]any{operator: translated}, err
 }
 
-// loop translates an operation whose second argument is evaluated for every element of the first.
+// loop translates an operation that evaluates its second argument for every element of the first.
 func (t flagdTargeting) loop(operator string, list []any, depth int, inLoop bool) (any, error) {
 	made, err := translated(list, func(i int, each any) (any, error) { return t.logic(each, depth+1, inLoop || i == 1) })
 	return map[string]any{operator: made}, err
 }
 
-// translated returns a list with every item translated.
+// translated returns a list of the translated items.
 func translated(list []any, translate func(place int, item any) (any, error)) (made []any, err error) {
 	made = make([]any, len(list))
 	for i, each := range list {
@@ -244,7 +244,7 @@ func translated(list []any, translate func(place int, item any) (any, error)) (m
 	return made, nil
 }
 
-// oldFractional translates fractionalEvaluation, flagd's older form: the name of an attribute, then the buckets.
+// oldFractional translates fractionalEvaluation, the older form of flagd: the name of an attribute, then the buckets.
 func (t flagdTargeting) oldFractional(list []any) (any, error) {
 	if len(list) == 0 {
 		return nil, errors.New("its fractionalEvaluation is empty")
@@ -267,7 +267,7 @@ func flagdNames(argument any) (any, error) {
 	switch argument := argument.(type) {
 	case string:
 		return flagdVariable(argument)
-	case json.Number: // the required number of missing_some
+	case json.Number: // the number of required variables in missing_some
 		return argument, nil
 	case []any:
 		return translated(argument, func(_ int, each any) (any, error) { return flagdNames(each) })
@@ -275,7 +275,7 @@ func flagdNames(argument any) (any, error) {
 	return nil, errors.New("it computes the names of variables")
 }
 
-// flagdVariable renames a variable. The argument is its name, or a list of its name and a default.
+// flagdVariable renames a variable. The argument is the name, or a list of the name and a default.
 func flagdVariable(argument any) (any, error) {
 	if list, is := argument.([]any); is && len(list) > 0 {
 		first, err := flagdVariable(list[0])
@@ -292,7 +292,7 @@ func flagdVariable(argument any) (any, error) {
 		return userKey, nil
 	case !is || name == "":
 		return nil, errors.New("it reads the whole context, or computes the name of a variable")
-	case strings.Contains(name, "."): // a member of an object, which becomes a context type
+	case strings.Contains(name, "."): // a member of an object; the object becomes a context type
 		return argument, nil
 	}
 	return "user." + name, nil

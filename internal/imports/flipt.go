@@ -45,7 +45,7 @@ type fliptFlag struct {
 	} `json:"rollouts"`
 }
 
-// fliptSegments names segments. Versions of Flipt export them differently: as a key, a list of keys, or an object.
+// fliptSegments names segments. Depending on the version, Flipt exports a key, a list of keys or an object.
 type fliptSegments struct {
 	Segment  json.RawMessage `json:"segment"`
 	Segments json.RawMessage `json:"segments"`
@@ -84,7 +84,7 @@ func flipt(documents [][]byte, options Options) (Result, error) {
 	})
 }
 
-// fliptBoolean translates a BOOLEAN flag. Its member enabled is the value if no rollout matches.
+// fliptBoolean translates a BOOLEAN flag. If no rollout matches, its value is the member enabled.
 func (c *collector) fliptBoolean(from fliptFlag, segments map[string]fliptSegment) environment {
 	made := environment{Enabled: true, Default: encode(from.Enabled)}
 	for i, each := range from.Rollouts {
@@ -107,7 +107,7 @@ func (c *collector) fliptBoolean(from fliptFlag, segments map[string]fliptSegmen
 	return made
 }
 
-// fliptVariants translates a flag whose value is the key of a variant. The fallback is the default variant, or "" without one.
+// fliptVariants translates a flag whose value is the key of a variant. fallback is the default variant, or "" for none.
 func (c *collector) fliptVariants(from fliptFlag, segments map[string]fliptSegment) (fallback json.RawMessage, made environment) {
 	fallback, made.Enabled = encode(""), from.Enabled
 	for _, each := range from.Variants {
@@ -159,7 +159,7 @@ func (f fliptSegments) logic(segments map[string]fliptSegment) (logic, error) {
 	return either(all...), err
 }
 
-// named returns the keys of segments and the operator that joins them.
+// named returns the keys of segments, and the operator that joins them.
 func (f fliptSegments) named() (keys []string, operator string) {
 	keys, operator = f.Keys, f.Operator
 	if f.Key != "" {
@@ -193,8 +193,8 @@ func (f fliptSegment) logic() (logic, error) {
 	return every(all...), nil
 }
 
-// logic returns the condition for a constraint. In Flipt all values are texts. A missing property is empty, and meets only
-// constraints for missing or empty properties.
+// logic returns the condition for a constraint. In Flipt all values are texts. A missing property counts as empty, and
+// matches only constraints for missing or empty properties.
 func (f fliptConstraint) logic() (logic, error) {
 	path, err := attribute(f.Property)
 	if f.Type == "ENTITY_ID_COMPARISON_TYPE" {

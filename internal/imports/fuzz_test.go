@@ -6,8 +6,8 @@ import (
 	"github.com/signalbox/signalbox/internal/imports"
 )
 
-// FuzzFormats feeds every format with documents that lack what others have: the answer
-// is resources or an error, whatever a file holds.
+// FuzzFormats passes incomplete documents of every format. For any file, the result is
+// resources or an error.
 func FuzzFormats(f *testing.F) {
 	for _, document := range []string{
 		`{"items":[{"key":"a","variations":[{}],"environments":{"production":{"on":true,"fallthrough":{"variation":3},"offVariation":9}}}]}`,

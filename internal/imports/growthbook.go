@@ -37,7 +37,7 @@ type growthRule struct {
 	unknown       string            // a member that Signalbox cannot express
 }
 
-// UnmarshalJSON decodes a rule, and sets unknown to a member that restricts its users and that Signalbox cannot express.
+// UnmarshalJSON decodes a rule. It sets unknown to a restriction of the users that Signalbox cannot express.
 func (g *growthRule) UnmarshalJSON(text []byte) error {
 	type plain growthRule
 	if err := json.Unmarshal(text, (*plain)(g)); err != nil {
@@ -47,7 +47,7 @@ func (g *growthRule) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &members); err != nil {
 		return err
 	}
-	condition, err := decode[struct{ Condition map[string]any }](text, "rule") // numbers keep their spelling
+	condition, err := decode[struct{ Condition map[string]any }](text, "rule") // this decoding keeps the spelling of numbers
 	g.Condition = condition.Condition
 	for _, name := range []string{"namespace", "range", "ranges", "filters", "url", "urlPatterns", "groups", "status", "contextualBanditRef"} {
 		if value := string(members[name]); value != "" && value != "null" && value != "[]" && value != `""` {
@@ -57,7 +57,7 @@ func (g *growthRule) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// growthBook imports the features that GrowthBook sends to its SDKs.
+// growthBook imports the features that GrowthBook sends to its client libraries.
 func growthBook(documents [][]byte, options Options) (Result, error) {
 	return collect(documents, "list of features of GrowthBook", func(c *collector, file growthFile) {
 		if file.Encrypted != "" {
@@ -99,7 +99,7 @@ func (c *collector) growth(key string, from growthFeature, where string) {
 	c.addFlag(flag{ID: key, Type: kind, Default: from.Default, Environments: map[string]environment{where: made}})
 }
 
-// growthGate reports whether a rule is a gate, which stops a flag unless another flag has a value, and adds the loss.
+// growthGate reports whether a rule is a gate, which disables a flag unless another flag has a value. It adds the loss.
 func (c *collector) growthGate(key string, index int, from growthRule) bool {
 	gate := false
 	for _, parent := range from.Parents {
@@ -133,11 +133,11 @@ func (c *collector) growthRules(key string, from growthRule) ([]rule, error) {
 	case len(from.Variations) < 2: // GrowthBook skips such a rule
 		return nil, nil
 	}
-	condition = every(condition, apply("!!", variable(by))) // users without the attribute are in no experiment
+	condition = every(condition, apply("!!", variable(by))) // users without the attribute take part in no experiment
 	return c.rollout("flag "+key, from.Description, condition, from.portions(), spread{by: by}), nil
 }
 
-// portions returns the portion of each variation. A last portion without a value is for users that the rule does not cover.
+// portions returns the portion of each variation. A last portion without a value is for users outside the coverage.
 func (g growthRule) portions() (portions []portion) {
 	const parts = 10_000
 	coverage := 1.0
@@ -153,7 +153,7 @@ func (g growthRule) portions() (portions []portion) {
 	return append(portions, portion{nil, left})
 }
 
-// weights returns the weights of variations. Like GrowthBook, it makes them equal if their number or their sum is wrong.
+// weights returns the weights of variations. If their number or sum is wrong, it makes them equal, like GrowthBook.
 func (g growthRule) weights() []float64 {
 	sum := 0.0
 	for _, each := range g.Weights {
@@ -166,7 +166,7 @@ func (g growthRule) weights() []float64 {
 	return slices.Repeat([]float64{1 / float64(len(g.Variations))}, len(g.Variations))
 }
 
-// comparesVersions reports whether a condition contains an operator for versions.
+// comparesVersions reports whether a condition has an operator for versions.
 func comparesVersions(condition any) bool {
 	switch condition := condition.(type) {
 	case []any:
@@ -226,7 +226,7 @@ func growthComparison(path string, value any) (logic, error) {
 	return every(all...), err
 }
 
-// growthEqual compares an attribute with a value. The attribute is converted to the type of the value.
+// growthEqual compares an attribute with a value. It converts the attribute to the type of the value.
 func growthEqual(path string, value any) (logic, error) {
 	switch value := value.(type) {
 	case nil:
@@ -237,7 +237,7 @@ func growthEqual(path string, value any) (logic, error) {
 		}
 		return every(exists(path), apply("!", variable(path))), nil
 	case json.Number:
-		return apply("===", apply("-", variable(path), 0), value), nil // as numbers, null is 0
+		return apply("===", apply("-", variable(path), 0), value), nil // as a number, null is 0
 	case string:
 		if isWord(value) {
 			return apply("==", variable(path), value), nil
@@ -274,7 +274,7 @@ func growthOperator(path, operator string, value any) (logic, error) {
 	return nil, fmt.Errorf("the operator %q is not known here", operator)
 }
 
-// growthVersion compares versions. In GrowthBook a missing version is the lowest.
+// growthVersion compares versions. In GrowthBook a missing version is lower than all others.
 func growthVersion(path, operator string, value any) logic {
 	condition := apply("sem_ver", variable(path), growthVersions()[operator], value)
 	if operator == "$vlt" || operator == "$vlte" || operator == "$vne" {

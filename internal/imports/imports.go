@@ -13,27 +13,27 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// Options have values that the file of a format does not have.
+// Options has values that the files of some formats do not have.
 type Options struct {
 	// Environment is the id of the environment for formats without environments.
 	Environment string
 }
 
-// Result is the outcome of an import.
+// Result is the result of an import.
 type Result struct {
-	// Documents are resources as apply reads them.
+	// Documents has the resources in the form that apply reads.
 	Documents []json.RawMessage
-	// Lost has a sentence for everything that could not be translated or decides differently. If it is empty, every flag
-	// decides for every context as before.
+	// Lost has a sentence for everything that could not be translated or that decides differently. If it is empty, every
+	// flag decides as before for every context.
 	Lost []string
-	// Notes has advice for applying the documents.
+	// Notes has advice for using the documents.
 	Notes []string
 }
 
 // Format is a file format that can be imported.
 type Format struct {
 	Name, Short string
-	// Text reports whether a file is neither JSON nor YAML. Import gets such a file unchanged, and others as JSON documents.
+	// Text reports whether a file is neither JSON nor YAML. Import gets such a file unchanged, and others as JSON.
 	Text   func(name string) bool
 	Import func(documents [][]byte, options Options) (Result, error)
 }
@@ -55,12 +55,12 @@ func Formats() []Format {
 // collector builds a result.
 type collector struct {
 	Result
-	environments map[string]bool // the environments that have values
-	taken        map[string]bool // kinds and ids of the resources so far
-	splits       map[string]bool // flags whose users keep their buckets, if flagd is new enough
+	environments map[string]bool // the environments for which there are values
+	taken        map[string]bool // the kinds and ids of all resources so far
+	splits       map[string]bool // flags whose users keep their buckets if the version of flagd is new enough
 }
 
-// collect decodes the JSON documents of a format, calls add with each of them, and returns the result.
+// collect decodes the JSON documents of a format, calls add for each of them, and returns the result.
 func collect[T any](documents [][]byte, what string, add func(c *collector, decoded T)) (Result, error) {
 	c := newCollector()
 	for _, document := range documents {
@@ -82,7 +82,7 @@ func (c *collector) lose(format string, args ...any) {
 	c.Lost = append(c.Lost, fmt.Sprintf(format, args...))
 }
 
-// add adds a resource, unless its id is not valid or is taken.
+// add adds a resource. If its id is not valid or is taken, it adds a loss instead.
 func (c *collector) add(kind, id string, resource any) {
 	switch {
 	case kind != "logger" && !naming.IsKey(id, naming.MaxKey):
@@ -102,7 +102,7 @@ func (c *collector) addFlag(f flag) {
 		c.environments[name] = true
 		configured := f.Environments[name]
 		configured.Rules = c.reachable(f, name, configured.Rules)
-		if configured.Default != nil && rawjson.Same(configured.Default, f.Default) { // nil follows the flag
+		if configured.Default != nil && rawjson.Same(configured.Default, f.Default) { // with nil, the environment follows the flag's default
 			configured.Default = nil
 		}
 		f.Environments[name] = configured
@@ -110,7 +110,7 @@ func (c *collector) addFlag(f flag) {
 	c.add(f.Kind, f.ID, f)
 }
 
-// reachable returns the rules that can match, up to the first rule that matches everybody. It leaves out rules that the
+// reachable returns the rules that can match, up to the first rule that matches everybody. It omits rules that the
 // server would refuse.
 func (c *collector) reachable(f flag, environment string, rules []rule) (kept []rule) {
 	for i, each := range rules {
@@ -133,7 +133,7 @@ func (c *collector) reachable(f flag, environment string, rules []rule) (kept []
 	return kept
 }
 
-// refusal returns why the server would refuse a rule: an operator that it does not know, or a rule that is too large.
+// refusal returns the reason why the server would refuse a rule: an unknown operator, or a rule that is too large.
 func refusal(f flag, r rule) error {
 	alone := flageval.Environment{Rules: []flageval.Rule{{Logic: encode(r.Logic), Value: r.Value}}}
 	compiled := flageval.Compile(flageval.Definition{Key: f.ID, Type: f.Type, Default: r.Value, Environments: map[string]flageval.Environment{"": alone}})
@@ -143,7 +143,7 @@ func refusal(f flag, r rule) error {
 	return nil
 }
 
-// choices returns the named values of a flag. The server refuses repeated values, so a flag with repeated values gets no names.
+// choices returns the named values of a flag. If values repeat, it returns none, because the server would refuse them.
 func (c *collector) choices(id string, names []string, values []json.RawMessage) (made []choice) {
 	seen := map[string]bool{}
 	for i, value := range values {
@@ -173,7 +173,7 @@ func (c *collector) finish() (Result, error) {
 	return c.Result, nil
 }
 
-// flag is a flag as apply reads it.
+// flag is a flag in the form that apply reads.
 type flag struct {
 	Kind         string                 `json:"kind"`
 	ID           string                 `json:"id"`
@@ -217,7 +217,7 @@ func typeOf(values []json.RawMessage) flageval.Type {
 func typeOfValue(value json.RawMessage) flageval.Type {
 	text := bytes.TrimSpace(value)
 	if len(text) == 0 {
-		return flageval.JSON // an absent value is null
+		return flageval.JSON // a missing value is null
 	}
 	switch first := text[0]; {
 	case first == 't' || first == 'f':
@@ -231,7 +231,7 @@ func typeOfValue(value json.RawMessage) flageval.Type {
 	}
 }
 
-// encode encodes a value made of JSON and texts, which cannot fail.
+// encode encodes a value of JSON and texts, which never fails.
 func encode(value any) json.RawMessage {
 	text, err := rawjson.Encode(value)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/imports"
 )
 
-// imported is a result that tests ask.
+// imported is a result with methods for tests.
 type imported struct {
 	t *testing.T
 	imports.Result
@@ -68,7 +68,7 @@ func (i imported) flag(id string) *flageval.Flag {
 	return flag
 }
 
-// serves checks what a flag serves to contexts.
+// serves checks which values a flag serves to contexts.
 func (i imported) serves(id, environment string, want map[string]string) {
 	i.t.Helper()
 	flag := i.flag(id)
@@ -83,7 +83,7 @@ func (i imported) serves(id, environment string, want map[string]string) {
 	}
 }
 
-// portion counts the users of a thousand that a flag serves a value to.
+// portion counts how many of a thousand users get a value from a flag.
 func (i imported) portion(id, value string) (count int) {
 	i.t.Helper()
 	flag := i.flag(id)
@@ -108,7 +108,7 @@ func (i imported) about(id, value string, want int) {
 	}
 }
 
-// lost checks that each of the parts is in a sentence of the report, and that there are no more sentences.
+// lost checks that the report has exactly one sentence for each of the parts.
 func (i imported) lost(parts ...string) {
 	i.t.Helper()
 	if len(i.Lost) != len(parts) {
@@ -134,7 +134,7 @@ func TestFormats_RefuseOthers(t *testing.T) {
 	for _, format := range imports.Formats() {
 		for _, document := range []string{`[]`, `{}`, `7`, ``, `{"flags": 7, "features": 7, "items": 7}`} {
 			if format.Name == "crontab" && document != "" || format.Name == "spring-logging" && strings.HasPrefix(document, `{"`) {
-				continue // they say line by line what they cannot read, or have nothing to say
+				continue // these formats report line by line, or have nothing to report
 			}
 			if result, err := tryRun(format.Name, document); err == nil {
 				t.Errorf("%s takes %q: %s", format.Name, document, result.Documents)
@@ -184,7 +184,7 @@ func TestLaunchDarkly_Rules(t *testing.T) {
 	}
 }
 
-// TestLaunchDarkly_Switches proves that switching an imported flag on does what it did there.
+// TestLaunchDarkly_Switches: switching an imported flag on has the same effect as in LaunchDarkly.
 func TestLaunchDarkly_Switches(t *testing.T) {
 	t.Parallel()
 	i := run(t, "launchdarkly", `{"items": [{"key": "a", "variations": [{"value": 12345678901234567890}, {"value": 2}],
@@ -311,7 +311,7 @@ func TestGrowthBook_Conditions(t *testing.T) {
 	i.lost("dark: rule 2 compares versions", `"$regex" is not known`, "part: its percentages", "test: its percentages", "some: its percentages", "depends on the flag x")
 }
 
-// TestGrowthBook_SpreadsByAnotherMember: every rule of a rollout has the same buckets.
+// TestGrowthBook_SpreadsByAnotherMember: all rules of a rollout use the same buckets.
 func TestGrowthBook_SpreadsByAnotherMember(t *testing.T) {
 	t.Parallel()
 	i := run(t, "growthbook", `{"features": {
@@ -416,7 +416,7 @@ func TestSpringLogging_YAML(t *testing.T) {
 	i.lost()
 }
 
-// TestCrontab_NoCredentials: what an import prints has no password, whether it is translated, named or refused.
+// TestCrontab_NoCredentials: the output of an import has no password, neither in jobs, nor in names, nor in the report.
 func TestCrontab_NoCredentials(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ line, name, report string }{
@@ -452,7 +452,7 @@ func TestCrontab_NoCredentials(t *testing.T) {
 	}
 }
 
-// TestCrontab_UserOfURL: user information is sent as the header that curl would make of it.
+// TestCrontab_UserOfURL: user information of a URL is sent in the header that curl would send.
 func TestCrontab_UserOfURL(t *testing.T) {
 	t.Parallel()
 	i := run(t, "crontab", "0 1 * * * curl https://admin:h\\%40nter2@a.test/x\n0 2 * * * curl -H 'authorization: Bearer 1' https://admin:2@a.test/y?page=2&token=abc")

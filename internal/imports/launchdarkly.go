@@ -72,7 +72,7 @@ type darklyClause struct {
 	ContextKind string `json:"contextKind"`
 }
 
-// errSummary refuses a file whose environments have no rules.
+// errSummary is the refusal of a file whose environments have no rules.
 var errSummary = errors.New("it has only a summary of the flags, without their rules: get it with ?summary=0")
 
 // launchDarkly imports a response of LaunchDarkly's API that lists flags.
@@ -90,7 +90,7 @@ func launchDarkly(documents [][]byte, _ Options) (Result, error) {
 	return result, err
 }
 
-// isSummary reports whether an environment lacks its fallthrough, which every full flag has.
+// isSummary reports whether an environment has no fallthrough, which every complete flag has.
 func (d darklyFlag) isSummary() bool {
 	for _, each := range d.Environments {
 		if each.Fallthrough == nil {
@@ -133,13 +133,13 @@ func (c *collector) darkly(from darklyFlag) {
 	c.addFlag(made)
 }
 
-// darklyPlace names a flag and an environment in the report, and has the values of the flag's variations.
+// darklyPlace names a flag and an environment for the report. It also has the values of the flag's variations.
 type darklyPlace struct {
 	flag, environment string
 	values            []json.RawMessage
 }
 
-// String returns the start of a sentence about the place.
+// String returns the beginning of a sentence about the place.
 func (p darklyPlace) String() string { return fmt.Sprintf("flag %s in %s", p.flag, p.environment) }
 
 // value returns the value of a variation.
@@ -179,7 +179,7 @@ func (c *collector) darklyEnvironment(place darklyPlace, from darklyEnvironment)
 	return made
 }
 
-// darklyTargets is the maximum number of keys in a rule, because the size of a rule is limited.
+// darklyTargets is the largest number of keys in a rule, because the server limits the size of a rule.
 const darklyTargets = 500
 
 // darklyOff returns the value that is served while a flag is off.
@@ -194,8 +194,8 @@ func (c *collector) darklyOff(place darklyPlace, variation *int) json.RawMessage
 	return last
 }
 
-// targets returns the lists of keys in the order of evaluation. User keys are in Targets; an empty user list in ContextTargets
-// is a placeholder for the list with the same variation. Lists without a placeholder come first.
+// targets returns the lists of keys in the order of evaluation. Targets has the lists of user keys. An empty user list in
+// ContextTargets marks the position of the list with the same variation. Lists without such a mark come first.
 func (d darklyEnvironment) targets() []darklyTarget {
 	first, all := slices.Clone(d.Targets), slices.Clone(d.ContextTargets)
 	for i, each := range all {
@@ -210,7 +210,7 @@ func (d darklyEnvironment) targets() []darklyTarget {
 	return slices.Concat(first, all)
 }
 
-// darklyServe adds the rules that serve a variation or a rollout to contexts that match a condition.
+// darklyServe adds the rules that serve a variation or a rollout to matching contexts.
 func (c *collector) darklyServe(place darklyPlace, to *environment, description string, condition logic, served darklyServed) {
 	portions, how, err := place.portions(served)
 	if err != nil {
@@ -224,8 +224,8 @@ func (c *collector) darklyServe(place darklyPlace, to *environment, description 
 	to.Rules = append(to.Rules, rules...)
 }
 
-// portions returns the served portions, and the attribute that spreads users over them. Users without this attribute get
-// the first portion. The last portion is enlarged until the sum is 100 %.
+// portions returns the served portions, and the attribute that distributes users over them. Users without this attribute
+// get the first portion. The last portion is enlarged so that the sum is 100 %.
 func (p darklyPlace) portions(served darklyServed) (portions []portion, how spread, err error) {
 	if served.Variation != nil {
 		value, err := p.value(*served.Variation)
@@ -247,7 +247,7 @@ func (p darklyPlace) portions(served darklyServed) (portions []portion, how spre
 		portions = append(portions, portion{value, weight})
 	}
 	by := served.Rollout.BucketBy
-	if served.Rollout.Purpose == "experiment" { // an experiment always spreads by the key
+	if served.Rollout.Purpose == "experiment" { // an experiment always distributes users by their key
 		by = ""
 	}
 	how = spread{absent: true}
@@ -260,8 +260,8 @@ func darklyClauses(clauses []darklyClause) (logic, error) {
 	return every(all...), err
 }
 
-// logic returns the condition for a clause. A context without the attribute never matches, negated or not. A list matches if
-// one of its elements does.
+// logic returns the condition for a clause. A context without the attribute never matches, even if the clause is negated. A
+// list matches if one of its elements matches.
 func (d darklyClause) logic() (logic, error) {
 	if d.Attribute == "kind" && d.Op != "segmentMatch" {
 		return nil, errors.New("kinds of contexts cannot be compared")
@@ -304,14 +304,14 @@ func (d darklyClause) test() (func(path string) logic, error) {
 	return nil, fmt.Errorf("%q is not known here", d.Op)
 }
 
-// in tests whether an attribute equals one of the values, type included.
+// in tests whether an attribute equals one of the values and has the same type.
 func (d darklyClause) in() (func(path string) logic, error) {
 	var values []any
 	for _, value := range d.Values {
 		switch value.(type) {
 		case []any, map[string]any:
 			return nil, errors.New("it compares with a list or an object")
-		case nil: // never matches, because no attribute is null
+		case nil: // null never matches, because no attribute is null
 		default:
 			values = append(values, value)
 		}
@@ -319,7 +319,7 @@ func (d darklyClause) in() (func(path string) logic, error) {
 	return func(path string) logic { return oneOf(path, values) }, nil
 }
 
-// darklyText compares texts. Every text contains the empty text.
+// darklyText compares texts. The empty text is contained in every text.
 func darklyText(operator, path string, values []any) logic {
 	if operator == "in" && slices.Contains(values, any("")) {
 		return isText(path)
@@ -327,7 +327,7 @@ func darklyText(operator, path string, values []any) logic {
 	return anyText(operator, path, values)
 }
 
-// darklyVersion compares versions. A text with a leading v is not a version.
+// darklyVersion compares versions. A text that starts with v is not a version.
 func darklyVersion(operator, path string, values []any) logic {
 	version := apply("cat", "v", variable(path))
 	return every(isText(path), anyOf(values, func(value any) logic {
@@ -338,7 +338,7 @@ func darklyVersion(operator, path string, values []any) logic {
 	}))
 }
 
-// valuesOf returns the values of type T: other values match nothing.
+// valuesOf returns the values of type T. Values of other types never match.
 func valuesOf[T any](values []any) (same []any) {
 	for _, value := range values {
 		if _, is := value.(T); is {
@@ -348,7 +348,7 @@ func valuesOf[T any](values []any) (same []any) {
 	return same
 }
 
-// darklyPath returns the path of an attribute of a context kind. If kind is set, the attribute may be a path: /address/city.
+// darklyPath returns the path of an attribute of a context kind. With a kind, it may be a path such as /address/city.
 func darklyPath(kind, attribute string) (string, error) {
 	names := []string{attribute}
 	if kind != "" && strings.HasPrefix(attribute, "/") {

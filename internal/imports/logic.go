@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// logic is a rule in JSON Logic. During the translation, true is a rule that matches everybody and false is a rule that matches
-// nobody; reachable replaces both.
+// logic is a rule in JSON Logic. During the translation, true is a rule that matches everybody, and false is a rule that
+// matches nobody. reachable replaces both.
 type logic any
 
 // everybody returns a rule that matches every context. It is an object, as the server requires.
@@ -21,10 +21,10 @@ func apply(operator string, arguments ...any) logic { return map[string]any{oper
 // variable returns the operation that reads a member of the context.
 func variable(path string) logic { return map[string]any{"var": path} }
 
-// element is the variable for an element of a list inside the operation some.
+// element is the variable that reads the current element of a list inside the operation some.
 const element = ""
 
-// negate returns the opposite of a condition if negated is true.
+// negate returns the condition, or its opposite if negated is true.
 func negate(condition logic, negated bool) logic {
 	switch {
 	case !negated:
@@ -35,13 +35,13 @@ func negate(condition logic, negated bool) logic {
 	return apply("!", condition)
 }
 
-// every joins conditions with and; without conditions it is true.
+// every joins conditions with and. Without conditions it returns true.
 func every(conditions ...logic) logic { return join("and", conditions, true) }
 
-// either joins conditions with or; without conditions it is false.
+// either joins conditions with or. Without conditions it returns false.
 func either(conditions ...logic) logic { return join("or", conditions, false) }
 
-// join joins conditions. It drops neutral conditions; the opposite of neutral decides alone.
+// join joins conditions. It drops conditions that equal neutral. If one equals the opposite, that is the result.
 func join(operator string, conditions []logic, neutral bool) logic {
 	var joined []any
 	for _, condition := range conditions {
@@ -74,13 +74,13 @@ func conditions[T any](items []T, translate func(T) (logic, error)) ([]logic, er
 	return made, nil
 }
 
-// oneOf is true if a variable equals one of several values, type included.
+// oneOf returns a condition: the variable equals one of the values and has the same type.
 func oneOf(path string, values []any) logic {
 	switch len(values) {
 	case 0:
 		return false
 	case 1:
-		if text, is := values[0].(string); is && isWord(text) { // nothing else is converted to a word
+		if text, is := values[0].(string); is && isWord(text) { // no other type converts to a word
 			return apply("==", variable(path), values[0])
 		}
 		return apply("===", variable(path), values[0])
@@ -88,7 +88,7 @@ func oneOf(path string, values []any) logic {
 	return apply("in", variable(path), values)
 }
 
-// isWord reports whether a text can never equal a converted number or boolean.
+// isWord reports whether no number or boolean becomes this text when it is converted.
 func isWord(text string) bool {
 	text = strings.TrimSpace(text)
 	if text == "" || text == "true" || text == "false" || text == "null" {
@@ -97,7 +97,7 @@ func isWord(text string) bool {
 	return !strings.ContainsAny(text[:1], "+-.0123456789I") // 0x10 and Infinity are numbers too
 }
 
-// anyOf is true if a condition is true for one of several values.
+// anyOf returns a condition: the given condition is true for one of the values.
 func anyOf(values []any, condition func(value any) logic) logic {
 	made := make([]logic, len(values))
 	for i, value := range values {
@@ -106,17 +106,17 @@ func anyOf(values []any, condition func(value any) logic) logic {
 	return either(made...)
 }
 
-// anyText is true if an operator is true for a variable and one of several texts.
+// anyText returns a condition: the operator is true for the variable and one of the texts.
 func anyText(operator, path string, values []any) logic {
 	return anyOf(values, func(value any) logic {
-		if operator == "in" { // the part comes first
+		if operator == "in" { // the contained text is the first argument
 			return apply(operator, value, variable(path))
 		}
 		return apply(operator, variable(path), value)
 	})
 }
 
-// orAny is true if a condition is true for a variable, or for an element of it if it is a list.
+// orAny returns a condition: it is true for the variable or, if the variable is a list, for one of its elements.
 func orAny(path string, condition func(path string) logic) logic {
 	plain := condition(path)
 	if plain == logic(true) || plain == logic(false) {
@@ -125,44 +125,44 @@ func orAny(path string, condition func(path string) logic) logic {
 	return either(plain, apply("some", variable(path), condition(element)))
 }
 
-// isText is true if a variable is a text: only a text stays the same when it is converted to text.
+// isText returns a condition: the variable is a text. Only a text stays the same when it is converted to text.
 func isText(path string) logic { return apply("===", apply("cat", variable(path)), variable(path)) }
 
-// isNumber is true if a variable is a number.
+// isNumber returns a condition: the variable is a number.
 func isNumber(path string) logic { return apply("===", apply("+", variable(path)), variable(path)) }
 
-// isNumeric is true if a variable is a number or the text of a number. Null and "" are neither.
+// isNumeric returns a condition: the variable is a number or the text of a number. Null and "" are not.
 func isNumeric(path string) logic { return apply("==", apply("+", variable(path)), variable(path)) }
 
-// isMissing is true if a variable is absent or an empty text.
+// isMissing returns a condition: the variable is absent or an empty text.
 func isMissing(path string) logic { return apply("in", variable(path), []any{"", nil}) }
 
-// exists is true if a variable is not null.
+// exists returns a condition: the variable is not null.
 func exists(path string) logic { return apply("!=", variable(path), nil) }
 
 // strictVersion returns a text that sem_ver accepts only if the variable is a version of three numbers without a leading v. It
-// adds a v, as sem_ver refuses two of them, and a build, as sem_ver requires three numbers before a build.
+// adds a v, because sem_ver refuses two of them, and a build, because sem_ver requires three numbers before a build.
 func strictVersion(path string) logic {
 	return apply("if", apply("in", "+", variable(path)), apply("cat", "v", variable(path)), apply("cat", "v", variable(path), "+0"))
 }
 
-// portion is the value for a part of the users. Without a value, the following rules decide for these users.
+// portion is the value for a part of the users. If it has no value, later rules decide for these users.
 type portion struct {
 	value  json.RawMessage
 	weight int
 }
 
-// userKey is the member that users are spread by, by default.
+// userKey is the member by which users are distributed by default.
 const userKey = "user.key"
 
-// spread says how users are spread over portions: by is the hashed member of the context. With absent, users without this
-// member get the first portion.
+// spread says how users are distributed over portions. by is the member of the context that is hashed. If absent is set,
+// users without this member get the first portion.
 type spread struct {
 	by     string
 	absent bool
 }
 
-// rollout returns the rules that serve portions to contexts that match a condition.
+// rollout returns the rules that serve portions to matching contexts.
 func (c *collector) rollout(place, description string, condition logic, portions []portion, how spread) (rules []rule) {
 	var given []portion
 	for _, each := range portions {
@@ -192,7 +192,7 @@ func (c *collector) rollout(place, description string, condition logic, portions
 	return rules
 }
 
-// share returns a condition that is true for a percentage of the users. Users without the member by are excluded.
+// share returns a condition that is true for a percentage of the users. It is false for users without the member by.
 func (c *collector) share(place string, percent float64, by string) logic {
 	const parts = 100
 	in := int(percent*parts + 0.5)
@@ -210,7 +210,7 @@ func (c *collector) share(place string, percent float64, by string) logic {
 	return every(variable(by), chosen)
 }
 
-// respread adds a loss about the percentages of a flag, once.
+// respread reports once that the percentages of a flag choose other users.
 func (c *collector) respread(place string) {
 	sentence := place + ": its percentages stay the same, but other users get each value, because every system spreads them by a hash of its own."
 	if !slices.Contains(c.Lost, sentence) {
@@ -218,7 +218,7 @@ func (c *collector) respread(place string) {
 	}
 }
 
-// fractional returns the operation that puts users into buckets by a member of the context.
+// fractional returns the operation that assigns users to buckets by a member of the context.
 func fractional(by string, buckets []any) logic {
 	if by != userKey {
 		buckets = slices.Concat([]any{apply("cat", variable("$flagd.flagKey"), variable(by))}, buckets)
@@ -245,7 +245,7 @@ func texts(list []string) []any {
 }
 
 // spellings returns texts as values of a rule, for systems whose contexts have only texts. Clients of Signalbox may send the
-// number 20 for "20", true for "true", and nothing for "", so these are values too.
+// number 20 for "20", true for "true", and nothing for "". So it returns these values too.
 func spellings(list []string) []any {
 	values := texts(list)
 	for _, text := range list {
@@ -261,7 +261,7 @@ func spellings(list []string) []any {
 	return values
 }
 
-// attribute returns the path of an attribute of the user. It refuses names with a dot, which would be read as paths.
+// attribute returns the path of an attribute of the user. It refuses names with a dot, which would look like paths.
 func attribute(name string) (string, error) {
 	if name == "" || strings.Contains(name, ".") {
 		return "", fmt.Errorf("it reads %q, and rules cannot read an attribute whose name is empty or has a dot", name)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestFormats_RulesForEverybody: the server takes logic that is an object.
+// TestFormats_RulesForEverybody: the server accepts only objects as logic.
 func TestFormats_RulesForEverybody(t *testing.T) {
 	t.Parallel()
 	for format, document := range map[string]string{
@@ -40,7 +40,7 @@ func TestLaunchDarkly_Summary(t *testing.T) {
 	i.lost("flag a: left out, because the file has no environments for it")
 }
 
-// TestLaunchDarkly_LongLists: a rule has a limited size, lists of targets have none.
+// TestLaunchDarkly_LongLists: the size of a rule is limited, but lists of targets are not.
 func TestLaunchDarkly_LongLists(t *testing.T) {
 	t.Parallel()
 	var keys []string
@@ -57,7 +57,7 @@ func TestLaunchDarkly_LongLists(t *testing.T) {
 	i.lost("flag clause in production: rule 1 of the translation is left out, because a rule may have at most 2000 nodes")
 }
 
-// TestLaunchDarkly_RolloutWithoutAttribute: who lacks what is hashed gets the first variation.
+// TestLaunchDarkly_RolloutWithoutAttribute: users without the hashed attribute get the first variation.
 func TestLaunchDarkly_RolloutWithoutAttribute(t *testing.T) {
 	t.Parallel()
 	i := run(t, "launchdarkly", `{"items": [{"key": "a", "variations": [{"value": 1}, {"value": 2}], "environments": {"production": {"on": true, "offVariation": 0,
@@ -77,7 +77,7 @@ func TestLaunchDarkly_NamesThatRulesCannotRead(t *testing.T) {
 	}
 }
 
-// TestFlagd_Scopes: variables inside of a loop are those of an element, and missing names variables too.
+// TestFlagd_Scopes: variables inside a loop belong to an element. The arguments of missing are variables too.
 func TestFlagd_Scopes(t *testing.T) {
 	t.Parallel()
 	flag := `{"state": "ENABLED", "variants": {"on": true, "off": false}, "defaultVariant": "off", "targeting": {"if": [%s, "on"]}}`
@@ -101,7 +101,7 @@ func TestFlagd_OldFractional(t *testing.T) {
 	i.lost("flag a: its percentages")
 }
 
-// TestFlagd_Fractional: users keep their buckets, which depend on the version of flagd.
+// TestFlagd_Fractional: users keep their buckets. The buckets depend on the version of flagd.
 func TestFlagd_Fractional(t *testing.T) {
 	t.Parallel()
 	i := run(t, "flagd", `{"flags": {"a": {"state": "ENABLED", "variants": {"x": "X", "y": "Y"}, "defaultVariant": "x", "targeting": {"fractional": [["x", 30], ["y", 70]]}}}}`)
@@ -111,7 +111,7 @@ func TestFlagd_Fractional(t *testing.T) {
 	}
 }
 
-// TestFlagd_SameValues: the server takes every value once.
+// TestFlagd_SameValues: the server refuses repeated values.
 func TestFlagd_SameValues(t *testing.T) {
 	t.Parallel()
 	i := run(t, "flagd", `{"flags": {"a": {"state": "ENABLED", "variants": {"x": 1, "y": 1.0}, "defaultVariant": "x"}}}`)
@@ -124,7 +124,7 @@ func TestGrowthBook_Encrypted(t *testing.T) {
 	run(t, "growthbook", `{"status": 200, "features": {}, "encryptedFeatures": "x.y"}`).lost("are encrypted")
 }
 
-// TestFlipt_Distributions: what is less than 100 % is reported, because Flipt's versions differ.
+// TestFlipt_Distributions: a sum below 100 % is reported, because versions of Flipt treat it differently.
 func TestFlipt_Distributions(t *testing.T) {
 	t.Parallel()
 	i := run(t, "flipt", `{"flags": [{"key": "a", "enabled": true, "variants": [{"key": "x"}], "rules": [{"segments": ["all"], "distributions": [{"variant": "x", "rollout": 30}]}]}], "segments": [{"key": "all"}]}`)
@@ -132,7 +132,8 @@ func TestFlipt_Distributions(t *testing.T) {
 	i.lost("the distributions of rule 1 are less than 100 %", "flag a: its percentages")
 }
 
-// TestUnleash_OwnFields: what Unleash's clients send by themselves is sent by nobody here.
+// TestUnleash_OwnFields: fields that Unleash's clients add to every context are reported, because other clients do not
+// send them.
 func TestUnleash_OwnFields(t *testing.T) {
 	t.Parallel()
 	i := run(t, "unleash", `{"features": [{"name": "a", "enabled": true, "strategies": [{"name": "default", "constraints": [{"contextName": "appName", "operator": "IN", "values": ["shop"]}]},
@@ -152,6 +153,6 @@ func TestCrontab_OptionsWithoutEqual(t *testing.T) {
 		t.Error(notes)
 	}
 	if text := string(i.document("a-test-v")); strings.Count(text, "uthorization") != 1 {
-		t.Errorf("the header that is there wins: %s", text)
+		t.Errorf("an existing header is replaced: %s", text)
 	}
 }

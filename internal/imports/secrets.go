@@ -9,20 +9,20 @@ import (
 	"github.com/signalbox/signalbox/internal/naming"
 )
 
-// Names and reports must not show credentials in the lines of a crontab: their readers may not be allowed to know them.
+// Names and reports must not show credentials of a crontab, because their readers may not be allowed to see them.
 
-// namesSecret reports whether a header or parameter is likely a credential, by its name in lower case.
+// namesSecret reports whether a header or parameter is probably a credential. name is in lower case.
 func namesSecret(name string) bool {
 	part := func(part string) bool { return strings.Contains(name, part) }
 	return slices.ContainsFunc([]string{"auth", "key", "token", "secret", "passw", "pwd", "credential", "signature"}, part) ||
 		slices.Contains([]string{"pass", "pw", "sig", "code"}, name)
 }
 
-// parameter is a parameter of a URL's query or fragment.
+// parameter matches a parameter in the query or fragment of a URL.
 var parameter = regexp.MustCompile(`([?&;#]?)([^?&;#=\s]+)=([^&;#\s]*)`)
 
-// withoutSecrets returns a URL without its user information and without the values of parameters that are likely
-// credentials, and the name of the first such parameter.
+// withoutSecrets returns a URL without its user information and without the values of parameters that are probably
+// credentials. It also returns the name of the first such parameter.
 func withoutSecrets(url string) (shown, secret string) {
 	shown = parameter.ReplaceAllStringFunc(hosts.RedactUser(url), func(match string) string {
 		parts := parameter.FindStringSubmatch(match)
@@ -37,7 +37,7 @@ func withoutSecrets(url string) (shown, secret string) {
 	return shown, secret
 }
 
-// nameFrom returns the name for a job from the comment above it, or "" if the comment is empty or is a commented-out command.
+// nameFrom returns a job's name from the comment above it; "" if the comment is empty or a commented-out command.
 func nameFrom(comment string) string {
 	words := strings.Fields(naming.Printable(strings.ReplaceAll(comment, "\t", " ")))
 	if len(words) == 0 || gist(comment) != "" || slices.ContainsFunc(words, func(word string) bool { return word == "curl" || word == "wget" }) {
@@ -56,8 +56,8 @@ var (
 	program = regexp.MustCompile(`^[A-Za-z0-9._/-]+$`)
 )
 
-// gist returns the schedule and the program of a line, so that people recognize the line, or "" if it has no valid schedule.
-// It leaves out the rest of the line: programs take passwords in too many ways to find them all.
+// gist returns the schedule and the program of a line, so that people recognize the line. It returns "" if the line has no
+// valid schedule. It omits the rest, because passwords can be anywhere in the arguments of a program.
 func gist(line string) string {
 	schedule, command, err := cronSchedule(line)
 	if err != nil || slices.ContainsFunc(strings.Fields(schedule), func(each string) bool { return !field.MatchString(each) }) {

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/naming"
 )
 
-// logger is a logger or a log group as apply reads it.
+// logger is a logger or a log group in the form that apply reads.
 type logger struct {
 	Kind         string           `json:"kind"`
 	ID           string           `json:"id"`
@@ -26,13 +26,13 @@ type level struct {
 	Level string `json:"level"`
 }
 
-// springFile is the properties of one document, by name.
+// springFile has the properties of one document, by name.
 type springFile struct {
 	profile string
 	values  map[string]string
 }
 
-// springLogging imports levels and groups. The levels of a profile become overrides of the environment with its name.
+// springLogging imports levels and groups. A profile's levels become overrides for the environment of the same name.
 func springLogging(documents [][]byte, _ Options) (Result, error) {
 	c := newCollector()
 	groups, loggers := map[string]*logger{}, map[string]*logger{}
@@ -44,7 +44,7 @@ func springLogging(documents [][]byte, _ Options) (Result, error) {
 		}
 		files = append(files, read...)
 	}
-	for _, file := range files { // groups first: a level may name a group
+	for _, file := range files { // groups first, because a level may name a group
 		for _, name := range slices.Sorted(maps.Keys(file.values)) {
 			if group, is := strings.CutPrefix(name, "logging.group."); is {
 				addGroup(groups, loggers, trimIndex(group), splitList(file.values[name]))
@@ -92,7 +92,7 @@ func loggerOf(loggers map[string]*logger, name string) *logger {
 func (c *collector) springLevels(file springFile, groups, loggers map[string]*logger) {
 	for _, property := range slices.Sorted(maps.Keys(file.values)) {
 		name, is := strings.CutPrefix(property, "logging.level.")
-		name = strings.Trim(name, "[]") // names may be in brackets
+		name = strings.Trim(name, "[]") // a name may be in brackets
 		if !is {
 			continue
 		}
@@ -128,7 +128,7 @@ func (c *collector) setLevel(to *logger, profile, text string) {
 	c.environments[profile] = true
 }
 
-// readSpring reads a document: JSON of YAML, or properties.
+// readSpring reads a document: JSON that was converted from YAML, or properties.
 func readSpring(document []byte) ([]springFile, error) {
 	if json.Valid(document) {
 		values := map[string]string{}
@@ -158,7 +158,7 @@ func springProfile(values map[string]string) string {
 	return cmp.Or(values["spring.config.activate.on-profile"], values["spring.profiles"])
 }
 
-// flatten adds the leaves of a tree by their paths; the elements of a list are joined with commas.
+// flatten adds the leaves of a tree by their paths. It joins the elements of a list with commas.
 func flatten(path string, value any, into map[string]string) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -174,7 +174,7 @@ func flatten(path string, value any, into map[string]string) {
 			parts = append(parts, fmt.Sprint(each))
 		}
 		into[path] = strings.Join(parts, ",")
-	case bool: // OFF without quotes is false in YAML
+	case bool: // in YAML, OFF without quotes is false
 		into[path] = map[bool]string{true: "ON", false: "OFF"}[value]
 	case nil:
 	default:

@@ -12,8 +12,8 @@ import (
 	"github.com/signalbox/signalbox/client/flageval"
 )
 
-// unleashExport is an export of any version of Unleash: features with their strategies (version 1, and answers for SDKs), the
-// whole state (versions 2 to 4), or the features of one environment (today).
+// unleashExport is an export of any version of Unleash. It has features with their strategies (version 1, and answers for
+// client libraries), the whole state (versions 2 to 4), or the features of one environment (newer versions).
 type unleashExport struct {
 	Features     []unleashFeature  `json:"features"`
 	Strategies   []unleashStrategy `json:"featureStrategies"`
@@ -38,15 +38,15 @@ type unleashFeature struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 	Archived    bool   `json:"archived"`
-	// Only exports of version 1 and answers for SDKs have these.
+	// Only exports of version 1 and answers for client libraries have these.
 	Enabled      *bool               `json:"enabled"`
 	Strategies   []unleashStrategy   `json:"strategies"`
 	Dependencies []unleashDependency `json:"dependencies"`
-	// Exports before version 4 have variants for all environments.
+	// Exports before version 4 have one list of variants for all environments.
 	Variants []json.RawMessage `json:"variants"`
 }
 
-// unleashSegment has no constraints in today's exports.
+// unleashSegment is a segment. In newer exports it has no constraints.
 type unleashSegment struct {
 	ID          json.Number         `json:"id"`
 	Constraints []unleashConstraint `json:"constraints"`
@@ -80,7 +80,7 @@ type unleashConstraint struct {
 	CaseInsensitive bool     `json:"caseInsensitive"`
 }
 
-// unleash imports an export of Unleash. Its flags become BOOLEAN flags that strategies switch on.
+// unleash imports an export of Unleash. Its flags become BOOLEAN flags, which the strategies switch on.
 func unleash(documents [][]byte, options Options) (Result, error) {
 	return collect(documents, "export of Unleash", func(c *collector, export unleashExport) {
 		slices.SortStableFunc(export.Strategies, func(a, b unleashStrategy) int { return cmp.Compare(a.Order, b.Order) })
@@ -96,7 +96,7 @@ func unleash(documents [][]byte, options Options) (Result, error) {
 	})
 }
 
-// unleashParents adds a loss for every flag that a flag depends on.
+// unleashParents reports a loss for every other flag on which a flag depends.
 func (c *collector) unleashParents(export unleashExport, feature unleashFeature) {
 	parents := feature.Dependencies
 	for _, each := range export.Dependencies {
@@ -140,7 +140,7 @@ func (c *collector) unleashEnvironments(export unleashExport, feature unleashFea
 	return made
 }
 
-// unleashRules returns a rule for every strategy: each of them switches the flag on.
+// unleashRules returns one rule for each strategy. Each rule switches the flag on.
 func (c *collector) unleashRules(export unleashExport, strategies []unleashStrategy, place string) (rules []rule) {
 	if len(strategies) == 0 { // Unleash switches such a flag on for everybody
 		return []rule{{Logic: true, Value: encode(true)}}
@@ -190,7 +190,7 @@ func (c *collector) unleashStrategy(export unleashExport, from unleashStrategy, 
 	return every(all...), nil
 }
 
-// unleashSent adds a loss for every constraint on a value that Unleash's clients add to every context.
+// unleashSent reports a loss for every constraint on a field that Unleash's clients add to every context.
 func (c *collector) unleashSent(constraints []unleashConstraint, place string) {
 	for _, each := range constraints {
 		if each.Context == "appName" || each.Context == "environment" {
@@ -218,7 +218,7 @@ func (e unleashExport) constraints(from unleashStrategy) ([]unleashConstraint, e
 	return all, nil
 }
 
-// parameter returns a parameter as text; some exports have numbers.
+// parameter returns a parameter as text. In some exports it is a number.
 func (s unleashStrategy) parameter(name string) string {
 	if value := s.Parameters[name]; value != nil {
 		return fmt.Sprint(value)
@@ -226,14 +226,14 @@ func (s unleashStrategy) parameter(name string) string {
 	return ""
 }
 
-// unleashShare returns the condition for a percentage of users. Users without the field that spreads users are excluded, unless
-// the stickiness is default or random.
+// unleashShare returns the condition for a percentage of users. It excludes users without the field that distributes users,
+// unless the stickiness is default or random.
 func (c *collector) unleashShare(from unleashStrategy, place string) (logic, error) {
 	parsed, err := number(cmp.Or(from.parameter("rollout"), from.parameter("percentage")))
 	if err != nil {
 		return nil, err
 	}
-	percent, _ := parsed.Float64() // it is a number
+	percent, _ := parsed.Float64() // always a valid number
 	by := cmp.Or(from.parameter("stickiness"), "default")
 	switch from.Name {
 	case "gradualRolloutUserId":
@@ -256,7 +256,7 @@ func (c *collector) unleashShare(from unleashStrategy, place string) (logic, err
 	return c.share(place, percent, userKey), nil
 }
 
-// logic returns the condition for a constraint. In Unleash all values are texts, and a missing value is empty.
+// logic returns the condition for a constraint. In Unleash all values are texts, and a missing value counts as empty.
 func (u unleashConstraint) logic() (logic, error) {
 	path, err := unleashPath(u.Context)
 	switch {
@@ -274,7 +274,7 @@ func (u unleashConstraint) logic() (logic, error) {
 	case u.Operator == "IN" || u.Operator == "NOT_IN":
 		return negate(oneOf(path, spellings(u.Values)), u.Inverted != (u.Operator == "NOT_IN")), nil
 	case affixes[u.Operator] != "" && slices.Contains(u.Values, ""):
-		return !u.Inverted, nil // every text contains the empty text
+		return !u.Inverted, nil // the empty text is contained in every text
 	case affixes[u.Operator] != "":
 		return negate(anyText(affixes[u.Operator], path, texts(u.Values)), u.Inverted), nil
 	case numbers[u.Operator] != "":
@@ -289,7 +289,7 @@ func (u unleashConstraint) logic() (logic, error) {
 // fullVersion is a version of three numbers.
 var fullVersion = regexp.MustCompile(`^\d+\.\d+\.\d+($|[-+])`)
 
-// version compares versions of three numbers. A context with any other version does not match, inverted or not.
+// version compares versions of three numbers. Any other version does not match, even if the constraint is inverted.
 func (u unleashConstraint) version(path, operator string) (logic, error) {
 	if !fullVersion.MatchString(u.Value) {
 		return nil, fmt.Errorf("%q is no version of three numbers", u.Value)
@@ -298,7 +298,7 @@ func (u unleashConstraint) version(path, operator string) (logic, error) {
 	if !u.Inverted {
 		return condition, nil
 	}
-	return apply("===", condition, false), nil // the condition is null if the text is not a version
+	return apply("===", condition, false), nil // null if the text is not a version
 }
 
 // unleashPath returns the path of a field of Unleash's context.

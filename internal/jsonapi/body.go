@@ -20,11 +20,11 @@ import (
 // MaxBody limits the size of a request body in bytes.
 const MaxBody = 8 << 20
 
-// presized limits the memory that is allocated for an announced length.
+// presized is the largest announced length for which memory is allocated in advance.
 const presized = 64 << 10
 
-// ReadBody returns a request's JSON text. It refuses other media types, compressed
-// bodies and bodies that are too large; a missing Content-Type means JSON.
+// ReadBody returns the JSON text of a request. It refuses other media types, compressed bodies and bodies that are too
+// large. A missing Content-Type means JSON.
 func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return nil, fault.New(fault.UnsupportedMediaType, "The body must be sent as it is, without Content-Encoding; %q is not supported.", encoding)
@@ -43,7 +43,7 @@ func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return text, nil
 }
 
-// readAll reads a short body into memory of exactly its announced length.
+// readAll reads a body. For a short body it allocates exactly the announced length.
 func readAll(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength < 0 || r.ContentLength > presized {
 		return io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
@@ -62,12 +62,12 @@ func isJSON(contentType string) bool {
 	return err == nil && (mediaType == MediaType || mediaType == "application/json")
 }
 
-// Envelope is the request document of one resource.
+// Envelope is a request document with one resource.
 type Envelope struct {
 	ID         optional.Value[string]
 	Attributes *Object
-	// Restores reports whether the attributes are an earlier state of the resource from
-	// the history, not a caller's input.
+	// Restores reports whether the attributes are an earlier state of the resource from the history and not a caller's
+	// input.
 	Restores bool
 	// Strict makes Done refuse unknown members.
 	Strict bool
@@ -75,11 +75,11 @@ type Envelope struct {
 	document *Object
 }
 
-// members returns the members that JSON:API itself defines. They are known because a client may send back a document that it read.
+// members returns the members that JSON:API defines. They count as known, because clients may send back what they read.
 func members() []string { return []string{"meta", "links", "jsonapi", "included", "relationships"} }
 
-// ParseEnvelope reads {data: {id, type, attributes}}. It returns an error when
-// there is no data; lesser problems are collected in the Envelope.
+// ParseEnvelope reads {data: {id, type, attributes}}. If there is no data, it returns an error. It collects smaller
+// problems in the Envelope.
 func ParseEnvelope(text []byte, kind string) (*Envelope, error) {
 	document, err := ParseObject(text)
 	if err != nil {
@@ -99,12 +99,12 @@ func ParseEnvelope(text []byte, kind string) (*Envelope, error) {
 	return &Envelope{ID: data.String("id"), Attributes: data.attributes(), document: document}, nil
 }
 
-// Bare returns the envelope of a body that has only attributes.
+// Bare returns the envelope of a body that consists of attributes only.
 func Bare(attributes *Object) *Envelope {
 	return &Envelope{Attributes: attributes, document: attributes}
 }
 
-// attributes reads the attributes of a resource. The places of their problems are relative to the attributes.
+// attributes reads the attributes of a resource. Their problems have places relative to the attributes.
 func (o *Object) attributes() *Object {
 	text, _ := o.member("attributes")
 	attributes := &Object{place: fault.Attribute, problems: o.problems, reading: o.reading.inside()}
@@ -115,7 +115,7 @@ func (o *Object) attributes() *Object {
 	return attributes
 }
 
-// Done returns the problems of the body once everything was read from it.
+// Done returns the problems of the body. Call it after everything was read.
 func (e *Envelope) Done() fault.Problems { return e.document.Done(e.Strict) }
 
 // Document returns the whole body.
@@ -128,11 +128,10 @@ func (e *Envelope) RequireID(id string) {
 	}
 }
 
-// ParseObject reads a body that must be a JSON object which every parser reads alike.
+// ParseObject reads a body that must be a JSON object. All parsers must read the text in the same way.
 func ParseObject(text []byte) (*Object, error) { return parseObject(text, "") }
 
-// ParseReport reads a body whose member array has items that are accepted or
-// rejected one by one: ParseItem reads them.
+// ParseReport reads a body with an array of items that are accepted or rejected one by one. ParseItem reads the items.
 func ParseReport(text []byte, array string) (*Object, error) { return parseObject(text, array) }
 
 func parseObject(text []byte, except string) (*Object, error) {
@@ -150,8 +149,8 @@ func parseObject(text []byte, except string) (*Object, error) {
 	return object, object.problems.Err()
 }
 
-// ParseItem reads an object of a body that was already parsed. It adds a problem if
-// parsers could read the object in different ways.
+// ParseItem reads an object of a body that was already parsed. It adds a problem if parsers could read the object in
+// different ways.
 func ParseItem(text json.RawMessage) (*Object, bool) {
 	item := &Object{place: fault.Pointer, problems: &fault.Problems{}}
 	isObject := item.parse(text)
@@ -159,20 +158,18 @@ func ParseItem(text json.RawMessage) (*Object, bool) {
 	return item, isObject
 }
 
-// maxUnreadable limits the reported places of a body that some parsers could not
-// read.
+// maxUnreadable limits how many unreadable places of a body are reported.
 const maxUnreadable = 100
 
-// requireReadable adds a problem for every place that some parsers could not read.
-// If such a value were stored, these parsers could read no list that contains it.
+// requireReadable adds a problem for every place that some parsers cannot read. If such a value were stored, these
+// parsers could not read any list with it.
 func (o *Object) requireReadable(text []byte, limit int, except string) {
 	for _, each := range rawjson.Check(text, limit, except) {
 		o.problems.Add(unreadable(each))
 	}
 }
 
-// Unreadable returns the refusal of valid JSON text that some parsers could not
-// read, or nil.
+// Unreadable returns a refusal if some parsers cannot read the text although it is valid JSON, or nil.
 func Unreadable(text []byte) *fault.Error {
 	for _, first := range rawjson.Check(text, 1, "") {
 		return unreadable(first)

@@ -2,7 +2,7 @@ package jsonapi
 
 import "github.com/signalbox/signalbox/internal/page"
 
-// MediaType is the type of every envelope.
+// MediaType is the media type of every envelope.
 const MediaType = "application/vnd.api+json"
 
 // Resource is one resource of a document.
@@ -15,15 +15,15 @@ type Resource struct {
 // Single is a document with one resource.
 type Single struct {
 	Data Resource `json:"data"`
-	Meta *Meta    `json:"meta,omitempty"` // nil if it would be empty
+	Meta *Meta    `json:"meta,omitempty"` // nil if there are no notes
 }
 
 // Meta has notes about the request.
 type Meta struct {
-	Ignored  []string  `json:"ignored,omitempty"` // pointers of unknown members
+	Ignored  []string  `json:"ignored,omitempty"` // JSON pointers to unknown members
 	Warnings []Warning `json:"warnings,omitempty"`
 	DryRun   bool      `json:"dry_run,omitempty"`
-	// Summary says in sentences what the dry run would do.
+	// Summary describes in sentences what the dry run would change.
 	Summary any `json:"summary,omitempty"`
 }
 
@@ -33,8 +33,8 @@ type Warning struct {
 	Detail  string `json:"detail"`
 }
 
-// NewMeta returns the warnings and ignored members of a request, or nil if there are none and it is no dry run. A request
-// without a body has a nil body.
+// NewMeta returns the warnings and ignored members of a request. It returns nil if there are none and the request is not
+// a dry run. body is nil for a request without a body.
 func NewMeta(body *Object, dryRun bool) *Meta {
 	meta := Meta{DryRun: dryRun}
 	if body != nil {
@@ -57,7 +57,7 @@ type Collection struct {
 	} `json:"meta"`
 }
 
-// Pagination echoes the page, and the totals when they were asked for.
+// Pagination repeats the requested page, and has the totals if the request asked for them.
 type Pagination struct {
 	Page       int  `json:"page"`
 	Size       int  `json:"size"`
@@ -65,7 +65,7 @@ type Pagination struct {
 	TotalPages *int `json:"total_pages,omitempty"`
 }
 
-// Tail is a document with one page of a list that is read with a cursor.
+// Tail is a document with one page of a list that has a cursor.
 type Tail struct {
 	Data []Resource `json:"data"`
 	Meta struct {
@@ -86,7 +86,7 @@ func NewCollection[T any](list page.List[T], request page.Request, render func(T
 	return document
 }
 
-// NewTail renders a page of a list that is read with a cursor.
+// NewTail renders a page of a list that has a cursor.
 func NewTail[T any](items []T, size int, next *string, render func(T) Resource) Tail {
 	document := Tail{Data: resources(items, render)}
 	document.Meta.PageSize, document.Links.Next = size, next

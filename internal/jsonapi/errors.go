@@ -7,14 +7,14 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// meaning has the HTTP status and title of an error code.
+// meaning is the HTTP status and the title of an error code.
 type meaning struct {
 	code   fault.Code
 	status int
 	title  string
 }
 
-// meaningOf looks a code up in the one table from codes to HTTP.
+// meaningOf returns the meaning of a code. It has the only table from codes to HTTP.
 func meaningOf(code fault.Code) meaning {
 	for _, meaning := range [...]meaning{
 		{fault.Validation, http.StatusBadRequest, "Invalid request"},
@@ -64,7 +64,7 @@ type ErrorObject struct {
 	Meta   map[string]any `json:"meta"`
 }
 
-// ErrorSource is the place of an error in the request; the pointer "" is the document.
+// ErrorSource is the place of an error in the request. The pointer "" means the whole document.
 type ErrorSource struct {
 	Pointer   *string `json:"pointer,omitempty"`
 	Parameter string  `json:"parameter,omitempty"`
@@ -75,8 +75,8 @@ type ErrorDocument struct {
 	Errors []ErrorObject `json:"errors"`
 }
 
-// Errors returns the HTTP status and the document for err. It does not show the text
-// of an error that is not a refusal.
+// Errors returns the HTTP status and the document for err. If err is not a refusal, its text is
+// not shown.
 func Errors(err error, requestID string) (int, ErrorDocument) {
 	refusals := fault.All(err)
 	if len(refusals) == 0 {

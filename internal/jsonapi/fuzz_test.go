@@ -12,8 +12,8 @@ import (
 	"github.com/signalbox/signalbox/internal/jsonapi"
 )
 
-// FuzzEnvelope reads any bytes as a document of one resource, with every
-// reader there is: nothing panics, and every refusal can be shown to a caller.
+// FuzzEnvelope reads any bytes as a document of one resource, with every reader. No reader may
+// panic, and every refusal must be fit for a caller.
 func FuzzEnvelope(f *testing.F) {
 	for _, text := range []string{
 		``, ` `, `{`, `{}`, `[]`, `null`, `{"data":{}}`, `{"data":null}`, `{"data":[]}`, `{"data":{"attributes":{}}}`, `{"data":{"attributes":null}}`,
@@ -42,7 +42,7 @@ func FuzzEnvelope(f *testing.F) {
 	})
 }
 
-// readEverything reads every member with every reader, going down a little.
+// readEverything reads every member with every reader, also in some nested objects.
 func readEverything(t *testing.T, object *jsonapi.Object, depth int) {
 	t.Helper()
 	for _, name := range append(slices.Clone(object.Names()), "absent", "") {
@@ -77,8 +77,7 @@ func readEverything(t *testing.T, object *jsonapi.Object, depth int) {
 	requireRest(t, object)
 }
 
-// requireRest holds that an object without a member is an object with all
-// others, in their order.
+// requireRest checks that an object without a member has all other members, in their order.
 func requireRest(t *testing.T, object *jsonapi.Object) {
 	t.Helper()
 	rest := object.Without("name")
@@ -92,8 +91,8 @@ func requireRest(t *testing.T, object *jsonapi.Object) {
 	}
 }
 
-// requireShowable holds that an error is a refusal that a caller may see: a
-// known status, a sentence, and a JSON pointer or a parameter.
+// requireShowable checks that an error is a refusal that a caller may see: it has a known
+// status, a sentence, and a JSON pointer or a parameter.
 func requireShowable(t *testing.T, err error) {
 	t.Helper()
 	status, document := jsonapi.Errors(err, "r-1")
@@ -162,7 +161,7 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// FuzzParseTime holds that what is read can be written, and read again.
+// FuzzParseTime checks that a parsed time can be written and parsed again.
 func FuzzParseTime(f *testing.F) {
 	for _, text := range []string{
 		"2030-01-31T08:00:00Z", "2030-01-31t08:00:00.123456789z", "2030-01-31T08:00:00", "2030-01-31T08:00", "2030-01-31T08:00:00+14:00", "2030-01-31T08:00:00-24:60",

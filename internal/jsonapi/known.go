@@ -12,20 +12,20 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// maxIgnored is how many unknown members of one body are named.
+// maxIgnored is how many unknown members of a body are reported.
 const maxIgnored = 1000
 
-// reading remembers the members of an object that were read. A nil reading remembers nothing.
+// reading remembers which members of an object were read. A nil reading remembers nothing.
 type reading struct {
-	known    map[string]bool      // false for members that are known but cannot be written
-	children map[string][]*Object // the objects in a member: the member itself, or the items of an array
+	known    map[string]bool      // the value is false for members that cannot be written
+	children map[string][]*Object // the objects in a member: its value, or the items of its array
 }
 
 func newReading() *reading {
 	return &reading{known: map[string]bool{}, children: map[string][]*Object{}}
 }
 
-// inside returns the reading of a child.
+// inside returns a reading for a child.
 func (r *reading) inside() *reading {
 	if r == nil {
 		return nil
@@ -45,17 +45,17 @@ func (r *reading) contain(name string, child *Object) {
 	}
 }
 
-// writable returns the members that were read, even if the body does not have them.
+// writable returns the names that were asked for, even if the body does not have them.
 func (r *reading) writable() []string {
 	names := maps.Clone(r.known)
 	maps.DeleteFunc(names, func(_ string, writable bool) bool { return !writable })
 	return slices.Sorted(maps.Keys(names))
 }
 
-// Track makes an item remember the members that are read, so that Done can refuse others.
+// Track makes an item remember which members are read, so that Done can refuse the others.
 func (o *Object) Track() { o.reading = newReading() }
 
-// Know makes members known that cannot be written, because clients may send back a document that they read.
+// Know makes read-only members known, because clients may send back a document that they have read.
 func (o *Object) Know(names ...string) {
 	if o.reading == nil {
 		return
@@ -67,7 +67,7 @@ func (o *Object) Know(names ...string) {
 	}
 }
 
-// Ignored returns the pointers of all unknown members, in the order of the text.
+// Ignored returns the JSON pointers to all unknown members, in the order of the text.
 func (o *Object) Ignored() []string {
 	var pointers []string
 	for in, name := range o.unknown() {
@@ -76,7 +76,8 @@ func (o *Object) Ignored() []string {
 	return pointers
 }
 
-// Done returns the problems of a body after everything was read from it. With strict, unknown members are problems.
+// Done returns the problems of a body. Call it after everything was read. If strict is set, unknown members are
+// problems.
 func (o *Object) Done(strict bool) fault.Problems {
 	if strict {
 		for in, name := range o.unknown() {
@@ -114,7 +115,7 @@ func (o *Object) eachUnknown(yield func(*Object, string) bool) bool {
 	return true
 }
 
-// Unknown adds a problem for every member that is not in known, even if the body is not read strictly.
+// Unknown adds a problem for every member that is not in known, even if the body is not strict.
 func (o *Object) Unknown(known ...string) {
 	for _, name := range o.names {
 		if !slices.Contains(known, name) {
@@ -133,7 +134,7 @@ func (o *Object) refuseUnknown(name string, known []string) {
 	o.problems.Add(fault.New(fault.Validation, "%s %s.%s", path, rule, naming.DidYouMean(name, known)).At(o.Place(name)))
 }
 
-// MemberNames returns the names of the members of a value's JSON; none if that is not an object.
+// MemberNames returns the names of the members of a value's JSON, or none if the JSON is not an object.
 func MemberNames(value any) []string {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -14,35 +14,35 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// Object is a JSON object of a request. Its methods read one member each, and add a
-// problem if the member has the wrong JSON type.
+// Object is a JSON object of a request. Each method reads one member, and adds a problem if the
+// member has the wrong JSON type.
 type Object struct {
-	names    []string // in the order of the text, each once
+	names    []string // in the order of the text, without duplicates
 	members  map[string]json.RawMessage
-	path     string // the object's own path, "" or ending in "/"
+	path     string // the path of the object itself: "", or a path that ends in "/"
 	place    func(path string) fault.Source
 	problems *fault.Problems
-	reading  *reading // nil if unknown members do not matter
+	reading  *reading // nil if unknown members are not tracked
 }
 
 // parse splits valid JSON into members and reports whether it is an object.
 func (o *Object) parse(text []byte) bool {
 	o.members = map[string]json.RawMessage{}
 	return rawjson.Members(text, func(name string, member json.RawMessage) {
-		if _, repeated := o.members[name]; !repeated { // only a rejected item of a report can repeat a name
+		if _, repeated := o.members[name]; !repeated { // names repeat only in a rejected item of a report
 			o.names = append(o.names, name)
 		}
 		o.members[name] = member
 	})
 }
 
-// child parses a member that is an object. Its problems are collected with o's.
+// child parses a member that is an object. Its problems are collected with the problems of o.
 func (o *Object) child(name string, text []byte) (*Object, bool) {
 	child := &Object{path: o.path + fault.Escape(name) + "/", place: o.place, problems: o.problems, reading: o.reading.inside()}
 	return child, child.parse(text)
 }
 
-// member returns the text of a member and makes the member known.
+// member returns the text of a member, and marks the member as known.
 func (o *Object) member(name string) (json.RawMessage, bool) {
 	o.reading.ask(name)
 	text, sent := o.members[name]
@@ -55,12 +55,12 @@ func (o *Object) Names() []string { return o.names }
 // Problems returns the collected problems of this object.
 func (o *Object) Problems() *fault.Problems { return o.problems }
 
-// Refuse adds the problem that a member breaks a rule ("must be …").
+// Refuse adds a problem: the member breaks a rule, such as "must be …".
 func (o *Object) Refuse(name, rule string) {
 	o.problems.Add(fault.New(fault.Validation, "%s%s %s.", o.path, fault.Escape(name), rule).At(o.Place(name)))
 }
 
-// Place returns where a member is in the request.
+// Place returns the place of a member in the request.
 func (o *Object) Place(name string) fault.Source {
 	place := o.place(o.path + fault.Escape(name))
 	if place.Kind == fault.PointerSource {
@@ -69,7 +69,7 @@ func (o *Object) Place(name string) fault.Source {
 	return place
 }
 
-// read returns a member that convert accepts. For any other it adds the rule as a problem.
+// read returns a member if convert accepts it. Otherwise it adds the rule as a problem.
 func read[T any](o *Object, name, rule, example string, convert func(json.RawMessage) (T, bool)) optional.Value[T] {
 	text, sent := o.member(name)
 	switch {
@@ -86,8 +86,7 @@ func read[T any](o *Object, name, rule, example string, convert func(json.RawMes
 	return optional.Of(value)
 }
 
-// String reads a string. The character U+0000 is refused because PostgreSQL cannot
-// store it.
+// String reads a string. It refuses the character U+0000, because PostgreSQL cannot store it.
 func (o *Object) String(name string) optional.Value[string] {
 	value := read(o, name, "must be a string", "", toString)
 	if text, sent := value.Get(); sent && strings.ContainsRune(text, 0) {
@@ -153,7 +152,7 @@ func (o *Object) Array(name string) optional.Value[[]json.RawMessage] {
 
 const mustBeObject = "must be an object such as "
 
-// Object reads an object. The example shows callers its shape.
+// Object reads an object. The example shows its shape in the error.
 func (o *Object) Object(name, example string) optional.Value[*Object] {
 	return read(o, name, mustBeObject, example, func(text json.RawMessage) (*Object, bool) {
 		child, isObject := o.child(name, text)
@@ -168,7 +167,7 @@ func (o *Object) RawObject(name, example string) optional.Value[json.RawMessage]
 	return o.DeepObject(name, example)
 }
 
-// DeepObject is RawObject for members that have their own limit of nesting.
+// DeepObject is like RawObject, for members that have their own nesting limit.
 func (o *Object) DeepObject(name, example string) optional.Value[json.RawMessage] {
 	return read(o, name, mustBeObject, example, func(text json.RawMessage) (json.RawMessage, bool) { return text, text[0] == '{' })
 }
@@ -179,22 +178,22 @@ func (o *Object) Raw(name string) optional.Value[json.RawMessage] {
 	return read(o, name, "", "", func(text json.RawMessage) (json.RawMessage, bool) { return text, true })
 }
 
-// RawOrNull returns any value, null included, as its JSON text, and whether it was
-// sent.
+// RawOrNull returns any value, including null, as its JSON text. It also reports whether the
+// value was sent.
 func (o *Object) RawOrNull(name string) (json.RawMessage, bool) {
 	o.requireShallow(name)
 	return o.member(name)
 }
 
-// requireShallow adds a problem if a value is nested so deeply that many parsers could
-// not read it.
+// requireShallow adds a problem if a value is nested so deeply that many parsers cannot read
+// it.
 func (o *Object) requireShallow(name string) {
 	if rule := BrokenDepth(o.members[name]); rule != "" {
 		o.Refuse(name, rule)
 	}
 }
 
-// BrokenDepth returns the rule that a value breaks by its nesting, or "".
+// BrokenDepth returns the nesting rule that a value breaks, or "".
 func BrokenDepth(value json.RawMessage) string {
 	if len(value) <= 2*rawjson.MaxValueDepth || rawjson.Depth(value) <= rawjson.MaxValueDepth {
 		return ""
@@ -221,7 +220,7 @@ func (o *Object) Items(name, example string) iter.Seq2[int, *Object] {
 	}
 }
 
-// Without reads the object as its JSON text without some of its members.
+// Without returns the JSON text of the object without the named members.
 func (o *Object) Without(names ...string) json.RawMessage {
 	text := []byte{'{'}
 	for _, name := range o.names {
@@ -239,24 +238,24 @@ func (o *Object) Without(names ...string) json.RawMessage {
 	return append(text, '}')
 }
 
-// ParseTime parses an ISO 8601 date and time, extended or basic, and converts it to
-// UTC; without an offset it is UTC. It is truncated to microseconds.
+// ParseTime parses an ISO 8601 date and time, in extended or basic form. It returns the time in
+// UTC, truncated to microseconds. A time without an offset is UTC.
 func ParseTime(text string) (time.Time, bool) {
 	text = strings.ToUpper(text)
 	for _, local := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "20060102T150405", "20060102T1504"} {
 		for _, offset := range []string{"Z07:00", "", "Z0700", "Z07"} {
-			// Parse accepts a fraction after the seconds that the layout does not have.
+			// Parse accepts a fraction after the seconds even if the layout has none.
 			if at, err := time.Parse(local+offset, text); err == nil {
 				at = at.UTC().Truncate(time.Microsecond)
-				return at, at.Year() >= 0 && at.Year() <= 9999 && isOffset(text) // an offset may move the year out of range
+				return at, at.Year() >= 0 && at.Year() <= 9999 && isOffset(text) // the offset may move the year out of range
 			}
 		}
 	}
 	return time.Time{}, false
 }
 
-// isOffset reports whether the offset of a parsed time is valid: Parse accepts 24
-// hours and 60 minutes.
+// isOffset reports whether the offset of a parsed time is valid. It is needed because Parse
+// accepts 24 hours and 60 minutes.
 func isOffset(text string) bool {
 	_, clock, _ := strings.Cut(text, "T")
 	at := strings.LastIndexAny(clock, "+-")

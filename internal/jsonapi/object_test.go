@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/internal/jsonapi"
 )
 
-// reader reads one member and tells whether it found a value.
+// reader reads one member and reports whether it found a value.
 type reader func(o *jsonapi.Object, name string) (found, null bool)
 
 func readers() map[string]reader {
@@ -62,7 +62,7 @@ func readers() map[string]reader {
 	}
 }
 
-// TestObject_ReadersAcceptOneKind crosses every reader with every kind of value.
+// TestObject_ReadersAcceptOneKind tries every reader with every kind of value.
 func TestObject_ReadersAcceptOneKind(t *testing.T) {
 	t.Parallel()
 	takes := map[string][]string{
@@ -117,7 +117,7 @@ func TestObject_ProblemPointers(t *testing.T) {
 	deep, _ := object.Object("deep", "").Get()
 	deeper, _ := deep.Object("er", "").Get()
 	deeper.Bool("x/y~z")
-	deeper.Bool("x/y~z") // noted once
+	deeper.Bool("x/y~z") // the problem is recorded once
 	more, _ := object.Object("more", "").Get()
 	more.Unknown("known", "other")
 	var places []string
@@ -195,7 +195,7 @@ func TestObject_DeepValues(t *testing.T) {
 	}
 }
 
-// TestParseReport_Items: a bad item is not a reason to refuse the others.
+// TestParseReport_Items: a bad item does not make the other items fail.
 func TestParseReport_Items(t *testing.T) {
 	t.Parallel()
 	body, err := jsonapi.ParseReport([]byte(`{"items":[{"a":1e999},{"a":1,"a":2},{"a":3}]}`), "items")
@@ -301,16 +301,16 @@ func TestParseTime(t *testing.T) {
 	}
 }
 
-// TestObject_ManyProblems: a body of eight megabytes has room
-// for almost a million of them.
+// TestObject_ManyProblems: a body of eight megabytes can have almost a million problems.
 func TestObject_ManyProblems(t *testing.T) {
 	few, many := 2_000, 32_000
 	base, took := timeOfProblems(t, few), timeOfProblems(t, many)
-	for range 4 { // the best of a busy machine
+	for range 4 { // the best result on a busy machine
 		base, took = min(base, timeOfProblems(t, few)), min(took, timeOfProblems(t, many))
 	}
-	// Sixteen times as many may take sixteen times as long, and ten times that on a machine that is so busy that the long
-	// ones are interrupted and the short ones are not. Compared with each other, they would take 256 times as long.
+	// Sixteen times as many problems may take sixteen times as long. On a busy machine, allow ten times that, because
+	// only the long attempts may be interrupted. If each problem were compared with all others, it would take 256 times
+	// as long.
 	if took > 160*base+100*time.Millisecond {
 		t.Errorf("%d problems take %s, and %d take %s", few, base, many, took)
 	}
@@ -326,15 +326,15 @@ func timeOfProblems(t *testing.T, count int) time.Duration {
 	began := time.Now()
 	object.Unknown("known")
 	took := time.Since(began)
-	const most = 1000 // of one input
+	const most = 1000 // the limit of problems for one input
 	if found := len(fault.All(object.Problems().Err())); found != min(count, most) {
 		t.Fatalf("%d problems were found, want %d", found, min(count, most))
 	}
 	return took
 }
 
-// TestObject_ItemsLongArray: many items are taken apart once. Taking the array
-// apart for each of them would not end here.
+// TestObject_ItemsLongArray: a long array is split into items once. If it were split again for each item, this test
+// would not end.
 func TestObject_ItemsLongArray(t *testing.T) {
 	t.Parallel()
 	const many = 200_000
@@ -369,7 +369,7 @@ func TestObject_ItemsNotArray(t *testing.T) {
 	}
 	for index := range object.Items("two", "") {
 		if index > 0 {
-			t.Error("a reader that has enough gets more")
+			t.Error("the iteration continues after the reader has stopped")
 		}
 		break
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 )
 
-// maxSorts limits the fields of a sort.
+// maxSorts limits the number of fields in a sort.
 const maxSorts = 8
 
 // Query reads the query parameters of one request and collects problems.
@@ -26,7 +26,7 @@ type Query struct {
 	Strict bool
 
 	values   url.Values
-	known    []string // the names that were read; not kept if no parameter was sent
+	known    []string // the names that were read; empty if the request has no parameters
 	problems fault.Problems
 }
 
@@ -68,8 +68,8 @@ func (q *Query) Cursor(order string) page.Cursor {
 	return page.Cursor{After: after, Size: q.Integer("page[size]", page.DefaultCursorSize, 1, page.MaxSize)}
 }
 
-// Filter reads filter[name], or name alone, as older clients send it. An empty
-// value is refused: a script whose variable is not set must not get everything.
+// Filter reads filter[name], or name alone as older clients send it. It refuses an empty value: a script whose variable
+// is not set must not get everything.
 func (q *Query) Filter(name string) optional.Value[string] {
 	value := q.FilterOrEmpty(name)
 	if text, sent := value.Get(); sent && text == "" {
@@ -79,7 +79,7 @@ func (q *Query) Filter(name string) optional.Value[string] {
 	return value
 }
 
-// Search reads filter[search]; an empty search lists everything.
+// Search reads filter[search]. An empty search matches everything.
 func (q *Query) Search() string { return q.FilterOrEmpty("search").Or("") }
 
 // FilterOrEmpty reads a filter that may be empty.
@@ -97,8 +97,8 @@ func (q *Query) FilterBool(name string) optional.Value[bool] {
 	return q.toBool(q.filterName(name), text, sent)
 }
 
-// FilterRange reads a filter such as [2030-01-01T00:00:00Z,*). The first instant is
-// inclusive, the second exclusive. * is an open end, returned as the zero time.
+// FilterRange reads a filter such as [2030-01-01T00:00:00Z,*). The first time is inclusive, the second exclusive. *
+// means an open end and is returned as the zero time.
 func (q *Query) FilterRange(name string) (from, to time.Time) {
 	text, sent := q.Filter(name).Get()
 	if !sent {
@@ -125,7 +125,7 @@ func (q *Query) rangeEnd(name, text string) time.Time {
 	return at
 }
 
-// Time reads a parameter that is an instant; an absent parameter is the zero time.
+// Time reads a parameter that is a time. If the parameter is absent, it returns the zero time.
 func (q *Query) Time(name string) time.Time {
 	text, sent := q.text(name)
 	at, ok := ParseTime(text)
@@ -135,7 +135,7 @@ func (q *Query) Time(name string) time.Time {
 	return at
 }
 
-// Filters reads all filters, with any name.
+// Filters reads all filters of the request.
 func (q *Query) Filters() map[string]string {
 	filters := map[string]string{}
 	for parameter := range q.values {
@@ -157,17 +157,17 @@ func (q *Query) Bool(name string) optional.Value[bool] {
 	return q.toBool(name, text, sent)
 }
 
-// Text reads a parameter without changing it; an absent parameter is empty.
+// Text reads a parameter as it is. If the parameter is absent, it returns "".
 func (q *Query) Text(name string) string {
 	text, _ := q.text(name)
 	return text
 }
 
-// Refuse adds the problem that a filter, or another parameter, breaks a rule of its list.
+// Refuse adds a problem: a filter or another parameter breaks a rule of its list.
 func (q *Query) Refuse(name, rule string) { q.wrong(q.filterName(name), "%s", rule) }
 
-// Know makes parameters known that are read elsewhere. It refuses a parameter that was sent more than once, because the
-// caller may have meant either value.
+// Know marks parameters as known that are read elsewhere. It refuses a parameter that was sent more than once, because
+// the caller may have meant either value.
 func (q *Query) Know(names ...string) {
 	if len(q.values) == 0 {
 		return
@@ -180,7 +180,7 @@ func (q *Query) Know(names ...string) {
 	}
 }
 
-// DryRun reads dry_run, which some paths do not support.
+// DryRun reads dry_run. It returns an error if the path does not support it.
 func (q *Query) DryRun(supported bool) (bool, error) {
 	wanted := q.Bool("dry_run").Or(false)
 	if wanted && !supported {
@@ -189,8 +189,8 @@ func (q *Query) DryRun(supported bool) (bool, error) {
 	return wanted, q.problems.Err()
 }
 
-// Err returns the problems. It also refuses unknown filter and page parameters: an
-// unknown filter must not be ignored.
+// Err returns the problems. It also refuses unknown filter and page parameters, because ignoring a filter would return
+// too much.
 func (q *Query) Err() error {
 	for _, name := range slices.Sorted(maps.Keys(q.values)) {
 		family, _, bracketed := strings.Cut(name, "[")
@@ -202,7 +202,7 @@ func (q *Query) Err() error {
 	return q.problems.Err()
 }
 
-// unknown refuses a parameter that nothing has read.
+// unknown refuses a parameter that was never read.
 func (q *Query) unknown(name string) {
 	slices.Sort(q.known)
 	known := slices.Compact(q.known)
@@ -213,7 +213,7 @@ func (q *Query) unknown(name string) {
 	q.problems.Add(fault.New(fault.InvalidParameter, "%s %s%s", name, rule, naming.DidYouMean(name, known)).At(fault.Parameter(name)))
 }
 
-// filterName returns the spelling that the caller used for a filter.
+// filterName returns the spelling of a filter that the caller used.
 func (q *Query) filterName(name string) string {
 	bracketed := "filter[" + name + "]"
 	if q.values.Has(name) && !q.values.Has(bracketed) {

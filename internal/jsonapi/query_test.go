@@ -29,7 +29,7 @@ func TestQuery_Page(t *testing.T) {
 		"page%5Bsize%5D=1&meta%5Btotal%5D=true":  {Number: 1, Size: 1, Total: true},
 		"meta[total]=False&page[size]=1000":      {Number: 1, Size: 1000},
 		"sort=-created_at,name":                  {Number: 1, Size: 1000, Sort: []page.Order{{Field: "created_at", Descending: true}, {Field: "name"}}},
-		"page[size]=5&filter=x&page&other&other": {Number: 1, Size: 5}, // what nobody reads does not matter
+		"page[size]=5&filter=x&page&other&other": {Number: 1, Size: 5}, // unknown parameters are ignored
 	} {
 		t.Run(fmt.Sprintf("%q", raw), func(t *testing.T) {
 			parsed := query(t, raw)
@@ -65,7 +65,7 @@ func TestQuery_AllProblems(t *testing.T) {
 	}
 }
 
-// TestQuery_Repeated: no parameter has two values, whichever way it is read.
+// TestQuery_Repeated: every way of reading refuses a parameter with two values.
 func TestQuery_Repeated(t *testing.T) {
 	t.Parallel()
 	for name, read := range map[string]func(q *jsonapi.Query){

@@ -16,7 +16,7 @@ import (
 // maxTTL is ten years, in seconds.
 const maxTTL = 315_360_000
 
-// OverrideDraft is a level as a caller sent it.
+// OverrideDraft is a level with its expiry, as a caller sent it.
 type OverrideDraft struct {
 	Level      optional.Value[string]
 	ExpiresAt  optional.Value[time.Time]
@@ -27,8 +27,8 @@ type OverrideDraft struct {
 type LevelsDraft struct {
 	Base         OverrideDraft
 	Environments map[string]OverrideDraft
-	// Restores says that the draft is an earlier state: a missing expiry means
-	// that there was none, and levels that have expired since are left out.
+	// Restores says that the draft is an earlier state. A missing expiry then means that there
+	// was none, and levels that have expired since are left out.
 	Restores bool
 	// Problems starts with the problems found while reading the input.
 	Problems fault.Problems
@@ -51,10 +51,10 @@ type GroupDraft struct {
 	LevelsDraft
 }
 
-// wantedLevels are the levels of a draft.
+// wantedLevels are the levels that a draft asks for.
 type wantedLevels struct {
 	base         wantedLevel
-	environments map[string]wantedLevel // only environments that were sent a level
+	environments map[string]wantedLevel // only the environments for which a level was sent
 	restores     bool
 }
 
@@ -77,7 +77,7 @@ func (d *LevelsDraft) wanted() wantedLevels {
 	return wanted
 }
 
-// wantedLevel reads one level with its expiry, given the names of its members.
+// wantedLevel reads a level and its expiry. The last parameters are the members' names.
 func (d *LevelsDraft) wantedLevel(sent OverrideDraft, level, expiry, ttl string) wantedLevel {
 	made := wantedLevel{expiry: sent.ExpiresAt}
 	if text, has := sent.Level.Get(); has {
@@ -96,7 +96,7 @@ func (d *LevelsDraft) wantedLevel(sent OverrideDraft, level, expiry, ttl string)
 	return made
 }
 
-// checkExpiry checks the expiry of a level. hasLevel says whether a level was sent,
+// checkExpiry checks the expiry of a level. hasLevel says whether the caller sent a level,
 // valid or not.
 func (d *LevelsDraft) checkExpiry(sent OverrideDraft, hasLevel bool, expiry, ttl string) {
 	_, hasInstant := sent.ExpiresAt.Get()
@@ -115,8 +115,8 @@ func (d *LevelsDraft) checkExpiry(sent OverrideDraft, hasLevel bool, expiry, ttl
 	}
 }
 
-// over applies the wanted levels to stored ones. An expiry in the past is refused,
-// unless the stored level has it and is about to be removed.
+// over applies the wanted levels to the stored levels. It refuses an expiry in the past, unless
+// the stored level has the same expiry and is about to be removed.
 func (w wantedLevels) over(stored Levels, now time.Time, problems *fault.Problems) Levels {
 	if w.restores {
 		w = w.unexpired(now)
@@ -148,7 +148,7 @@ func refusePast(problems *fault.Problems, path string, override, stored Override
 	}
 }
 
-// request is a validated draft. The request for a group has a name and levels only.
+// request is a validated draft. For a group, only the name and the levels are set.
 type request struct {
 	name    string
 	group   string

@@ -87,8 +87,8 @@ func TestValidate_NamesEveryProblem(t *testing.T) {
 	}
 }
 
-// A write that repeats the level and omits the expiry keeps it; a changed level
-// without one, or an explicit null, clears it.
+// A write that repeats the level without an expiry keeps the stored expiry. A different level
+// without an expiry removes it, and so does an explicit null.
 func TestLevels_Expiry(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 31, 8, 0, 0, 0, time.UTC)

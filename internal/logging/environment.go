@@ -8,10 +8,10 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 )
 
-// InEnvironment returns the groups of an account, and the loggers that decide levels
-// in running services, each with its override for one environment only. Services
-// apply levels to managed loggers and their descendants. Other loggers are returned
-// only if the level of one of these depends on them: see controlled.
+// InEnvironment returns the groups of an account, and the loggers that decide levels in running
+// services. Each has only its override for the given environment. Services apply levels to
+// managed loggers and their descendants. Other loggers are returned only if such a level
+// depends on them: see controlled.
 func InEnvironment(ctx context.Context, tx ReadTx, account, environment string) ([]Logger, []Group, error) {
 	loggers, err := page.All(func(request page.Request) (page.List[Logger], error) {
 		return tx.Loggers(ctx, account, Filter{}, request)
@@ -35,8 +35,8 @@ func InEnvironment(ctx context.Context, tx ReadTx, account, environment string) 
 	return loggers, groups, nil
 }
 
-// controlled returns the managed loggers, and the loggers with a level that are above
-// or below a managed one.
+// controlled returns the managed loggers. It also returns the unmanaged loggers with a level that
+// are above or below a managed one.
 func controlled(loggers []Logger) []Logger {
 	managed, above := map[string]bool{}, map[string]bool{}
 	for _, logger := range loggers {
@@ -57,7 +57,7 @@ func controlled(loggers []Logger) []Logger {
 	return found
 }
 
-// isBelow reports whether some has an ancestor of a logger.
+// isBelow reports whether some contains an ancestor of the logger with this key.
 func isBelow(key string, some map[string]bool) bool {
 	for key, has := loglevel.Parent(key); has; key, has = loglevel.Parent(key) {
 		if some[key] {

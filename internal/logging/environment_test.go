@@ -13,13 +13,13 @@ func TestControlled(t *testing.T) {
 		return Logger{Key: key, Managed: managed, Levels: Levels{Level: level}}
 	}
 	loggers := []Logger{
-		level("alone", false, loglevel.Debug),        // left to the framework
-		level("shop", false, loglevel.Warn),          // above a managed one
+		level("alone", false, loglevel.Debug),        // not managed, so the framework decides
+		level("shop", false, loglevel.Warn),          // above a managed logger
 		level("shop.pay", true, loglevel.None),       // managed
-		level("shop.pay.card", false, loglevel.None), // below, and says nothing
-		level("shop.pay.cash", false, loglevel.Info), // below, and reported with a level
-		level("shop.view", false, loglevel.Info),     // beside
-		level("shopping", false, loglevel.Info),      // only looks like it
+		level("shop.pay.card", false, loglevel.None), // below a managed logger, without a level
+		level("shop.pay.cash", false, loglevel.Info), // below a managed logger, with a reported level
+		level("shop.view", false, loglevel.Info),     // beside a managed logger
+		level("shopping", false, loglevel.Info),      // not below shop, in spite of the prefix
 	}
 	var got []string
 	for _, each := range controlled(loggers) {

@@ -18,8 +18,8 @@ const (
 	maxSleep = time.Second
 	// expiryBatch is how many loggers and groups are read at once.
 	expiryBatch = 200
-	// expiryPart is how many loggers and groups of an account one transaction
-	// changes. expiryTimeout bounds the transaction and its wait for the lock.
+	// expiryPart is how many loggers and groups of an account one transaction changes. expiryTimeout
+	// bounds a transaction and its wait for the lock.
 	expiryPart    = 50
 	expiryTimeout = 3 * time.Second
 	// expiryAccounts is how many accounts are served at the same time.
@@ -30,7 +30,8 @@ const (
 type Expirer struct {
 	store Store
 	log   *slog.Logger
-	// Paused reports whether nothing may expire because this node's clock is wrong. Nil never pauses.
+	// Paused reports whether nothing may expire now, because this node's clock is wrong. Nil never
+	// pauses.
 	Paused background.Pause
 
 	wake background.Bell
@@ -42,15 +43,15 @@ func NewExpirer(store Store, log *slog.Logger) *Expirer {
 	return &Expirer{store: store, log: log, wake: background.NewBell()}
 }
 
-// Hear receives a change from the feed and wakes the Expirer, as the change may add
-// a level that expires soon.
+// Hear receives a change from the feed. It wakes the Expirer, because the change may add a level that
+// expires soon.
 func (e *Expirer) Hear(change changes.Change) {
 	if change.Kind == Kind || change.Kind == KindGroup {
 		e.wake.Ring()
 	}
 }
 
-// Start begins to remove levels.
+// Start starts the loop that removes expired levels.
 func (e *Expirer) Start(ctx context.Context) {
 	e.loop.Start(ctx, func(ctx context.Context) {
 		background.Repeat(ctx, e.wake, e.Expire, func(err error) {
@@ -62,9 +63,8 @@ func (e *Expirer) Start(ctx context.Context) {
 // Stop waits for the current removal and ends the Expirer.
 func (e *Expirer) Stop() { e.loop.Stop() }
 
-// Expire removes the due levels and returns the time until the next expiry, at most
-// a second. An account that fails is left for the next call; the error joins the
-// errors of all accounts.
+// Expire removes the due levels and returns the time until the next expiry, at most a second. If an
+// account fails, it is left for the next call. The error joins the errors of all accounts.
 func (e *Expirer) Expire(ctx context.Context) (time.Duration, error) {
 	var failed []string
 	var errs []error
@@ -84,13 +84,14 @@ func (e *Expirer) Expire(ctx context.Context) (time.Duration, error) {
 				failed, errs = append(failed, account), append(errs, err)
 			}
 		})
-		if removed == 0 && len(failed) == known { // other nodes were first, or the clock was set back
+		if removed == 0 && len(failed) == known { // other nodes were faster, or the clock was set back
 			return maxSleep, errors.Join(errs...)
 		}
 	}
 }
 
-// due returns the due loggers and groups by account, and the time until the next expiry.
+// due returns the due loggers and groups by account, and the time until the next expiry. It skips the
+// accounts in but.
 func (e *Expirer) due(ctx context.Context, but []string) (due map[string][]Expiring, wait time.Duration, err error) {
 	due, wait = map[string][]Expiring{}, maxSleep
 	err = e.store.Read(ctx, func(ctx context.Context, tx ReadTx) error {
@@ -110,8 +111,7 @@ func (e *Expirer) due(ctx context.Context, but []string) (due map[string][]Expir
 	return due, wait, err
 }
 
-// remove removes the due levels of an account and returns how many loggers and
-// groups had one.
+// remove removes the due levels of an account. It returns how many loggers and groups it changed.
 func (e *Expirer) remove(ctx context.Context, account string, expiring []Expiring) (removed int, err error) {
 	for part := range slices.Chunk(expiring, expiryPart) {
 		count, err := e.removePart(ctx, account, part)
@@ -136,7 +136,7 @@ func (e *Expirer) removePart(ctx context.Context, account string, expiring []Exp
 		if err != nil {
 			return 0, err
 		}
-		// If another node was first, or the level was changed, nothing is due.
+		// If another node was faster, or the level was changed, nothing is left to remove.
 		expiry := changes.Actor{Type: changes.ActorSystem, ID: "level-expiry", Name: "Level expiry"}
 		if e.Paused.IsOn() { // the clock may have become wrong before this transaction
 			return 0, nil

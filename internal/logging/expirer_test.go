@@ -22,7 +22,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// clock is a time that tests move.
+// clock is a clock that tests move.
 type clock struct{ ahead atomic.Int64 }
 
 func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
@@ -31,7 +31,8 @@ func (c *clock) move(by time.Duration) { c.ahead.Add(int64(by)) }
 
 func (c *clock) set(options *store.Options) { options.Now = c.now }
 
-// expiring is a draft whose base level, and override for production, expire.
+// expiring returns a draft whose base level and override for production expire after the given
+// seconds.
 func expiring(base, override float64) logging.Draft {
 	draft := level("DEBUG")
 	draft.Base.TTLSeconds = optional.Of(base)
@@ -59,7 +60,7 @@ func TestExpirer_Logger(t *testing.T) {
 		h := newHouse(t, database, "free", watch.set)
 		expirer := newExpirer(h.db)
 		h.replace(t, "l", expiring(60, 30))
-		same(t, expire(t, expirer), time.Second) // nothing is due for long
+		same(t, expire(t, expirer), time.Second) // the next expiry is far away
 		watch.move(31 * time.Second)
 		expire(t, expirer)
 		view := h.get(t, "l")
@@ -83,14 +84,15 @@ func TestExpirer_Logger(t *testing.T) {
 	})
 }
 
-// A clock that is wrong ends no level, also when it goes wrong after a look at what is due.
+// While the clock is wrong no level expires, even if it becomes wrong after the due levels were
+// read.
 func TestExpirer_Paused(t *testing.T) {
 	t.Parallel()
 	var watch clock
 	h := newHouse(t, storetest.New(t, "sqlite"), "free", watch.set)
 	h.replace(t, "l", expiring(60, 30))
 	watch.move(time.Hour)
-	for right := range 2 { // how often it is asked before the clock goes wrong
+	for right := range 2 { // how often the clock is checked before it becomes wrong
 		expirer, asked := newExpirer(h.db), 0
 		expirer.Paused = func() bool { asked++; return asked > right }
 		same(t, expire(t, expirer), time.Second)
@@ -122,8 +124,8 @@ func TestExpirer_Group(t *testing.T) {
 	})
 }
 
-// One that was changed or deleted in time does not expire; one that was only
-// repeated does.
+// A level that is changed or deleted before its expiry does not expire. A level that is only
+// sent again still expires.
 func TestExpirer_LevelChangedInTime(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -145,13 +147,13 @@ func TestExpirer_LevelChangedInTime(t *testing.T) {
 	})
 }
 
-// Many nodes look at the same time; every expiry leaves one change.
+// Many nodes look for due levels at the same time. Every expiry is recorded as one change.
 func TestExpirer_SeveralNodesFireOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		var watch clock
 		h := newHouse(t, database, "pro", watch.set)
-		const count = 250 // more than one look is about
+		const count = 250 // more than one batch
 		for i := range count {
 			h.replace(t, "l"+strconv.Itoa(i), expiring(10, 10))
 		}
@@ -186,8 +188,8 @@ func TestExpirer_SeveralNodesFireOnce(t *testing.T) {
 	})
 }
 
-// The loop itself, on the real clock: woken by a write, it is on time, and
-// after a restart it removes what came due while nothing ran.
+// The loop runs on the real clock: a write wakes it, so that it is on time. After a restart it
+// removes the levels that became due meanwhile.
 func TestExpirer_PunctualAfterRestart(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -195,7 +197,7 @@ func TestExpirer_PunctualAfterRestart(t *testing.T) {
 		first := newExpirer(h.db)
 		first.Start(t.Context())
 		late := time.Hour
-		for i := 0; i < 5 && late > time.Second; i++ { // the machine may be busy, but not every time
+		for i := 0; i < 5 && late > time.Second; i++ { // a busy machine may be late, but not five times
 			late = min(late, h.lateness(t, first, "l"+strconv.Itoa(i)))
 		}
 		if late > time.Second {
@@ -207,12 +209,12 @@ func TestExpirer_PunctualAfterRestart(t *testing.T) {
 		second.Start(t.Context())
 		storetest.Wait(t, soon, "the level is removed", func() bool { return !h.get(t, "m").Managed })
 		second.Stop()
-		newExpirer(h.db).Stop() // one that never started
+		newExpirer(h.db).Stop() // stopping an Expirer that was never started works
 	})
 }
 
-// lateness sets a level for a second, tells an expirer of it, and gives how late
-// it is removed.
+// lateness sets a level for one second, tells an Expirer about it, and returns how late the
+// level is removed.
 func (h *house) lateness(t *testing.T, expirer *logging.Expirer, key string) time.Duration {
 	t.Helper()
 	due := *h.replace(t, key, expiring(1, 1)).LevelExpiresAt
@@ -227,7 +229,7 @@ func (h *house) lateness(t *testing.T, expirer *logging.Expirer, key string) tim
 	return late
 }
 
-// An outage is survived: what is due then is removed afterwards.
+// A level that becomes due during a database outage is removed after the outage.
 func TestExpirer_Outage(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "sqlite")
@@ -246,7 +248,7 @@ func TestExpirer_Outage(t *testing.T) {
 	expirer.Stop()
 }
 
-// stuck is a store in which one account cannot be written.
+// stuck is a store that fails to write one account.
 type stuck struct {
 	logging.Store
 	account string
@@ -259,8 +261,8 @@ func (s stuck) Write(ctx context.Context, account string, fn func(context.Contex
 	return s.Store.Write(ctx, account, fn)
 }
 
-// An account that cannot be written, with more that is due than one look is
-// about, keeps no other from its expiries.
+// An account that cannot be written and has more than a batch of due levels does not delay the
+// expiries of others.
 func TestExpirer_AccountsAreIndependent(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -286,8 +288,8 @@ func TestExpirer_AccountsAreIndependent(t *testing.T) {
 	})
 }
 
-// locked is a store without a database: one account is locked for ever, the
-// others count their writes.
+// locked is a store without a database. One account is locked forever; for the others it counts
+// the writes.
 type locked struct {
 	logging.Store
 	account string
@@ -339,7 +341,7 @@ func (s *locked) Write(ctx context.Context, account string, fn func(context.Cont
 	return fn(ctx, lockedTx{})
 }
 
-// An account that is locked is waited for a few seconds, and by itself.
+// The Expirer waits a few seconds for a locked account, without delaying other accounts.
 func TestExpirer_LockedAccount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

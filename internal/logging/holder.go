@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/internal/overrides"
 )
 
-// CountOverrides counts the levels that loggers and groups hold for an environment.
+// CountOverrides counts the overrides of loggers and groups for an environment.
 func CountOverrides(ctx context.Context, tx ReadTx, account, environment string) (int, error) {
 	loggers, err := tx.LoggersWithEnvironment(ctx, account, environment)
 	if err != nil {
@@ -19,8 +19,8 @@ func CountOverrides(ctx context.Context, tx ReadTx, account, environment string)
 	return len(loggers) + len(groups), err
 }
 
-// StripOverrides removes the overrides for a deleted environment from all loggers and
-// groups, with one event. A logger that is left with nothing set is released.
+// StripOverrides removes the overrides for a deleted environment from all loggers and groups,
+// with one event. A logger on which nothing else is set is released.
 func StripOverrides(ctx context.Context, tx Tx, caller accounts.Caller, environment string) error {
 	loggers, err := tx.LoggersWithEnvironment(ctx, caller.Account, environment)
 	if err != nil {
@@ -49,7 +49,7 @@ func StripOverrides(ctx context.Context, tx Tx, caller accounts.Caller, environm
 	return changes.RecordSeveral(ctx, tx, why.account, why.actor, why.action, kind, changes.Several{Keys: keys, Cause: "environment:" + environment})
 }
 
-// cause says why loggers or groups change without a write to them.
+// cause says who changes loggers or groups other than by a direct write, and why.
 type cause struct {
 	account string
 	actor   changes.Actor
@@ -60,7 +60,7 @@ type cause struct {
 type leveled[T any] interface {
 	id() string
 	levels() Levels
-	// with returns a copy with other levels. A logger's Managed follows from them.
+	// with returns a copy with these levels. For a logger it also sets Managed.
 	with(levels Levels, at time.Time) T
 }
 
@@ -78,8 +78,8 @@ func (g Group) with(levels Levels, at time.Time) Group {
 	return g
 }
 
-// changeLevels calls change for each of found, stores the ones that differ, and
-// returns their keys.
+// changeLevels calls change for the levels of each item in found. It stores the items that
+// changed and returns their keys.
 func changeLevels[T leveled[T]](ctx context.Context, tx Tx, why cause, kind string, found []T,
 	change func(Levels) (Levels, bool), save func(context.Context, []T) error,
 ) ([]string, error) {

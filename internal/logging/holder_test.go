@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// counted counts what is recorded with how many calls.
+// counted counts the recorded changes and the calls that recorded them.
 type counted struct {
 	logging.Tx
 	calls int
@@ -62,6 +62,6 @@ func TestStripOverrides_ManyLoggers(t *testing.T) {
 		same(t, h.count(t, func(ctx context.Context, tx *store.ReadTx) (int, error) {
 			return logging.CountOverrides(ctx, tx, h.owner.Account, "qa")
 		}), 0)
-		same(t, h.managed(t), many/2) // what is left with nothing set is released
+		same(t, h.managed(t), many/2) // a logger with nothing set is released
 	})
 }

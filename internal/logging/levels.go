@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/optional"
 )
 
-// Override is a level; a temporary level has an expiry.
+// Override is a level. A temporary level also has an expiry.
 type Override struct {
 	Level     loglevel.Level `json:"level"`
 	ExpiresAt *time.Time     `json:"expires_at,omitempty"`
@@ -26,7 +26,7 @@ func (o Override) due(at time.Time) bool { return o.ExpiresAt != nil && !o.Expir
 
 // Levels is the part that loggers and groups share.
 type Levels struct {
-	// Level is the base level; loglevel.None inherits.
+	// Level is the base level; loglevel.None means that the level is inherited.
 	Level          loglevel.Level `json:"level"`
 	LevelExpiresAt *time.Time     `json:"level_expires_at"`
 	// Environments are the overrides. It is never nil.
@@ -50,7 +50,7 @@ func (l Levels) NextExpiry() *time.Time {
 	return next
 }
 
-// expired returns the levels without the ones that are due, and whether there were any.
+// expired returns the levels without the due ones, and reports whether any was due.
 func (l Levels) expired(at time.Time) (Levels, bool) {
 	left := Levels{Level: l.Level, LevelExpiresAt: l.LevelExpiresAt, Environments: maps.Clone(l.Environments)}
 	if left.base().due(at) {
@@ -60,7 +60,7 @@ func (l Levels) expired(at time.Time) (Levels, bool) {
 	return left, left.Level != l.Level || len(left.Environments) != len(l.Environments)
 }
 
-// plain returns the levels of the overrides without expiries.
+// plain returns the levels of the overrides, without their expiries.
 func (l Levels) plain() map[string]loglevel.Level {
 	levels := make(map[string]loglevel.Level, len(l.Environments))
 	for environment, override := range l.Environments {
@@ -72,16 +72,16 @@ func (l Levels) plain() map[string]loglevel.Level {
 // wantedLevel is a level that a caller asks for, before the stored level is read.
 type wantedLevel struct {
 	level loglevel.Level
-	// expiry is absent if the caller did not send it, null to remove it.
+	// expiry is absent if the caller did not send it, and null if the caller removes it.
 	expiry optional.Value[time.Time]
-	ttl    time.Duration // from the instant of the write; 0 for none
+	ttl    time.Duration // counted from the write; 0 for none
 }
 
 func (w wantedLevel) due(at time.Time) bool { return Override{ExpiresAt: w.expiry.Pointer()}.due(at) }
 
-// over applies the wanted level to a stored one. Sending the same level without an
-// expiry keeps the stored expiry: clients that do not know of expiries must not make
-// a temporary level permanent.
+// over applies the wanted level to the stored one. If the same level is sent without an expiry,
+// the stored expiry stays. So a client that does not know expiries cannot make a temporary
+// level permanent.
 func (w wantedLevel) over(stored Override, now time.Time) Override {
 	if w.ttl > 0 {
 		return Override{w.level, new(now.Add(w.ttl))}

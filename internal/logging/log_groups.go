@@ -45,7 +45,7 @@ func (s *Service) createGroup(ctx context.Context, tx Tx, caller accounts.Caller
 	return groupView(ctx, tx, group)
 }
 
-// admitGroup refuses a key that is in use, and a group above the limit of the plan.
+// admitGroup refuses a key that is in use, and a group beyond the limit of the plan.
 func (s *Service) admitGroup(ctx context.Context, tx Tx, account, key string) error {
 	kinds, err := tx.LoggerKinds(ctx, account, []string{key})
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Service) admitGroup(ctx context.Context, tx Tx, account, key string) er
 	return accounts.TakeSlot(ctx, s.Plans, account, plans.LoggingGroups, tx.Account, tx.CountLogGroups)
 }
 
-// refusedGroup is like refused, for groups. The key is "" for a new group.
+// refusedGroup is like refused, for groups. key is "" for a new group.
 func (s *Service) refusedGroup(ctx context.Context, account, key string, wanted request, problems *fault.Problems) error {
 	err := s.Store.Read(ctx, func(ctx context.Context, tx ReadTx) error {
 		before, err := tx.LogGroup(ctx, account, key)
@@ -74,8 +74,8 @@ func (s *Service) refusedGroup(ctx context.Context, account, key string, wanted 
 	return cmp.Or(err, problems.Err())
 }
 
-// settleGroup applies a request to a stored group and adds the problems that need the
-// database.
+// settleGroup applies a request to a stored group, and adds the problems that only the database
+// can show.
 func (s *Service) settleGroup(ctx context.Context, tx ReadTx, before Group, wanted request, problems *fault.Problems) (after Group, err error) {
 	after = before
 	after.Name, after.UpdatedAt = wanted.name, tx.Now()
@@ -101,9 +101,9 @@ func (s *Service) replacedGroup(ctx context.Context, tx Tx, caller accounts.Call
 	return after, checkEnvironments(caller, before.Levels, after.Levels)
 }
 
-// ReplaceGroup changes a log group. Its overrides for unmanaged environments are
-// frozen: they stay and cannot be changed. ReplaceGroup requires MEMBER or higher; a
-// key that is restricted to environments may change the overrides of these only.
+// ReplaceGroup changes a log group. Overrides for unmanaged environments are frozen: they stay
+// and cannot be changed. ReplaceGroup requires MEMBER or higher. A key that is restricted to
+// environments may change only their overrides.
 func (s *Service) ReplaceGroup(ctx context.Context, caller accounts.Caller, key string, draft GroupDraft, match changes.Match[GroupView]) (GroupView, error) {
 	wanted := draft.validate(key)
 	if draft.Problems.Err() != nil {
@@ -125,9 +125,9 @@ func (s *Service) replaceGroup(ctx context.Context, tx Tx, caller accounts.Calle
 	return groupView(ctx, tx, group)
 }
 
-// DeleteGroup detaches a group's members and removes the group. Members that have
-// nothing else set are released. DeleteGroup requires MEMBER or higher, and refuses
-// keys that are restricted to environments.
+// DeleteGroup removes a group after detaching its members. Members on which nothing else is set
+// are released. DeleteGroup requires MEMBER or higher, and refuses keys that are restricted to
+// environments.
 func (s *Service) DeleteGroup(ctx context.Context, caller accounts.Caller, key string, match changes.Match[GroupView]) error {
 	return accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
 		return removeGroup(ctx, tx, caller, key, match)

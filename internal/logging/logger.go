@@ -18,17 +18,17 @@ const (
 )
 
 const (
-	// MaxLoggers is a hard cap per account.
+	// MaxLoggers is the limit of loggers per account in every plan.
 	MaxLoggers = 10_000
-	// MaxRemembered is how many deleted loggers are remembered as promoted, per
-	// account. It is enforced now and then, and drops the oldest deletions first.
+	// MaxRemembered is the limit, per account, of deleted loggers that are remembered as
+	// promoted. It is enforced from time to time; the oldest deletions are dropped first.
 	MaxRemembered = 10_000
 
 	maxName = 255
 )
 
-// brokenKeyRule returns the rule for keys of loggers and groups that a text breaks,
-// or "". No key may be changes.AllKeys, the key of changes that touch several.
+// brokenKeyRule returns the rule for keys of loggers and groups that the text breaks, or "".
+// changes.AllKeys is not allowed, because it stands for several resources in the history.
 func brokenKeyRule(text string) string {
 	switch {
 	case !observations.IsLabel(text) || text == changes.AllKeys:
@@ -47,7 +47,7 @@ type Logger struct {
 	Levels
 	// Group is the key of the logger's group; empty for none.
 	Group string
-	// Managed says that people control the logger; a discovered one was only reported.
+	// Managed says that people control the logger. A discovered logger was only reported.
 	Managed              bool
 	CreatedAt, UpdatedAt time.Time
 }
@@ -57,7 +57,7 @@ type loggerDocument struct {
 	Name string `json:"name"`
 	Levels
 	Group     *string   `json:"group"`
-	GroupID   *string   `json:"group_id"` // the same value: clients read either member
+	GroupID   *string   `json:"group_id"` // the same value; some clients read this member
 	Managed   bool      `json:"managed"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
@@ -74,7 +74,7 @@ func (l Logger) document() loggerDocument {
 // MarshalJSON writes the logger's definition.
 func (l Logger) MarshalJSON() ([]byte, error) { return json.Marshal(l.document()) }
 
-// nothingSet reports whether a logger has nothing that makes it managed.
+// nothingSet reports whether the logger has no level, no override and no group.
 func (l Logger) nothingSet() bool { return l.empty() && l.Group == "" }
 
 // released returns the logger as a discovered one with nothing set.
@@ -93,7 +93,7 @@ func (l Logger) node() loglevel.Logger {
 	return loglevel.Logger{Key: l.Key, Level: l.Level, Environments: l.plain(), Group: l.Group, Managed: l.Managed}
 }
 
-// Resolved is an effective level and the logger or group that it comes from.
+// Resolved is an effective level, and the logger or group that it comes from.
 type Resolved struct {
 	Level  loglevel.Level  `json:"level"`
 	Origin loglevel.Origin `json:"origin"`
@@ -107,11 +107,11 @@ func resolved(from loglevel.Resolution) Resolved {
 	return Resolved{Level: from.Level, Origin: from.Origin, Of: &from.Of}
 }
 
-// View is a logger with its effective levels and its observed levels and sources.
+// View is a logger with its effective levels, its observed levels and its sources.
 type View struct {
 	Logger
-	// Resolved has the effective level of every environment of the account. A list
-	// has only the environments that viewer.list keeps, and nil past maxDerived.
+	// Resolved has the effective level of every environment of the account. In a list it has
+	// only the environments that viewer.list keeps, and it is nil once maxDerived is reached.
 	Resolved map[string]Resolved
 	Observed
 }
@@ -128,7 +128,7 @@ func (v View) MarshalJSON() ([]byte, error) {
 // Definition returns the logger without its observed and derived members.
 func (v View) Definition() any { return v.Logger }
 
-// Group is a bundle of loggers that share a level.
+// Group is a set of loggers that share a level.
 type Group struct {
 	Account string `json:"-"`
 	Key     string `json:"-"`

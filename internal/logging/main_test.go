@@ -25,13 +25,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
 	racers = 32
-	few    = 8 // for races in which everybody counts thousands of rows
+	few    = 8 // for races in which every racer counts thousands of rows
 )
 
-// soon is how long something that happens at once may take on a busy machine.
+// soon is how long an immediate event may take on a busy machine.
 const soon = 30 * time.Second
 
-// house is a service on a real database with one account.
+// house is a service on a real database that has one account.
 type house struct {
 	*logging.Service
 	database storetest.Database
@@ -50,7 +50,7 @@ func newService(db *store.DB) *logging.Service {
 		Refreshes: &observations.Refreshes{Store: db.Refreshes(), Log: slog.New(slog.DiscardHandler)}}
 }
 
-// race lets racers start at once on all nodes and gives what each was told.
+// race starts all racers at once, spread over all nodes, and returns the error of each.
 func (h *house) race(t *testing.T, racers int, run func(node *logging.Service, racer int) error) []error {
 	t.Helper()
 	return storetest.Race(storetest.Nodes(t, h.database, h.Service, newService), racers, run)
@@ -83,7 +83,7 @@ func (h *house) get(t *testing.T, key string) logging.View {
 	return view
 }
 
-// all gives every logger.
+// all returns every logger.
 func (h *house) all(t *testing.T) []logging.View {
 	t.Helper()
 	list, err := h.Loggers(t.Context(), h.owner, logging.Filter{}, page.First())
@@ -127,7 +127,7 @@ func (h *house) write(t *testing.T, fn func(ctx context.Context, tx *store.Tx) e
 	}
 }
 
-// history gives the changes of a kind, oldest first.
+// history returns the changes of a kind, oldest first.
 func (h *house) history(t *testing.T, kind string) []changes.Change {
 	t.Helper()
 	return storetest.History(t, h.db, h.owner.Account, kind)

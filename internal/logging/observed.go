@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	maxSummary = 20    // sources that a logger shows; its list of sources has all
+	maxSummary = 20    // sources that a logger shows; its list of sources is complete
 	maxLevels  = 1_000 // pairs of an environment and a level that a logger shows
 )
 
-// Observed is the sources and levels that running services report of a logger.
+// Observed has the sources and levels that running services report for a logger.
 type Observed struct {
 	// Sources are the most recently seen sources, newest first.
 	Sources []SourceSummary `json:"sources"`
@@ -23,7 +23,7 @@ type Observed struct {
 	EffectiveLevels map[string][]loglevel.Level `json:"effective_levels"`
 }
 
-// SourceSummary is a source as its logger shows it.
+// SourceSummary is a source in the form that a logger shows.
 type SourceSummary struct {
 	Service       string         `json:"service"`
 	Environment   string         `json:"environment"`
@@ -32,7 +32,7 @@ type SourceSummary struct {
 	LastSeen      time.Time      `json:"last_seen"`
 }
 
-// LevelSeen is a level that a logger has in an environment, at one source or more.
+// LevelSeen is a level that at least one source reports for a logger in an environment.
 type LevelSeen struct {
 	Logger, Environment string
 	Level               loglevel.Level
@@ -42,7 +42,7 @@ func unobserved() Observed {
 	return Observed{Sources: []SourceSummary{}, EffectiveLevels: map[string][]loglevel.Level{}}
 }
 
-// observe summarizes the sources of loggers, by logger, within the bounds above.
+// observe summarizes the sources of each logger, within the bounds above.
 func observe(ctx context.Context, tx ReadTx, account string, loggers []Logger) (map[string]Observed, error) {
 	observed := make(map[string]Observed, len(loggers))
 	keys := make([]string, len(loggers))

@@ -24,7 +24,7 @@ func TestReplace_RacingPromotionsKeepThePlan(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
-		for i := range racers / 2 { // half of them are discovered, half do not exist
+		for i := range racers / 2 { // half of the loggers are discovered, half do not exist
 			h.report(t, seen("racer."+strconv.Itoa(i), "INFO", "s"))
 		}
 		errs := h.race(t, racers, func(node *logging.Service, racer int) error {
@@ -53,7 +53,7 @@ func TestCreateGroup_RacersKeepThePlan(t *testing.T) {
 	})
 }
 
-// One key is a logger or a group, whoever comes first.
+// A key belongs to either a logger or a group: the first writer decides.
 func TestCreateGroup_RacesWithLoggerOfItsKey(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -78,9 +78,9 @@ func TestCreateGroup_RacesWithLoggerOfItsKey(t *testing.T) {
 	})
 }
 
-// Promotion, release, discovery and deletion at once: whatever the order, no
-// logger is unmanaged and has more than its reported level, none is managed with
-// nothing set, and the history ends where the rows are.
+// Loggers are promoted, released, discovered and deleted at the same time. Afterward, in every
+// order: unmanaged loggers have only their reported level, managed loggers have something set,
+// and the history ends with the stored rows.
 func TestService_StormLeavesValidStates(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -123,8 +123,8 @@ func TestService_StormLeavesValidStates(t *testing.T) {
 	})
 }
 
-// last is what the history says that a logger is, when it was last written by
-// itself; otherwise what it is.
+// last returns the newest state of a logger in the history. If the last change covered several
+// loggers, it returns the stored logger.
 func last(t *testing.T, h *house, key string) string {
 	t.Helper()
 	history := h.history(t, logging.Kind)
@@ -187,7 +187,7 @@ func TestReport_RacersDiscoverOnce(t *testing.T) {
 	})
 }
 
-// A group's deletion and an assignment to it: no member of a group that is gone.
+// A group is deleted while loggers are assigned to it. No logger may stay in the deleted group.
 func TestDeleteGroup_RacesWithAssignment(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -210,7 +210,7 @@ func TestDeleteGroup_RacesWithAssignment(t *testing.T) {
 	})
 }
 
-// fill makes loggers until the account has room for a few only.
+// fill creates loggers until only room more fit into the account.
 func (h *house) fill(t *testing.T, room int) {
 	t.Helper()
 	made := make([]logging.Logger, logging.MaxLoggers-room)
@@ -218,7 +218,7 @@ func (h *house) fill(t *testing.T, room int) {
 		made[i] = logging.Logger{Account: h.owner.Account, Key: "filler." + strconv.Itoa(i), Name: "Filler",
 			Levels: logging.Levels{Environments: map[string]logging.Override{}}}
 	}
-	for batch := range slices.Chunk(made, 1000) { // a transaction may not take long
+	for batch := range slices.Chunk(made, 1000) { // a transaction must be short
 		h.write(t, func(ctx context.Context, tx *store.Tx) error { return tx.SaveLoggers(ctx, batch) })
 	}
 }
@@ -266,15 +266,15 @@ func TestReport_SourceCap(t *testing.T) {
 			}
 		})
 		h.report(t, seen("l", "INFO", "known"))
-		// The total says that there is one more to come.
+		// Pretend that there is room for one more source.
 		if _, err := database.Raw(t).ExecContext(t.Context(), `UPDATE account_totals SET amount = $1 WHERE account_id = $2 AND what = 'logger sources'`,
 			observations.MaxSources-1, h.owner.Account); err != nil {
 			t.Fatal(err)
 		}
 		outcome := h.report(t, seen("l", "INFO", "first"), seen("l", "INFO", "second"), seen("l", "WARN", "known"))
 		same(t, outcome, observations.Outcome{Registered: 2})
-		// What there is no room for takes no transaction from now on; what is new in
-		// another way does, and after a while it is tried again.
+		// From now on, reports of sources beyond the limit start no transaction. Other new
+		// reports do. After a while the dropped sources are tried again.
 		dropped, made := []logging.Observation{seen("l", "INFO", "third"), seen("l", "INFO", "second"), seen("l", "WARN", "known")}, writes.Load()
 		same(t, h.report(t, dropped...), observations.Outcome{Registered: 1})
 		same(t, writes.Load(), made)

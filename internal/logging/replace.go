@@ -13,11 +13,10 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// Replace changes or creates a logger. A level, an override or a group promotes a
-// discovered logger; managed: false releases it instead. Overrides for unmanaged
-// environments are frozen: they stay and cannot be changed. Replace requires MEMBER
-// or higher; a key that is restricted to environments may change the overrides of
-// these only.
+// Replace changes or creates a logger. A level, an override or a group promotes a discovered
+// logger; managed: false releases it instead. Overrides for unmanaged environments are frozen:
+// they stay and cannot be changed. Replace requires MEMBER or higher. A key that is restricted
+// to environments may change only their overrides.
 func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[View]) (View, error) {
 	wanted := draft.validate(key)
 	if draft.Problems.Err() != nil {
@@ -29,7 +28,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	if err != nil {
 		return View{}, err
 	}
-	// Effective and observed levels need not be read under the lock.
+	// Effective and observed levels are read after the lock is released.
 	return transaction.Read(ctx, snapshots{s.Store}, func(ctx context.Context, tx ReadTx) (View, error) { return view(ctx, tx, made) })
 }
 
@@ -55,8 +54,8 @@ func (s *Service) replace(
 	return after, s.save(ctx, tx, caller, before, after, exists)
 }
 
-// refused returns all problems of a draft at once: it adds those that need the
-// database, in a read that locks nothing.
+// refused returns all problems of a draft at once. It adds the problems that only the database
+// can show, in a read without a lock.
 func (s *Service) refused(ctx context.Context, account, key string, wanted request, problems *fault.Problems) error {
 	err := s.Store.Read(ctx, func(ctx context.Context, tx ReadTx) error {
 		before, err := tx.Logger(ctx, account, key)
@@ -89,7 +88,7 @@ func stored(ctx context.Context, tx Tx, account, key string, match changes.Match
 	return Logger{Account: account, Key: key, Name: key, CreatedAt: tx.Now()}.released(), false, err
 }
 
-// taken returns the error for a key that the other kind uses.
+// taken returns the error for a key that a resource of the other kind has.
 func taken(key, by string) *fault.Error {
 	return fault.New(fault.AlreadyExists, "There is %s %q already, and loggers and log groups share their ids.", by, key)
 }
@@ -107,14 +106,14 @@ func (s *Service) replaced(ctx context.Context, tx Tx, caller accounts.Caller, b
 	return after, checkScope(caller, before, after, exists)
 }
 
-// settle applies a request to a stored logger and adds the problems that need the
-// database.
+// settle applies a request to a stored logger, and adds the problems that only the database can
+// show.
 func (s *Service) settle(ctx context.Context, tx ReadTx, before Logger, wanted request, problems *fault.Problems) (Logger, error) {
 	after := before
 	after.Name, after.UpdatedAt = wanted.name, tx.Now()
 	if wanted.release {
 		after = after.released()
-		if wanted.levels.restores { // the level that was reported before the logger was managed
+		if wanted.levels.restores { // restore the level that was reported before the promotion
 			after.Level = wanted.levels.base.level
 		}
 		return after, nil
@@ -127,7 +126,7 @@ func (s *Service) settle(ctx context.Context, tx ReadTx, before Logger, wanted r
 	return after.settled(), checkGroup(ctx, tx, before, after, wanted.groupAt, problems)
 }
 
-// mergeLevels applies wanted levels to stored ones; frozen ones stay.
+// mergeLevels applies the wanted levels to the stored levels. Frozen overrides stay.
 func (s *Service) mergeLevels(ctx context.Context, tx ReadTx, account string, before Levels, wanted wantedLevels, problems *fault.Problems) (Levels, error) {
 	levels := wanted.over(before, tx.Now(), problems)
 	managed, err := tx.ManagedEnvironments(ctx, account)
@@ -138,7 +137,7 @@ func (s *Service) mergeLevels(ctx context.Context, tx ReadTx, account string, be
 	return levels, problems.Take(err)
 }
 
-// checkGroup adds a problem if the new group does not exist. at is the member that had it.
+// checkGroup adds a problem if the new group does not exist. at is the member that named it.
 func checkGroup(ctx context.Context, tx ReadTx, before, after Logger, at string, problems *fault.Problems) error {
 	if after.Group == "" || after.Group == before.Group {
 		return nil
@@ -151,9 +150,9 @@ func checkGroup(ctx context.Context, tx ReadTx, before, after Logger, at string,
 	return err
 }
 
-// checkScope refuses a change outside the environments that the caller's key is
-// restricted to. Such a key may not promote a logger, which takes a slot and clears
-// the levels of descendants. It may leave a logger empty, which releases it.
+// checkScope refuses a change outside the environments to which the caller's key is restricted.
+// Such a key may not promote a logger, because that takes a slot and clears the levels of
+// descendants. It may remove everything that is set, which releases the logger.
 func checkScope(caller accounts.Caller, before, after Logger, exists bool) error {
 	if caller.Environments == nil {
 		return nil
@@ -169,7 +168,7 @@ func checkEnvironments(caller accounts.Caller, before, after Levels) error {
 	return caller.RequireEnvironments(overrides.Changed(before.Environments, after.Environments, Override.same)...)
 }
 
-// save stores a logger within the limits and records the changes.
+// save stores a logger if the limits allow it, and records the changes.
 func (s *Service) save(ctx context.Context, tx Tx, caller accounts.Caller, before, after Logger, exists bool) error {
 	promotes := !before.Managed && after.Managed
 	if err := s.admit(ctx, tx, caller.Account, !exists, promotes); err != nil {
@@ -191,8 +190,8 @@ func (s *Service) save(ctx context.Context, tx Tx, caller accounts.Caller, befor
 	return cascade(ctx, tx, caller, after.Key)
 }
 
-// admit refuses a logger above the limit of an account, and a managed logger above
-// the limit of the plan.
+// admit refuses a logger beyond the limit of the account, and a managed logger beyond the limit
+// of the plan.
 func (s *Service) admit(ctx context.Context, tx Tx, account string, creates, promotes bool) error {
 	if creates {
 		count, err := tx.CountLoggers(ctx, account)
@@ -209,8 +208,8 @@ func (s *Service) admit(ctx context.Context, tx Tx, account string, creates, pro
 	return accounts.TakeSlot(ctx, s.Plans, account, plans.LoggingManagedLoggers, tx.Account, tx.CountManagedLoggers)
 }
 
-// cascade makes the unmanaged descendants of a logger follow it. It does so only once
-// for each key.
+// cascade makes the unmanaged descendants of a logger follow it. For each key this happens only
+// once.
 func cascade(ctx context.Context, tx Tx, caller accounts.Caller, key string) error {
 	before, err := tx.LoggerCascaded(ctx, caller.Account, key)
 	if err != nil || before {

@@ -12,13 +12,13 @@ import (
 // Observation is one logger as a running service reports it.
 type Observation struct {
 	Name string // in any spelling
-	// Level is the level configured in the framework, ResolvedLevel the effective
-	// one; empty if not reported.
+	// Level is the level configured in the framework, and ResolvedLevel is the effective one.
+	// Either is empty if it was not reported.
 	Level, ResolvedLevel string
 	Service, Environment string
 }
 
-// source returns the reported source, and the problem of the observation or "".
+// source returns the reported source, or the problem of an invalid observation.
 func (o Observation) source(caller accounts.Caller) (Source, string) {
 	source := Source{Account: caller.Account, Logger: loglevel.Normalize(o.Name), Service: o.Service, Environment: o.Environment}
 	known, resolves := o.Level == "", o.ResolvedLevel == ""
@@ -45,15 +45,15 @@ func (o Observation) source(caller accounts.Caller) (Source, string) {
 	return source, key.Check(caller)
 }
 
-// Report stores the observations of services: new loggers are discovered, and every
-// observation refreshes its source. The first explicit level of a logger is its
-// level while it is discovered. Every role may report.
+// Report stores the observations of services. New loggers are discovered, and every observation
+// refreshes its source. While a logger is discovered, its level is the first explicit level
+// that was reported. Every role may report.
 func (s *Service) Report(ctx context.Context, caller accounts.Caller, reported []Observation) (observations.Outcome, error) {
 	report := observations.ReadReport(reported, func(each Observation) (Source, string) { return each.source(caller) })
 	return s.sources.Report(ctx, s.reports(), caller, report)
 }
 
-// reports returns how package observations handles reports of loggers.
+// reports describes to package observations how to handle reports of loggers.
 func (s *Service) reports() observations.Product[ReadTx, Tx, Source] {
 	return observations.Product[ReadTx, Tx, Source]{
 		Store: s.Reports, Reading: func(tx Tx) ReadTx { return tx }, Refreshes: s.Refreshes, Slots: s.Slots, Seen: observations.LoggerSourceSeen,
@@ -71,7 +71,7 @@ func (s *Service) reports() observations.Product[ReadTx, Tx, Source] {
 	}
 }
 
-// discovered returns new loggers as reported.
+// discovered returns new loggers with their reported levels.
 func discovered(observed []Source, now time.Time) []Logger {
 	loggers := make([]Logger, len(observed))
 	for i, source := range observed {
@@ -110,5 +110,5 @@ func (s Source) Agrees(with Source) bool {
 	return s.Level == with.Level && s.ResolvedLevel == with.ResolvedLevel
 }
 
-// Describes reports whether the level is explicit.
+// Describes reports whether the source has an explicit level.
 func (s Source) Describes() bool { return s.Level != loglevel.None }

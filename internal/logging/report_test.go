@@ -61,8 +61,8 @@ func TestReport_SkipsBadItems(t *testing.T) {
 	})
 }
 
-// A report that says nothing new writes nothing by itself; when it was made is
-// written with the others, once.
+// A report without news starts no write of its own. Its time is written later, in one batch
+// with others.
 func TestReport_IdenticalReportRefreshes(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -90,7 +90,7 @@ func TestReport_IdenticalReportRefreshes(t *testing.T) {
 		h.Refreshes.Flush(t.Context())
 		same(t, writes, made+1)
 		same(t, len(h.history(t, logging.Kind)), 1)
-		// What is new beside what is not: the new is there at once.
+		// If a report has known and new observations, the new ones are stored at once.
 		same(t, h.report(t, seen("a", "INFO", "s"), seen("c", "INFO", "s"), seen("b", "WARN", "s")).Registered, 3)
 		same(t, len(h.sources(t, logging.SourceFilter{})), 3)
 		same(t, h.get(t, "b").Sources[0].Level, loglevel.Warn)

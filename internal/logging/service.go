@@ -28,7 +28,7 @@ type Filter struct {
 	Group   string
 	// Service finds loggers that a service reports.
 	Service string
-	// SeenFrom and SeenTo find loggers that were last seen between the two.
+	// SeenFrom and SeenTo find loggers that were last seen in this period.
 	SeenFrom, SeenTo time.Time
 }
 
@@ -44,13 +44,13 @@ type Expiring struct {
 	At                 time.Time // its earliest expiry
 }
 
-// ReadTx is what this package reads.
+// ReadTx has the reads of this package.
 type ReadTx interface {
 	accounts.TenantTx
 
 	Logger(ctx context.Context, account, key string) (Logger, error)
 	Loggers(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Logger], error)
-	// LoggersByKey returns the existing loggers among keys.
+	// LoggersByKey returns the loggers that exist with these keys.
 	LoggersByKey(ctx context.Context, account string, keys []string) ([]Logger, error)
 	// LoggerKeys returns the keys of all loggers.
 	LoggerKeys(ctx context.Context, account string) ([]string, error)
@@ -58,16 +58,15 @@ type ReadTx interface {
 	LoggersOfGroup(ctx context.Context, account, group string) ([]Logger, error)
 	// LoggersWithEnvironment returns the loggers that have an override for an environment.
 	LoggersWithEnvironment(ctx context.Context, account, environment string) ([]Logger, error)
-	// LoggerKinds returns the kind of each key that is in use: loggers and groups
-	// share their keys.
+	// LoggerKinds returns the kind of each key that is in use, because loggers and groups share
+	// their keys.
 	LoggerKinds(ctx context.Context, account string, keys []string) (map[string]string, error)
 	CountLoggers(ctx context.Context, account string) (int, error)
 	CountManagedLoggers(ctx context.Context, account string) (int, error)
 	// LargeOverrideBytes returns the total size of the overrides of all loggers and
 	// groups that have more than SmallBytes of overrides.
 	LargeOverrideBytes(ctx context.Context, account string) (int, error)
-	// LoggerCascaded reports whether a logger was ever promoted, even if it was
-	// deleted since.
+	// LoggerCascaded reports whether a logger was ever promoted. It remembers deleted loggers.
 	LoggerCascaded(ctx context.Context, account, key string) (bool, error)
 
 	LogGroup(ctx context.Context, account, key string) (Group, error)
@@ -80,49 +79,47 @@ type ReadTx interface {
 	// NewestSources returns the most recently seen sources of each logger, at most
 	// limit per logger.
 	NewestSources(ctx context.Context, account string, loggers []string, limit int) ([]Source, error)
-	// LevelsSeen returns the distinct levels per environment of each logger, at most
-	// limit per logger.
+	// LevelsSeen returns the distinct levels of each logger per environment, at most limit per
+	// logger.
 	LevelsSeen(ctx context.Context, account string, loggers []string, limit int) ([]LevelSeen, error)
-	// KnownLoggerSources returns the stored sources that have the keys of reported
-	// ones.
+	// KnownLoggerSources returns the stored sources with the same keys as the reported ones.
 	KnownLoggerSources(ctx context.Context, account string, reported []Source) (map[observations.SourceKey]Source, error)
 	CountLoggerSources(ctx context.Context, account string) (int, error)
 
-	// ExpiringLevels returns the loggers and groups that expire next, soonest first.
-	// It skips the accounts in but.
+	// ExpiringLevels returns the loggers and groups with the next expiries, soonest first. It
+	// skips the accounts in but.
 	ExpiringLevels(ctx context.Context, but []string, limit int) ([]Expiring, error)
 }
 
-// Tx is what this package reads and writes in one transaction.
+// Tx has the reads and writes of this package in one transaction.
 type Tx interface {
 	ReadTx
 	accounts.HistoryTx
 	changes.Recorder
-	// SaveLoggers inserts or replaces loggers, deleted rows with the same keys
-	// included.
+	// SaveLoggers inserts or replaces loggers. It also replaces deleted rows with the same
+	// keys.
 	SaveLoggers(ctx context.Context, loggers []Logger) error
 	// CreateLoggers inserts new loggers, and replaces deleted rows with the same
 	// keys.
 	CreateLoggers(ctx context.Context, loggers []Logger) error
 	DeleteLogger(ctx context.Context, account, key string, at time.Time) error
-	// MarkLoggerCascaded stores that a logger was promoted, which outlives its deletion.
+	// MarkLoggerCascaded stores that a logger was promoted. Deleting the logger keeps this.
 	MarkLoggerCascaded(ctx context.Context, account, key string) error
-	// ClearDescendants removes the levels of the unmanaged descendants of a
-	// logger and returns the keys of the changed ones.
+	// ClearDescendants removes the levels of the unmanaged descendants of a logger, and returns
+	// the keys of the changed loggers.
 	ClearDescendants(ctx context.Context, account, key string, at time.Time) ([]string, error)
 
 	SaveLogGroups(ctx context.Context, groups []Group) error
 	DeleteLogGroup(ctx context.Context, account, key string, at time.Time) error
 
-	// SaveLoggerSources inserts or updates sources. Existing ones keep their
-	// FirstObserved.
+	// SaveLoggerSources inserts or updates sources. Existing sources keep their FirstObserved.
 	SaveLoggerSources(ctx context.Context, sources []Source) error
 }
 
 // Service reads and writes loggers and groups, and checks every write.
 type Service struct {
 	Store Store
-	// Reports runs the transactions of reports, which let all others go first.
+	// Reports runs the transactions of reports. They wait for all other transactions.
 	Reports Store
 	Plans   plans.Table
 	// Writable refuses to write a level for an environment that is unmanaged
@@ -136,8 +133,8 @@ type Service struct {
 	sources observations.Sources[ReadTx, Tx, Source]
 }
 
-// onStored turns a precondition on a view into a precondition on the stored logger or
-// group. The precondition only compares the definition.
+// onStored turns a precondition on a view into a precondition on the stored logger or group.
+// The precondition compares only the definition.
 func onStored[T, V any](match changes.Match[V], view func(T) V) changes.Match[T] {
 	if match == nil {
 		return nil
@@ -149,7 +146,7 @@ func viewLogger(logger Logger) View { return View{Logger: logger} }
 
 func viewGroup(group Group) GroupView { return GroupView{Group: group} }
 
-// snapshots is a Store whose Read sees one state.
+// snapshots is a Store whose Read sees one state of the database.
 type snapshots struct{ Store }
 
 // Read is the Store's Snapshot.
@@ -157,7 +154,7 @@ func (s snapshots) Read(ctx context.Context, fn func(context.Context, ReadTx) er
 	return s.Snapshot(ctx, fn)
 }
 
-// viewList returns a list with the views of its items, or err if reading the list failed.
+// viewList returns the list with views instead of its items, or err if reading the list failed.
 func viewList[T, V any](ctx context.Context, list page.List[T], err error, views func(context.Context, []T) ([]V, error)) (page.List[V], error) {
 	if err != nil {
 		return page.List[V]{}, err
@@ -166,7 +163,7 @@ func viewList[T, V any](ctx context.Context, list page.List[T], err error, views
 	return page.List[V]{Items: items, Total: list.Total}, err
 }
 
-// Loggers lists the loggers of the caller's account. View says what a list leaves out.
+// Loggers lists the loggers of the caller's account. The type View says what a list omits.
 func (s *Service) Loggers(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[View], error) {
 	return transaction.Read(ctx, snapshots{s.Store}, func(ctx context.Context, tx ReadTx) (page.List[View], error) {
 		list, err := tx.Loggers(ctx, caller.Account, filter, request)

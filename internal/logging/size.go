@@ -8,10 +8,11 @@ import (
 )
 
 const (
-	// MaxOverrideBytes limits the total size of the overrides of an account: a list
-	// shows a thousand loggers or groups at once.
+	// MaxOverrideBytes limits the total size of an account's overrides, because a list shows a
+	// thousand loggers or groups at once.
 	MaxOverrideBytes = 32 << 20
-	// SmallBytes is the size up to which overrides do not count, so that most writes skip the query.
+	// SmallBytes is the largest size of overrides that does not count. So most writes skip the
+	// query.
 	SmallBytes = 8 << 10
 )
 
@@ -24,8 +25,8 @@ func (l Levels) bytes() int {
 	return len(text)
 }
 
-// checkTotalSize refuses overrides that grow past the limit of the account.
-// before are the stored ones.
+// checkTotalSize refuses overrides that grow beyond the limit of the account. before has the stored
+// overrides.
 func checkTotalSize(ctx context.Context, tx ReadTx, account string, before, after Levels) error {
 	size, was := after.bytes(), before.bytes()
 	if size <= max(SmallBytes, was) {

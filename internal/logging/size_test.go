@@ -13,8 +13,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// widely gives overrides for the first of many environments with long names,
-// of which a hundred have more than 8 KiB together.
+// widely returns overrides for count environments with long names. The overrides for a hundred
+// environments take more than 8 KiB.
 func widely(count int) logging.LevelsDraft {
 	draft := logging.LevelsDraft{Environments: map[string]logging.OverrideDraft{}}
 	for i := range count {
@@ -25,8 +25,8 @@ func widely(count int) logging.LevelsDraft {
 
 func wideName(i int) string { return fmt.Sprintf("%080d", i) }
 
-// TestReplace_TotalSizeOfLargeOverrides: what they take together is bounded. Small ones
-// are not counted, and what shrinks is never refused.
+// TestReplace_TotalSizeOfLargeOverrides: the total size of large overrides is limited. Small
+// overrides do not count, and a write that makes them smaller is never refused.
 func TestReplace_TotalSizeOfLargeOverrides(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -39,7 +39,7 @@ func TestReplace_TotalSizeOfLargeOverrides(t *testing.T) {
 			}
 			return nil
 		})
-		// The total says that there are many; two of nine thousand bytes do not fit.
+		// Pretend that large overrides exist, so that two of nine thousand bytes no longer fit.
 		if _, err := database.Raw(t).ExecContext(t.Context(), `INSERT INTO account_totals (account_id, what, amount) VALUES ($1, 'large override bytes', $2)`,
 			h.owner.Account, logging.MaxOverrideBytes-15<<10); err != nil {
 			t.Fatal(err)

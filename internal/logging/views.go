@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// maxDerived is the approximate limit in bytes of JSON for the derived members
-	// of a list. Loggers and groups past the limit have only their definition.
+	// maxDerived limits the derived members of a list, in approximate bytes of JSON. Loggers
+	// and groups beyond the limit have only their definition.
 	maxDerived = 16 << 20
-	// maxProbes is how many ancestors are looked up by key. For more, reading the
+	// maxProbes is how many ancestors are looked up by key. For more ancestors, reading the
 	// keys of all loggers is cheaper.
 	maxProbes = 2_000
 )
@@ -39,13 +39,13 @@ func only[T any](views []T, err error) (view T, _ error) {
 type viewer struct {
 	tx      ReadTx
 	account string
-	// list leaves out unmanaged environments without an override that matters:
-	// services create environments, so there may be any number of them.
+	// list makes views omit unmanaged environments for which no override can apply. Services create
+	// environments, so there may be very many.
 	list bool
 }
 
-// loggers returns the views of loggers. It reads their ancestors, groups and
-// newest sources, and nothing else of the account.
+// loggers returns the views of loggers. It reads only their ancestors, groups and newest
+// sources.
 func (v viewer) loggers(ctx context.Context, loggers []Logger) ([]View, error) {
 	if len(loggers) == 0 {
 		return nil, nil
@@ -93,7 +93,7 @@ func (v viewer) groups(ctx context.Context, groups []Group) ([]GroupView, error)
 	return made, nil
 }
 
-// shown has the environments of an account, and the ones that every view shows.
+// shown has all environments of an account, and the environments that every view shows.
 type shown struct {
 	all    map[string]bool
 	always []string
@@ -111,8 +111,8 @@ func (v viewer) environments(ctx context.Context) (shown, error) {
 	return made, err
 }
 
-// resolve returns the level of every environment that is always shown or has an
-// override that matters.
+// resolve returns the level in every environment that is always shown, and in every existing
+// environment of overridden.
 func (s shown) resolve(overridden iter.Seq[string], level func(environment string) loglevel.Resolution) map[string]Resolved {
 	levels := make(map[string]Resolved, len(s.always))
 	for _, environment := range s.always {
@@ -146,7 +146,7 @@ func (v viewer) tree(ctx context.Context, loggers []Logger) (*loglevel.Tree, err
 		return nil, err
 	}
 	var nodes []loglevel.Logger
-	named := map[string]bool{} // groups
+	named := map[string]bool{} // the groups
 	for _, logger := range slices.Concat(loggers, ancestors) {
 		nodes = append(nodes, logger.node())
 		if logger.Group != "" {
@@ -164,8 +164,8 @@ func (v viewer) tree(ctx context.Context, loggers []Logger) (*loglevel.Tree, err
 	return loglevel.NewTree(nodes, groupNodes), nil
 }
 
-// ancestors reads the ancestors of loggers, without those already in loggers. A key
-// may have hundreds of segments, and most of its ancestors may not exist.
+// ancestors reads the ancestors of loggers, except those already in loggers. A key may have
+// hundreds of segments, and most of its ancestors may not exist.
 func (v viewer) ancestors(ctx context.Context, loggers []Logger) ([]Logger, error) {
 	known := make(map[string]bool, len(loggers))
 	for _, logger := range loggers {

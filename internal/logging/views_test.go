@@ -19,11 +19,11 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// spy is a store that lets a test see, and disturb, what is read.
+// spy is a store that lets a test observe and disturb reads.
 type spy struct {
 	logging.Store
-	// probed receives how many loggers are looked up by key; then is called
-	// after each of these readings.
+	// probed receives how many loggers are looked up by key. then is called after each such
+	// lookup.
 	probed func(keys int)
 	then   func()
 }
@@ -52,7 +52,7 @@ func (tx spyReadTx) LoggersByKey(ctx context.Context, account string, keys []str
 	return found, err
 }
 
-// blindTx cannot read where loggers were seen.
+// blindTx is a transaction that fails to read sources.
 type blindTx struct{ logging.Tx }
 
 var errBlind = errors.New("sources are read under the lock")
@@ -65,7 +65,7 @@ func (blindTx) LevelsSeen(context.Context, string, []string, int) ([]logging.Lev
 	return nil, errBlind
 }
 
-// environments adds environments that are not managed.
+// environments adds unmanaged environments.
 func (h *house) environments(t *testing.T, keys ...string) {
 	t.Helper()
 	h.write(t, func(ctx context.Context, tx *store.Tx) error {
@@ -78,7 +78,7 @@ func (h *house) environments(t *testing.T, keys ...string) {
 	})
 }
 
-// save writes loggers past the rules.
+// save writes loggers without checking the rules.
 func (h *house) save(t *testing.T, loggers ...logging.Logger) {
 	t.Helper()
 	for i := range loggers {
@@ -96,8 +96,8 @@ func shownIn(levels map[string]logging.Resolved) string {
 	return strings.Join(slices.Sorted(maps.Keys(levels)), " ")
 }
 
-// A list shows the levels of managed environments and of those where an
-// override matters; a single logger shows all.
+// A list shows the levels in managed environments and in environments where an override can
+// apply. A single logger shows all.
 func TestLoggers_LevelsThatCanDiffer(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -132,8 +132,7 @@ func TestLoggers_LevelsThatCanDiffer(t *testing.T) {
 	})
 }
 
-// What a list derives is bounded, whatever the account has; definitions are
-// complete.
+// The derived members of a list are limited in size. Definitions are always complete.
 func TestLoggers_DerivedSize(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
@@ -160,7 +159,7 @@ func TestLoggers_DerivedSize(t *testing.T) {
 	}
 }
 
-// However many segments keys have, what is looked up is bounded by what exists.
+// Keys with many segments do not cause more lookups than there are loggers.
 func TestLoggers_ManyMissingAncestors(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -191,7 +190,7 @@ func TestLoggers_ManyMissingAncestors(t *testing.T) {
 	})
 }
 
-// A write holds the account's lock for the definition only.
+// A write reads only the definition while it holds the account's lock.
 func TestReplace_ReadsNoSourcesUnderTheLock(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -203,7 +202,7 @@ func TestReplace_ReadsNoSourcesUnderTheLock(t *testing.T) {
 	})
 }
 
-// What is written while a logger is read is seen as a whole or not at all.
+// A write during the read of a logger is seen completely or not at all.
 func TestLogger_ViewIsOneState(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -226,7 +225,7 @@ func TestLogger_ViewIsOneState(t *testing.T) {
 	})
 }
 
-// The summary is of what was seen last.
+// The summary of a logger shows its most recently seen sources.
 func TestLogger_NewestSources(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {

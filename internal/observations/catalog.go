@@ -18,8 +18,8 @@ type resource[T any] struct {
 	load   func(tx ReadTx, ctx context.Context, account, id string) (T, error)
 	save   func(tx Tx, ctx context.Context, changed T) error
 	remove func(tx Tx, ctx context.Context, account, id string) error
-	create func(ctx context.Context, tx Tx, caller accounts.Caller, draft *Draft) (T, error) // nil if only reports create it
-	over   func(draft *Draft, before T, now time.Time) T                                     // applies a draft to a stored resource
+	create func(ctx context.Context, tx Tx, caller accounts.Caller, draft *Draft) (T, error) // nil if only reports create this kind
+	over   func(draft *Draft, before T, now time.Time) T                                     // applies a draft to the stored resource
 }
 
 func services() resource[ReportingService] {
@@ -49,7 +49,7 @@ func contexts() resource[Context] {
 		return tx.Context(ctx, account, typeKey, key)
 	}
 	remove := func(tx Tx, ctx context.Context, account, id string) error {
-		typeKey, key, _ := SplitContextID(id) // it was loaded
+		typeKey, key, _ := SplitContextID(id) // the id is valid, because the context was loaded by it
 		return tx.DeleteContext(ctx, account, typeKey, key)
 	}
 	over := func(draft *Draft, found Context, now time.Time) Context {
@@ -144,7 +144,7 @@ func createService(ctx context.Context, tx Tx, caller accounts.Caller, draft *Dr
 	return service, changes.Record(ctx, tx, caller.Account, caller.Actor(), KindService, key, nil, &service)
 }
 
-// requireFewServices refuses more services than an account may have.
+// requireFewServices returns an error if the account has reached the limit of services.
 func requireFewServices(ctx context.Context, tx Tx, account string) error {
 	count, err := tx.CountServices(ctx, account)
 	if err == nil && count >= maxServices {
@@ -153,13 +153,13 @@ func requireFewServices(ctx context.Context, tx Tx, account string) error {
 	return err
 }
 
-// ReplaceService renames a service; without a name, the key is its name. It requires
-// MEMBER or higher.
+// ReplaceService renames a service. If the draft has no name, the key becomes the name. It
+// requires MEMBER or higher.
 func (s *Service) ReplaceService(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[ReportingService]) (ReportingService, error) {
 	return services().write(ctx, s, caller, draft, services().replace(key, match))
 }
 
-// DeleteService removes a service until it reports itself again. It requires MEMBER or higher.
+// DeleteService deletes a service. The next report of the service creates it again. It requires MEMBER or higher.
 func (s *Service) DeleteService(ctx context.Context, caller accounts.Caller, key string, match changes.Match[ReportingService]) error {
 	return accounts.Do(ctx, s.Store, caller, services().delete(key, match))
 }
@@ -204,8 +204,7 @@ func createContextType(ctx context.Context, tx Tx, caller accounts.Caller, draft
 	return created, changes.Record(ctx, tx, caller.Account, caller.Actor(), KindContextType, key, nil, &created)
 }
 
-// newContextType refuses a key that is in use, and a type above the limit of an
-// account.
+// newContextType refuses a key that is in use, and a type beyond the limit of the account.
 func newContextType(ctx context.Context, tx Tx, account, key string) error {
 	existing, err := tx.ContextTypesByKey(ctx, account, []string{key})
 	if err != nil {
@@ -247,13 +246,13 @@ func (s *Service) Context(ctx context.Context, caller accounts.Caller, id string
 	return contexts().get(ctx, s, caller, id)
 }
 
-// RenameContext changes the name of a context; services report the rest. It requires
+// RenameContext changes the name of a context. Services report its other members. It requires
 // MEMBER or higher.
 func (s *Service) RenameContext(ctx context.Context, caller accounts.Caller, id string, draft Draft, match changes.Match[Context]) (Context, error) {
 	return contexts().write(ctx, s, caller, draft, contexts().replace(id, match))
 }
 
-// DeleteContext removes a context until it is reported again. It requires MEMBER or higher.
+// DeleteContext deletes a context. The next report of the context creates it again. It requires MEMBER or higher.
 func (s *Service) DeleteContext(ctx context.Context, caller accounts.Caller, id string, match changes.Match[Context]) error {
 	return accounts.Do(ctx, s.Store, caller, contexts().delete(id, match))
 }

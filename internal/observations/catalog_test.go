@@ -111,12 +111,12 @@ func TestCreateService_Limit(t *testing.T) {
 	}
 }
 
-// TestService_ReportsApart: what people do never waits for the transactions of reports.
+// TestService_ReportsApart: writes of people never wait for the transactions of reports.
 func TestService_ReportsApart(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	h.report(t, reported("user", "alice"))
-	h.Reports = nil // every use of it panics
+	h.Reports = nil // so that every use of it panics
 	for name, err := range map[string]error{
 		"create": failure(h.CreateService(t.Context(), h.owner, keyDraft("web"))),
 		"get":    failure(h.Service.Service(t.Context(), h.owner, "web")),
@@ -168,7 +168,7 @@ func TestReplaceContextType_Attributes(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, h.learned(t, "user"), `{"email":{"label":"E-mail"}}`)
-	h.report(t, described("user", "alice", `{"plan":"free"}`)) // what was said about an attribute stays
+	h.report(t, described("user", "alice", `{"plan":"free"}`)) // a description of an attribute stays
 	same(t, h.learned(t, "user"), `{"email":{"label":"E-mail"},"plan":{}}`)
 	draft.Attributes = optional.Of(json.RawMessage(`{"a":"` + strings.Repeat("x", 64<<10) + `"}`))
 	_, err := h.ReplaceContextType(t.Context(), h.owner, "user", draft, nil)

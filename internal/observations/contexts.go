@@ -19,16 +19,16 @@ type ReportedContext struct {
 	Attributes json.RawMessage // a JSON object, or nil if not reported
 }
 
-// Contexts of these types are reported environments and services.
+// Contexts with these types report environments and services.
 const (
 	typeEnvironment = "environment"
 	typeService     = "service"
 )
 
-// maxEnvironmentKey is how long the key of an environment may be.
+// maxEnvironmentKey is the longest allowed key of an environment, in characters.
 const maxEnvironmentKey = 100
 
-// check returns the problem of an item, or "".
+// check returns the problem of an invalid item, or "".
 func (c ReportedContext) check(caller accounts.Caller) string {
 	if rule := brokenTypeRule(c.Type); rule != "" {
 		return "type " + rule
@@ -49,9 +49,8 @@ func (c ReportedContext) check(caller accounts.Caller) string {
 	return ""
 }
 
-// Report stores the environments, services and contexts that a service reports. A
-// report that fails may have been written in part; repeating it writes the rest.
-// Every role may report.
+// Report stores the environments, services and contexts that a service reports. If it fails, a
+// part may be stored; repeating the report stores the rest. Every role may report.
 func (s *Service) Report(ctx context.Context, caller accounts.Caller, items []ReportedContext) (Outcome, error) {
 	kept, rejected := distinctContexts(caller, items)
 	outcome := Outcome{Registered: len(kept), Rejected: rejected}
@@ -65,7 +64,7 @@ func (s *Service) Report(ctx context.Context, caller accounts.Caller, items []Re
 	return outcome, nil
 }
 
-// reportSlice stores distinct items and returns how many it dropped.
+// reportSlice stores items without duplicates, and returns how many it dropped.
 func (s *Service) reportSlice(ctx context.Context, caller accounts.Caller, items []ReportedContext) (dropped int, err error) {
 	r := &contextReport{account: caller.Account, attributes: map[string][]string{}, discoverable: s.Discoverable}
 	for _, item := range items {
@@ -74,7 +73,7 @@ func (s *Service) reportSlice(ctx context.Context, caller accounts.Caller, items
 	found, err := transaction.Read(ctx, s.Reports, func(ctx context.Context, tx ReadTx) (*contextNews, error) { return r.compare(ctx, tx) })
 	if err == nil && found.any() {
 		err = s.queue.Write(ctx, s.Reports, caller.Account, queuedWrite[Tx]{items: len(items), check: confirm[Tx](caller), write: func(ctx context.Context, tx Tx, _ *sharedCount) (err error) {
-			if found, err = r.compare(ctx, tx); err != nil { // another report may have been first
+			if found, err = r.compare(ctx, tx); err != nil { // another report may have stored some of it
 				return err
 			}
 			return found.write(ctx, tx, caller)
@@ -86,17 +85,17 @@ func (s *Service) reportSlice(ctx context.Context, caller accounts.Caller, items
 	return found.dropped, nil
 }
 
-// contextReport is the items of a slice, by kind.
+// contextReport has the items of a slice, sorted by kind.
 type contextReport struct {
 	account      string
 	environments []string
 	services     []string
 	contexts     []Context
-	attributes   map[string][]string // names of attributes, by the context's id
+	attributes   map[string][]string // names of attributes by the id of the context
 	discoverable func(known map[string]bool, keys []string) (created []string, dropped int)
 }
 
-// distinctContexts merges items about the same context, in the order of their first
+// distinctContexts merges items about the same context. It keeps the order of their first
 // appearance.
 func distinctContexts(caller accounts.Caller, items []ReportedContext) (kept []ReportedContext, rejected []Rejected) {
 	places := map[string]int{}
@@ -111,7 +110,7 @@ func distinctContexts(caller accounts.Caller, items []ReportedContext) (kept []R
 		case !repeated:
 			places[id] = len(kept)
 			kept = append(kept, item)
-		case item.Attributes != nil: // otherwise the earlier attributes stay
+		case item.Attributes != nil: // if nil, the earlier attributes stay
 			kept[place] = item
 		}
 	}
@@ -127,7 +126,7 @@ func (r *contextReport) add(item ReportedContext) {
 	default:
 		found := Context{Account: r.account, Type: item.Type, Key: item.Key, Name: item.Key, Attributes: item.Attributes}
 		var members map[string]json.RawMessage
-		_ = json.Unmarshal(item.Attributes, &members) // nil, or an object: the API has checked it
+		_ = json.Unmarshal(item.Attributes, &members) // nil or an object, because the API has checked it
 		r.attributes[found.ID()] = slices.Collect(maps.Keys(members))
 		r.contexts = append(r.contexts, found)
 	}

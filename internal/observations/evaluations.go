@@ -14,17 +14,17 @@ import (
 	"github.com/signalbox/signalbox/internal/background"
 )
 
-// The name and unit of the metric for evaluations, as clients report it.
+// The name and unit of the metric that clients use to report evaluations.
 const (
 	evaluationsName = "flags.evaluations"
 	evaluationsUnit = "evaluations"
 )
 
 const (
-	// maxEvaluationSets is how many different evaluations of an account are counted between two writes. It is enough for
+	// maxEvaluationSets is how many different evaluations per account are counted between two writes. It is enough for
 	// all flags with two values each.
 	maxEvaluationSets = 20_000
-	// maxValueText is the number of bytes to which a served value's JSON is cut before it is counted.
+	// maxValueText is the number of bytes to which the JSON of a served value is cut for counting.
 	maxValueText = 100
 )
 
@@ -34,8 +34,8 @@ type Evaluated struct {
 	Value json.RawMessage
 }
 
-// Evaluations counts the server's evaluations in memory, and stores the counts like
-// the report of a client. See the package documentation.
+// Evaluations counts the server's evaluations in memory, and stores the counts like a client's report. See the package
+// documentation.
 type Evaluations struct {
 	// Metrics stores the counts.
 	Metrics *Service
@@ -49,14 +49,14 @@ type Evaluations struct {
 	loop     background.Loop
 }
 
-// evaluationCounts are the counts of one account. Each account has its own limit, so
-// that none can use up the capacity of another.
+// evaluationCounts has the counts of one account. Each account has its own limit, so that no account can use up the
+// capacity of another.
 type evaluationCounts struct {
 	mu     sync.Mutex
 	counts map[evaluationSet]*int
 }
 
-// evaluationSet is the key that evaluations are counted by.
+// evaluationSet is the key of a count.
 type evaluationSet struct{ environment, flag, value string }
 
 // Note counts evaluations of an account in an environment.
@@ -66,16 +66,16 @@ func (e *Evaluations) Note(account, environment string, evaluated ...Evaluated) 
 	defer of.mu.Unlock()
 	for _, each := range evaluated {
 		value := beginning(each.Value)
-		// A lookup like this one allocates nothing.
+		// This lookup allocates nothing.
 		if count := of.counts[evaluationSet{environment, each.Flag, string(value)}]; count != nil {
 			*count++
 			continue
 		}
-		e.add(of, evaluationSet{strings.Clone(environment), strings.Clone(each.Flag), string(value)}, 1) // clones, because the texts may keep a request in memory
+		e.add(of, evaluationSet{strings.Clone(environment), strings.Clone(each.Flag), string(value)}, 1) // cloned, because the texts could keep a whole request in memory
 	}
 }
 
-// beginning returns a value, or the beginning of a long value as a JSON string.
+// beginning returns a short value unchanged. Of a long value, it returns the beginning as a JSON string.
 func beginning(value json.RawMessage) json.RawMessage {
 	if len(value) <= maxValueText {
 		return value
@@ -128,7 +128,7 @@ func (e *Evaluations) Stop(ctx context.Context) {
 	e.Flush(ctx)
 }
 
-// Flush writes the counts. Counts that cannot be written are kept, and later added to the minute in which they are
+// Flush writes the counts. Counts that cannot be written stay, and later count for the minute in which they are
 // written.
 func (e *Evaluations) Flush(ctx context.Context) {
 	flush(ctx, e.take(), e.write, &e.outage, e.Log, "counts of flag evaluations")

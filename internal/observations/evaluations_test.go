@@ -14,11 +14,11 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// failing is a store that writes nothing while it is told so.
+// failing is a store whose writes fail while broken is set.
 type failing struct {
 	observations.Store
 	broken bool
-	always string // an account whose writes fail whether it is broken or not
+	always string // an account whose writes always fail
 }
 
 func (f *failing) Write(ctx context.Context, account string, fn func(context.Context, observations.Tx) error) error {
@@ -36,7 +36,7 @@ func served(flag, value string) observations.Evaluated {
 	return observations.Evaluated{Flag: flag, Value: json.RawMessage(value)}
 }
 
-// counted returns the sums of an account by their dimensions.
+// counted returns the sums of an account by dimensions.
 func (h *house) counted(t *testing.T, account string) map[string]float64 {
 	t.Helper()
 	sums := map[string]float64{}
@@ -94,8 +94,8 @@ func TestEvaluations_KeptWhenNotWritten(t *testing.T) {
 	same(t, h.counted(t, h.owner.Account), map[string]float64{`{"environment":"e","flag":"a","value":"1"}`: 3})
 }
 
-// TestEvaluations_LongValues: of a long value the beginning is kept, so that many do not
-// fill the memory.
+// TestEvaluations_LongValues: only the beginning of a long value is kept, so that long values do not fill
+// the memory.
 func TestEvaluations_LongValues(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
@@ -107,16 +107,16 @@ func TestEvaluations_LongValues(t *testing.T) {
 	same(t, h.counted(t, h.owner.Account), map[string]float64{`{"environment":"e","flag":"a","value":"` + strings.Repeat("x", 99) + `…"}`: 2})
 }
 
-// TestEvaluations_AccountsShareNothing: one that evaluates more than is counted loses nothing of another.
+// TestEvaluations_AccountsShareNothing: an account that exceeds its limit does not make another account lose counts.
 func TestEvaluations_AccountsShareNothing(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
-	store := &failing{Store: h.Reports, broken: true, always: h.owner.Account} // writing that many would take long
+	store := &failing{Store: h.Reports, broken: true, always: h.owner.Account} // writing all of them would take too long
 	h.Reports = store
 	dropped := 0
 	h.Dropped = func(counts int) { dropped += counts }
 	evaluations, other := newEvaluations(h), storetest.NewTenant(t, h.db, "free").Owner.Account
-	for i := range 25_000 { // more than an account may have
+	for i := range 25_000 { // more than the limit of an account
 		evaluations.Note(h.owner.Account, "e", served(fmt.Sprint("f", i), "1"))
 	}
 	same(t, dropped, 5000)

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// house is a service on a real database with one account.
+// house is a service on a real database that has one account.
 type house struct {
 	*observations.Service
 	db    *store.DB
@@ -37,7 +37,7 @@ func newService(db *store.DB) *observations.Service {
 		Store: transactions, Reports: transactions.ForObservations()}
 }
 
-// writes creates environments as the app does.
+// writes is a transaction that creates environments as the app does.
 type writes struct{ *store.Tx }
 
 func (tx writes) CreateEnvironments(ctx context.Context, caller accounts.Caller, keys []string) error {
@@ -55,7 +55,7 @@ func (h *house) environment(t *testing.T, key string) (found environments.Enviro
 	return found
 }
 
-// report reports contexts, each a type and a key.
+// report reports contexts.
 func (h *house) report(t *testing.T, items ...observations.ReportedContext) observations.Outcome {
 	t.Helper()
 	outcome, err := h.Report(t.Context(), h.owner, items)
@@ -89,7 +89,7 @@ func same[T any](t *testing.T, got, want T) {
 	}
 }
 
-// refusal is where and how something was refused.
+// refusal is the code of an error and the place in the input that it names.
 type refusal struct {
 	Code fault.Code
 	At   fault.Source

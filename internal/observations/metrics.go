@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// metricsAhead is how far the clock of a client may be ahead.
+	// metricsAhead is how far a client's clock may be ahead.
 	metricsAhead = time.Hour
 	maxUnit      = 50
 	// maxMetric keeps sums far below the largest float64.
 	maxMetric     = 1e100
-	maxDimensions = 1 << 10 // bytes; dimensions are part of a key in the database
+	maxDimensions = 1 << 10 // bytes; dimensions are a part of a key in the database
 )
 
 // Metric is one measurement that a client reports.
@@ -32,9 +32,8 @@ type Metric struct {
 	RecordedAt time.Time // zero means now
 }
 
-// Resolution says whether measurements are summed by the minute or by the hour. Every
-// measurement is added to its minute and to its hour, so that the sums of the hours
-// exist when the minutes are removed.
+// Resolution says whether measurements are summed per minute or per hour. Every measurement is
+// added to both sums, so that the hour sums exist when the minute sums are removed.
 type Resolution uint8
 
 // The resolutions.
@@ -54,11 +53,11 @@ func (r Resolution) Kept() time.Duration {
 	return [...]time.Duration{7 * 24 * time.Hour, 90 * 24 * time.Hour}[r]
 }
 
-// maxSets is how many sums an account may have for one minute or hour: distinct names,
-// units and dimensions. It bounds the rows of an account.
+// maxSets is how many sums an account may have for one minute or hour. There is one sum per
+// name, unit and dimensions. The limit bounds the rows of an account.
 func (r Resolution) maxSets() int { return [...]int{2000, 5000}[r] }
 
-// metricSet identifies a sum: measurements with the same set are added up.
+// metricSet identifies a sum. Measurements with the same set are added up.
 type metricSet struct {
 	at                     int64
 	name, unit, dimensions string
@@ -82,7 +81,7 @@ type MetricFilter struct {
 	From, To time.Time // From is included, To is not
 }
 
-// ReportMetrics adds measurements to their sums. It skips unusable ones: a client must
+// ReportMetrics adds measurements to their sums. It skips unusable ones, because a client must
 // not fail because of a bad measurement. Every role may report.
 func (s *Service) ReportMetrics(ctx context.Context, caller accounts.Caller, metrics []Metric) error {
 	for slice := range slices.Chunk(metrics, sliceSize) {
@@ -99,8 +98,8 @@ func (s *Service) ReportMetrics(ctx context.Context, caller accounts.Caller, met
 	return nil
 }
 
-// addMetrics stores a slice of measurements in its own transaction. Unlike with
-// ReportMetrics, an error means that nothing was stored.
+// addMetrics stores a slice of measurements in one transaction. If it returns an error, nothing
+// was stored; this differs from ReportMetrics.
 func (s *Service) addMetrics(ctx context.Context, account string, metrics []Metric) error {
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
@@ -113,10 +112,10 @@ func (s *Service) addMetrics(ctx context.Context, account string, metrics []Metr
 	return err
 }
 
-// storedMetrics is the outcome of storeMetrics.
+// storedMetrics is the result of storeMetrics.
 type storedMetrics struct {
 	usable  []Metric
-	dropped int // sums past the cap
+	dropped int // sums beyond the cap
 }
 
 func (s *Service) tell(account string, stored storedMetrics) {
@@ -149,8 +148,7 @@ func storeMetrics(ctx context.Context, tx Tx, account string, metrics []Metric) 
 	return stored, nil
 }
 
-// fitting removes new sums that are past the cap of their minute or hour, and returns
-// the remaining sums.
+// fitting returns the sums without new sums beyond the cap of their minute or hour.
 func fitting(ctx context.Context, tx ReadTx, account string, by Resolution, sums []MetricSum) ([]MetricSum, error) {
 	wanted := map[time.Time]int{}
 	for _, sum := range sums {
@@ -158,7 +156,7 @@ func fitting(ctx context.Context, tx ReadTx, account string, by Resolution, sums
 	}
 	for at, more := range wanted {
 		stored, err := tx.CountMetrics(ctx, account, by, at)
-		if err == nil && stored+more > by.maxSets() { // rarely
+		if err == nil && stored+more > by.maxSets() { // rare
 			sums, err = fittingAt(ctx, tx, account, by, at, sums)
 		}
 		if err != nil {
@@ -168,7 +166,7 @@ func fitting(ctx context.Context, tx ReadTx, account string, by Resolution, sums
 	return sums, nil
 }
 
-// fittingAt is fitting for one minute or hour. It keeps the sums of all other times.
+// fittingAt is fitting for one minute or hour. It keeps all sums of other times.
 func fittingAt(ctx context.Context, tx ReadTx, account string, by Resolution, at time.Time, sums []MetricSum) ([]MetricSum, error) {
 	known := map[metricSet]bool{}
 	err := tx.MetricSums(ctx, account, by, MetricFilter{From: at, To: at.Add(by.Length())}, func(sum MetricSum) error {

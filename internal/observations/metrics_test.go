@@ -19,7 +19,7 @@ func metric(name string, value float64, at time.Time) observations.Metric {
 	return observations.Metric{Name: name, Unit: "ms", Value: value, Dimensions: json.RawMessage(`{}`), RecordedAt: at}
 }
 
-// minutes gives what is stored of an account's metrics.
+// minutes returns the stored minute sums of the account.
 func (h *house) minutes(t *testing.T) []observations.MetricSum {
 	t.Helper()
 	return storetest.MetricSums(t, h.db, h.owner.Account, observations.ByMinute, observations.MetricFilter{})
@@ -32,10 +32,10 @@ func (h *house) measure(t *testing.T, metrics ...observations.Metric) {
 	}
 }
 
-// thisMinute does not move while tests run.
+// thisMinute is constant while the tests run.
 var thisMinute = time.Now().UTC().Truncate(time.Minute)
 
-// ago is an instant inside of a whole minute of the recent past.
+// ago returns a time in the minute that began this many minutes ago.
 func ago(minutes int, within time.Duration) time.Time {
 	return thisMinute.Add(-time.Duration(minutes) * time.Minute).Add(within)
 }
@@ -89,10 +89,10 @@ func TestReportMetrics_SkipsUnusable(t *testing.T) {
 		metric("soon", 1, now.Add(50*time.Minute)), metric("recent", 1, now.Add(-6*24*time.Hour)), long, wide, fits)
 	same(t, reported, []string{"no time", "soon", "recent", "fits"})
 	same(t, len(h.minutes(t)), 4)
-	h.measure(t) // nothing at all
+	h.measure(t) // an empty report
 }
 
-// A client that measures must not fail for it, whatever it measures.
+// A report of metrics does not fail, even if a value is huge.
 func TestReportMetrics_HugeValues(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -111,7 +111,7 @@ func TestReportMetrics_HugeValues(t *testing.T) {
 					}
 					h.measure(t, metrics...)
 				}
-				want := 1 // the huge are skipped
+				want := 1 // huge values are skipped
 				if name == "tiny" {
 					want = 3
 				}
@@ -123,7 +123,7 @@ func TestReportMetrics_HugeValues(t *testing.T) {
 	})
 }
 
-// However measurements are cut into reports, the sums are the same.
+// The sums do not depend on how measurements are divided into reports.
 func TestReportMetrics_SumsDoNotDependOnReports(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "sqlite").Open(t)
@@ -149,7 +149,7 @@ func TestReportMetrics_SumsDoNotDependOnReports(t *testing.T) {
 	})
 }
 
-// TestReportMetrics_CapPerTime reports more sets than a minute may have.
+// TestReportMetrics_CapPerTime reports more sets than one minute may have.
 func TestReportMetrics_CapPerTime(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -166,17 +166,17 @@ func TestReportMetrics_CapPerTime(t *testing.T) {
 		h.measure(t, report...)
 		same(t, len(h.minutes(t)), 2000)
 		same(t, dropped, 100)
-		h.measure(t, report[0], report[2099], metric("m", 1, hour.Add(-time.Minute))) // known, past the cap, and of another minute
+		h.measure(t, report[0], report[2099], metric("m", 1, hour.Add(-time.Minute))) // a known set, a set beyond the cap, and a set of another minute
 		minutes := h.minutes(t)
 		same(t, len(minutes), 2001)
 		same(t, minutes[1].Samples, 2)
 		same(t, dropped, 101)
 		hours := storetest.MetricSums(t, h.db, h.owner.Account, observations.ByHour, observations.MetricFilter{From: hour})
-		same(t, len(hours), 2100) // which has capacity
+		same(t, len(hours), 2100) // the hour has capacity for all
 	})
 }
 
-// TestReportMetrics_HoursAreSumsOfMinutes: whatever is reported, and when.
+// TestReportMetrics_HoursAreSumsOfMinutes: for any reports, an hour is the sum of its minutes.
 func TestReportMetrics_HoursAreSumsOfMinutes(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "sqlite").Open(t)

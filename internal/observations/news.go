@@ -11,13 +11,13 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 )
 
-// contextNews holds the new and changed items of a context report.
+// contextNews has the new and changed items of a context report.
 type contextNews struct {
 	environments []string
 	services     []ReportingService
 	types        []changes.Edit[ContextType]
 	contexts     []Context
-	dropped      int // items past the caps
+	dropped      int // items beyond the caps
 }
 
 func (n *contextNews) any() bool {
@@ -57,8 +57,8 @@ func (r *contextReport) compareServices(ctx context.Context, tx ReadTx, found *c
 	return err
 }
 
-// compareContexts finds new contexts, contexts with changed attributes, new types, and
-// types with additional attributes. It drops contexts whose type is past the cap.
+// compareContexts finds new contexts, contexts with changed attributes, new types, and types
+// with new attributes. It drops contexts whose type is beyond the cap.
 func (r *contextReport) compareContexts(ctx context.Context, tx ReadTx, found *contextNews) error {
 	types := typesOf(r.contexts)
 	stored, err := tx.ContextTypesByKey(ctx, r.account, types)
@@ -80,8 +80,8 @@ func (r *contextReport) compareContexts(ctx context.Context, tx ReadTx, found *c
 	return r.learnTypes(known, kept, tx.Now(), found)
 }
 
-// keepContexts adds new and changed contexts to found, and returns them together with
-// the unchanged ones. New contexts past the cap are dropped.
+// keepContexts adds new and changed contexts to found. It returns these and the unchanged
+// contexts, without new contexts beyond the cap.
 func (r *contextReport) keepContexts(ctx context.Context, tx ReadTx, refused map[string]bool, found *contextNews) ([]Context, error) {
 	contexts := slices.DeleteFunc(slices.Clone(r.contexts), func(each Context) bool { return refused[each.Type] })
 	stored, err := tx.KnownContexts(ctx, r.account, contexts)
@@ -107,8 +107,7 @@ func (r *contextReport) keepContexts(ctx context.Context, tx ReadTx, refused map
 	return kept, err
 }
 
-// learnTypes creates new types of contexts, and adds attribute names to the other
-// types.
+// learnTypes creates new context types, and adds new attribute names to existing types.
 func (r *contextReport) learnTypes(known map[string]*ContextType, contexts []Context, now time.Time, found *contextNews) error {
 	names := map[string]map[string]bool{}
 	for _, each := range contexts {
@@ -135,8 +134,8 @@ func (r *contextReport) learnTypes(known map[string]*ContextType, contexts []Con
 	return nil
 }
 
-// write stores the news and records changes. Contexts have no history, so no change of
-// a context is recorded.
+// write stores the news and records the changes. Contexts have no history, so their changes are
+// not recorded.
 func (n *contextNews) write(ctx context.Context, tx Tx, caller accounts.Caller) error {
 	if err := tx.CreateEnvironments(ctx, caller, n.environments); err != nil {
 		return err
@@ -164,8 +163,8 @@ func (n *contextNews) write(ctx context.Context, tx Tx, caller accounts.Caller) 
 	return tx.UpsertContexts(ctx, n.contexts)
 }
 
-// upTo splits fresh rows into rows that fit under the maximum of an account and rows to
-// drop. Without fresh rows it does not count the stored rows.
+// upTo splits fresh rows into rows that fit under the account's maximum and rows to drop. If
+// there are no fresh rows, it skips the count of stored rows.
 func upTo[T any](ctx context.Context, maximum int, fresh []T, count func(context.Context, string) (int, error), account string) (created, dropped []T, err error) {
 	if len(fresh) == 0 {
 		return nil, nil, nil
@@ -175,7 +174,7 @@ func upTo[T any](ctx context.Context, maximum int, fresh []T, count func(context
 	return fresh[:fits], fresh[fits:], err
 }
 
-// unknown returns the keys that are not known.
+// unknown returns the keys that are not in known.
 func unknown[T any](keys []string, known map[string]T) []string {
 	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { _, is := known[key]; return is })
 }
@@ -188,13 +187,13 @@ func setOf(keys []string) map[string]bool {
 	return set
 }
 
-// typesOf returns the types of contexts, each once.
+// typesOf returns the types of contexts without duplicates.
 func typesOf(contexts []Context) []string {
 	return distinct(contexts, func(each Context) string { return each.Type })
 }
 
-// learn adds new attribute names to known, up to maxKnownNames. Each name gets an empty
-// object that people may fill in.
+// learn adds new attribute names to known, up to maxKnownNames. The value of a new name is an
+// empty object, which people may fill in.
 func learn(known json.RawMessage, names []string) (json.RawMessage, bool, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(known, &members); err != nil {

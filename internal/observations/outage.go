@@ -7,15 +7,15 @@ import (
 	"github.com/signalbox/signalbox/internal/background"
 )
 
-// outage remembers whether writing fails, so that an outage is logged only when it
-// begins and when it ends.
+// outage remembers whether writing fails, so that only the beginning and the end of an outage
+// are logged.
 type outage struct{ failing bool }
 
-// flushAccounts is how many accounts are written at the same time, so that an account
-// whose lock is taken does not delay the others.
+// flushAccounts is how many accounts are written at the same time. So an account whose lock is
+// held does not delay the others.
 const flushAccounts = 4
 
-// flush writes the pending observations of each account, and logs an outage.
+// flush writes the pending observations of each account, and logs the beginning and the end of an outage.
 func flush[T any](ctx context.Context, pending map[string]T, write func(ctx context.Context, account string, of T) error, o *outage, log *slog.Logger, what string) {
 	errs := make(chan error, len(pending)+1)
 	background.Each(flushAccounts, pending, func(account string, of T) {

@@ -11,10 +11,10 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// gate is a store that holds transactions until they are let through. Its
-// transactions list what is written.
+// gate is a store that holds transactions until the test lets them through. Its transactions
+// list the written reports.
 type gate struct {
-	through chan error // nil lets one through, an error fails it
+	through chan error // nil lets one transaction through, an error fails it
 	writes  [][]string
 }
 
@@ -28,7 +28,7 @@ func (g *gate) Write(ctx context.Context, _ string, fn func(context.Context, *[]
 	return err
 }
 
-// reporter writes reports of one account in a bubble.
+// reporter writes reports of one account in a synctest bubble.
 type reporter struct {
 	queue   queue[*[]string]
 	gate    gate
@@ -40,7 +40,7 @@ type reporter struct {
 
 func allowed(context.Context, *[]string) error { return nil }
 
-// check returns the check of a report, which is allowed unless a test says otherwise.
+// check returns the check of a report. It allows the report unless the test says otherwise.
 func (r *reporter) check(name string) func(context.Context, *[]string) error {
 	if check := r.checks[name]; check != nil {
 		return check
@@ -61,7 +61,7 @@ func (r *reporter) report(ctx context.Context, name string, size int) {
 	synctest.Wait()
 }
 
-// err returns what the caller of a report got so far.
+// err returns the error that the caller of a report has received so far.
 func (r *reporter) err(name string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -143,7 +143,7 @@ func TestQueue_CallerThatLeavesDoesNotWait(t *testing.T) {
 	})
 }
 
-// What is being written is written although its caller leaves.
+// A report that is being written is completed although its caller leaves.
 func TestQueue_CallerThatLeavesIsStillWrittenFor(t *testing.T) {
 	during(t, func(t *testing.T, r *reporter) {
 		ctx, leave := context.WithCancel(t.Context())
@@ -160,7 +160,7 @@ func TestQueue_CallerThatLeavesIsStillWrittenFor(t *testing.T) {
 	})
 }
 
-// A caller that leaves takes its report along: nothing is written for it.
+// The report of a caller that leaves before the write is not written.
 func TestQueue_CallerThatLeavesIsNotWrittenFor(t *testing.T) {
 	during(t, func(t *testing.T, r *reporter) {
 		ctx, leave := context.WithCancel(t.Context())
@@ -178,7 +178,7 @@ func TestQueue_CallerThatLeavesIsNotWrittenFor(t *testing.T) {
 	})
 }
 
-// Callers that left count no more: neither while the store is blocked nor after.
+// Callers that have left do not count as waiting, neither while the store is blocked nor later.
 func TestQueue_CallersThatLeftLockNobodyOut(t *testing.T) {
 	during(t, func(t *testing.T, r *reporter) {
 		ctx, leave := context.WithCancel(t.Context())
@@ -193,7 +193,7 @@ func TestQueue_CallersThatLeftLockNobodyOut(t *testing.T) {
 		leave()
 		synctest.Wait()
 		r.report(t.Context(), "waits", sliceSize)
-		r.gate.through <- nil // the one that was being written
+		r.gate.through <- nil // lets the report through that was being written
 		r.gate.through <- nil
 		r.running.Wait()
 		r.report(t.Context(), "later", sliceSize)
@@ -205,7 +205,7 @@ func TestQueue_CallersThatLeftLockNobodyOut(t *testing.T) {
 	})
 }
 
-// Nothing is written for callers that have left.
+// If the caller has already left, nothing is written.
 func TestQueue_CallersThatHaveLeft(t *testing.T) {
 	t.Parallel()
 	var q queue[*[]string]
@@ -224,7 +224,7 @@ func TestQueue_CallersThatHaveLeft(t *testing.T) {
 	}
 }
 
-// A report that may not be written any more fails alone.
+// If one report is refused, only that report fails.
 func TestQueue_RefusalIsOfOneReport(t *testing.T) {
 	down := errors.New("down")
 	revoked, lowered := fault.New(fault.Unauthorized, "Revoked."), fault.New(fault.Forbidden, "Lowered.")
@@ -235,7 +235,7 @@ func TestQueue_RefusalIsOfOneReport(t *testing.T) {
 	}{
 		"revoked":              {revoked, nil, "[[first] [before after]]"},
 		"lowered":              {lowered, nil, "[[first] [before after]]"},
-		"the check has failed": {down, down, "[[first] [before]]"}, // and the store rolls back
+		"the check has failed": {down, down, "[[first] [before]]"}, // the store rolls back
 		"allowed":              {nil, nil, "[[first] [before checked after]]"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -258,7 +258,7 @@ func TestQueue_RefusalIsOfOneReport(t *testing.T) {
 	}
 }
 
-// An attempt that the store repeats decides anew who is refused.
+// If the store repeats a transaction, the checks are repeated too.
 func TestQueue_RefusalOfAnEarlierAttempt(t *testing.T) {
 	t.Parallel()
 	var q queue[int]
@@ -276,7 +276,7 @@ func TestQueue_RefusalOfAnEarlierAttempt(t *testing.T) {
 	}
 }
 
-// twice is a store that runs every transaction twice. Its transactions are their number.
+// twice is a store that runs every transaction twice. Each transaction is the number of the attempt.
 type twice struct{}
 
 func (twice) Write(ctx context.Context, _ string, fn func(context.Context, int) error) error {

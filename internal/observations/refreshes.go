@@ -14,22 +14,20 @@ import (
 )
 
 const (
-	// refreshTimeout is how long the transaction of a slice may take, with its wait
-	// for the lock.
+	// refreshTimeout bounds the transaction of a slice, including its wait for the lock.
 	refreshTimeout = 3 * time.Second
-	// maxBuffered and maxBufferedOfAccount bound the memory. The bound of an account is
-	// enough for all its sources, flags and keys. Even when the buffer is full, every
-	// account may have sureOfAccount keys, so that no account uses up the share of
-	// another.
+	// maxBuffered and maxBufferedOfAccount bound the memory. The bound of an account is enough
+	// for all its sources, flags and keys. Even if the buffer is full, every account may have
+	// sureOfAccount keys, so that other accounts cannot use up its share.
 	maxBufferedOfAccount = 250_000
 	maxBuffered          = 1_000_000
 	sureOfAccount        = 1000
 )
 
-// Refreshed names an instant that reports and requests move forward.
+// Refreshed names a kind of time that reports and requests move forward.
 type Refreshed uint8
 
-// The instants, with the meaning of their keys.
+// The kinds of times, with the meaning of their keys.
 const (
 	FlagSourceSeen   Refreshed = iota // a source's id
 	LoggerSourceSeen                  // a source's id
@@ -38,7 +36,7 @@ const (
 	SessionUsed                       // a session's id
 )
 
-// Refresh moves one instant forward.
+// Refresh moves one time forward.
 type Refresh struct {
 	What Refreshed
 	Key  string
@@ -47,13 +45,12 @@ type Refresh struct {
 
 // RefreshTx writes refreshes.
 type RefreshTx interface {
-	// Refresh moves instants of an account forward, never back. It skips rows that
-	// do not exist.
+	// Refresh moves times of an account forward, never back. It ignores rows that do not exist.
 	Refresh(ctx context.Context, account string, refreshes []Refresh) error
 }
 
-// Refreshes buffers refreshes and writes them regularly. The package documentation
-// describes its protocol.
+// Refreshes buffers refreshes and writes them regularly, as the package documentation
+// describes.
 type Refreshes struct {
 	Store transaction.Writer[RefreshTx]
 	// Interval is how long refreshes are buffered.
@@ -67,13 +64,13 @@ type Refreshes struct {
 	loop    background.Loop
 }
 
-// instant identifies a refreshed instant.
+// instant identifies a refreshed time.
 type instant struct {
 	what Refreshed
 	key  string
 }
 
-// Note buffers that instants of an account move forward to at.
+// Note buffers that the times of these keys move forward to at.
 func (r *Refreshes) Note(account string, what Refreshed, at time.Time, keys ...string) {
 	if len(keys) == 0 {
 		return
@@ -113,8 +110,8 @@ func (r *Refreshes) Stop(ctx context.Context) {
 	r.Flush(ctx)
 }
 
-// Flush writes the buffered refreshes. Those that cannot be written before ctx ends
-// stay in the buffer.
+// Flush writes the buffered refreshes. Refreshes that cannot be written before ctx ends stay in
+// the buffer.
 func (r *Refreshes) Flush(ctx context.Context) {
 	r.mu.Lock()
 	pending := r.pending

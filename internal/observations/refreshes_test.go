@@ -15,14 +15,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// ledger is a store that remembers refreshes, as seconds after its beginning.
+// ledger is a store that remembers refreshes, as seconds since its start.
 type ledger struct {
 	began  time.Time
 	mu     sync.Mutex
 	stored map[string]int
-	sizes  []int // of the transactions
+	sizes  []int // the size of each transaction
 	fail   map[string]error
-	takes  atomic.Int64 // nanoseconds
+	takes  atomic.Int64 // how long a transaction takes, in nanoseconds
 	log    strings.Builder
 }
 
@@ -54,7 +54,7 @@ func (l *ledger) breakFor(account string, err error) {
 	l.fail[account] = err
 }
 
-// buffer is running refreshes on a ledger.
+// buffer is a running Refreshes with a ledger as its store.
 type buffer struct {
 	*Refreshes
 	*ledger
@@ -73,7 +73,7 @@ func (b *buffer) expect(t *testing.T, want map[string]int) {
 	}
 }
 
-// pass lets time pass and whatever is due then happen.
+// pass advances the clock and waits until all due work is done.
 func pass(seconds int) {
 	<-time.After(time.Duration(seconds) * time.Second)
 	synctest.Wait()
@@ -102,7 +102,7 @@ func TestRefreshes_Interval(t *testing.T) {
 		want := map[string]int{"a/2/f": 1, "a/3/f": 0, "b/2/f": 2}
 		b.expect(t, want)
 		writes := len(b.sizes)
-		pass(60) // nothing was noted, nothing is written
+		pass(60) // without new notes, nothing is written
 		if len(b.sizes) != writes {
 			t.Errorf("wrote %v", b.sizes)
 		}
@@ -138,11 +138,11 @@ func TestRefreshes_StopWritesWhatIsLeft(t *testing.T) {
 		b.Stop(t.Context())
 		b.expect(t, map[string]int{"a/2/f": 1})
 		b.Stop(t.Context())
-		new(Refreshes).Stop(t.Context()) // was never started
+		new(Refreshes).Stop(t.Context()) // stops one that was never started
 	})
 }
 
-// A write that is under way when the process stops is written by Stop.
+// If a write is interrupted by Stop, Stop writes its refreshes again.
 func TestRefreshes_StopDuringAWrite(t *testing.T) {
 	refreshing(t, func(t *testing.T, b *buffer) {
 		b.takes.Store(int64(2 * time.Second))
@@ -193,12 +193,12 @@ func TestRefreshes_Bounds(t *testing.T) {
 	for i := range maxBufferedOfAccount + 1 {
 		r.Note("a", FlagEvaluated, at, strconv.Itoa(i))
 	}
-	r.Note("a", FlagEvaluated, at.Add(time.Second), "0") // what is known stays current
+	r.Note("a", FlagEvaluated, at.Add(time.Second), "0") // known keys are still updated
 	if got := r.pending["a"][instant{FlagEvaluated, "0"}]; len(r.pending["a"]) != maxBufferedOfAccount || !got.After(at) {
 		t.Errorf("%d are buffered, the first of %v", len(r.pending["a"]), got)
 	}
 	r.size = maxBuffered
-	for i := range sureOfAccount + 1 { // others cannot take all of it
+	for i := range sureOfAccount + 1 { // other accounts cannot take this share
 		r.Note("b", FlagEvaluated, at, strconv.Itoa(i))
 	}
 	if noted := len(r.pending["b"]); noted != sureOfAccount {

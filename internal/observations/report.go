@@ -10,12 +10,12 @@ import (
 	"github.com/signalbox/signalbox/internal/naming"
 )
 
-// Unknown replaces the missing service or environment of an item.
+// Unknown stands for a missing service or environment of an item.
 const Unknown = "unknown"
 
 // Hard caps per account on the rows that reports create.
 const (
-	MaxSources      = 100_000 // of flags, and as many of loggers
+	MaxSources      = 100_000 // for flags, and the same number for loggers
 	maxServices     = 10_000
 	maxContextTypes = 1000
 	maxContexts     = 100_000
@@ -24,14 +24,14 @@ const (
 // maxName bounds names, and the keys that programs choose.
 const maxName = 255
 
-// Outcome is the outcome of a report.
+// Outcome is the result of a report.
 type Outcome struct {
 	// Registered counts the distinct items that were kept.
 	Registered int
 	Rejected   []Rejected
 }
 
-// Rejected is the index of a skipped item in the report, and the reason.
+// Rejected is the index of a rejected item in the report, and the reason.
 type Rejected struct {
 	Index  int
 	Detail string
@@ -40,18 +40,17 @@ type Rejected struct {
 // IsLabel reports whether text may name a service, an environment or a logger.
 func IsLabel(text string) bool { return naming.IsLabel(text, maxName) }
 
-// SourceKey names a source: a resource, and the service and environment that
-// use it.
+// SourceKey identifies a source: a resource, and the service and environment that use it.
 type SourceKey struct{ Name, Service, Environment string }
 
-// ID derives the source's id from the account and the key: every node derives the same.
+// ID derives the source's id from the account and the key, so that every node derives the same id.
 func (k SourceKey) ID(account string) string {
 	identity := strings.Join([]string{account, k.Name, k.Service, k.Environment}, "\x00") // no name has NUL
 	const custom = 8                                                                      // the UUID version of ids made by other rules
 	return uuid.NewHash(sha256.New(), uuid.Nil, []byte(identity), custom).String()
 }
 
-// Check returns the problem of the service or the environment, or "".
+// Check returns the problem of an invalid service or environment, or "".
 func (k SourceKey) Check(caller accounts.Caller) string {
 	switch {
 	case !IsLabel(k.Service):
@@ -71,22 +70,22 @@ type Source[S any] interface {
 	SourceID() string
 	// Agrees reports whether two sources with the same key have the same content.
 	Agrees(with S) bool
-	// Describes reports whether the source describes its resource. The first source
-	// in a report that does defines a new resource.
+	// Describes reports whether the source describes its resource. A new resource is created
+	// from the first such source in the report.
 	Describes() bool
 }
 
-// Report is the valid items of a bulk report.
+// Report has the valid items of a bulk report.
 type Report[S Source[S]] struct {
 	items    []S   // in the order of the report
-	indexes  []int // of the items in the report
-	latest   []S   // the last item of each source, in the order of their first items
+	indexes  []int // of the valid items in the whole report
+	latest   []S   // the last item of each source, in the order of their first appearance
 	rejected []Rejected
 
 	describing map[string]S // by name; nil until descriptions is called
 }
 
-// ReadReport reads the items of a report. read returns the problem of an item, or "".
+// ReadReport reads the items of a report. read returns a source, and the problem of an invalid item.
 func ReadReport[T any, S Source[S]](items []T, read func(T) (S, string)) *Report[S] {
 	r := &Report[S]{items: make([]S, 0, len(items)), indexes: make([]int, 0, len(items)), latest: make([]S, 0, len(items))}
 	places := make(map[SourceKey]int, len(items))
@@ -110,7 +109,7 @@ func ReadReport[T any, S Source[S]](items []T, read func(T) (S, string)) *Report
 
 // descriptions returns the items that describe the named resources.
 func (r *Report[S]) descriptions(names []string) []S {
-	if r.describing == nil { // once for all slices of the report
+	if r.describing == nil { // built once for all slices of the report
 		r.describing = make(map[string]S, len(r.items))
 		for _, item := range r.items {
 			name := item.SourceKey().Name

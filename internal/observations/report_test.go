@@ -46,7 +46,7 @@ func (h *house) context(t *testing.T, id string) observations.Context {
 	return found
 }
 
-// learned gives the attributes that a context type is known to have.
+// learned returns the known attributes of a context type.
 func (h *house) learned(t *testing.T, typeKey string) string {
 	t.Helper()
 	found, err := h.ContextType(t.Context(), h.owner, typeKey)
@@ -73,7 +73,7 @@ func TestReport_RepeatedChangesNothing(t *testing.T) {
 	})
 }
 
-// Most reports say what is known, and must not keep an account's writers waiting.
+// Most reports contain nothing new. They must not make other writers of the account wait.
 func TestReport_NothingNewWritesNothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -102,7 +102,7 @@ func TestReport_NothingNewWritesNothing(t *testing.T) {
 		wrote(1, append(items, reported("service", "more"))...)
 		wrote(1, reported("environment", "more"))
 		wrote(1, reported("device", "d"))
-		// What people made a type forget it learns again.
+		// If people remove attributes from a type, later reports add them again.
 		if _, err := h.ReplaceContextType(t.Context(), h.owner, "user", nameDraft("User"), nil); err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func TestReport_NothingNewWritesNothing(t *testing.T) {
 	})
 }
 
-// counted counts what a report asks of a transaction.
+// counted counts the calls that a report makes to a transaction.
 type counted struct {
 	observations.Store
 	calls int
@@ -208,7 +208,7 @@ func TestReport_MergesItems(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t, storetest.New(t, "sqlite"))
 			same(t, h.report(t, each.items...).Registered, 1)
-			// The same, said in two reports, must come to the same.
+			// Two reports with the same items must give the same result.
 			same(t, string(h.context(t, "user:a").Attributes), each.attributes)
 			h.report(t, described("user", "b", `{}`))
 			for _, item := range each.items {
@@ -312,7 +312,7 @@ func TestReport_ManyContexts(t *testing.T) {
 	})
 }
 
-// What programs make without anybody's doing is bounded; what exists goes on.
+// Resources that reports create are limited. Existing ones are still updated.
 func TestReport_EnvironmentAndTypeCaps(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
@@ -350,7 +350,7 @@ func TestReport_ContextCap(t *testing.T) {
 	same(t, h.report(t, items...).Registered, 3)
 	same(t, string(h.context(t, "user:first").Attributes), `{"d":1}`)
 	same(t, string(h.context(t, "user:second").Attributes), `{"b":1}`)
-	same(t, h.learned(t, "user"), `{"a":{},"b":{},"d":{}}`) // nothing of what was dropped
+	same(t, h.learned(t, "user"), `{"a":{},"b":{},"d":{}}`) // without the attributes of dropped contexts
 	_, err = h.ContextType(t.Context(), h.owner, "device")
 	same(t, fault.Is(err, fault.NotFound), true)
 	if err := h.DeleteContext(t.Context(), h.owner, "user:filler 1", nil); err != nil {

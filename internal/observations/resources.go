@@ -38,8 +38,7 @@ type ContextType struct {
 	Account string `json:"-"`
 	Key     string `json:"-"`
 	Name    string `json:"name"`
-	// Attributes has a member for every reported attribute of contexts of this
-	// type.
+	// Attributes has a member for every attribute that was reported for contexts of this type.
 	Attributes json.RawMessage `json:"attributes"`
 	CreatedAt  time.Time       `json:"created_at"`
 	UpdatedAt  time.Time       `json:"updated_at"`
@@ -56,7 +55,7 @@ type Context struct {
 	UpdatedAt  time.Time       `json:"updated_at"`
 }
 
-// Definition returns the members that people change: services report the rest.
+// Definition returns the members that people change. Services report the others.
 func (c Context) Definition() any {
 	return struct {
 		Name      string
@@ -64,7 +63,7 @@ func (c Context) Definition() any {
 	}{c.Name, c.CreatedAt}
 }
 
-// ID returns the context's id in the API: type and key.
+// ID returns the context's id in the API, which is type:key.
 func (c Context) ID() string { return c.Type + ":" + c.Key }
 
 // SplitContextID splits an id at its first colon.
@@ -92,8 +91,8 @@ func (d *Draft) validate() error {
 	return d.Problems.Err()
 }
 
-// brokenPathRule returns the rule that a key breaks, or "". Programs choose such keys,
-// and URLs have them as a segment of their path.
+// brokenPathRule returns the rule that a key breaks, or "". Programs choose these keys, and the
+// keys are segments of URL paths.
 func brokenPathRule(key string, maximum int) string {
 	if !naming.InPath(key) {
 		return naming.PathRule

@@ -33,13 +33,13 @@ type SeriesQuery struct {
 	// before To.
 	From, To time.Time
 	Step     time.Duration
-	// By names the dimensions that the sums are grouped by.
+	// By names the dimensions by which the sums are grouped.
 	By []string
-	// Where maps dimensions to the values that they must have, as text.
+	// Where maps dimensions to the required values, as text.
 	Where map[string]string
 }
 
-// Series is the sums of a metric over time.
+// Series has the sums of a metric over time.
 type Series struct {
 	Name   string    `json:"-"`
 	From   time.Time `json:"from"`
@@ -81,7 +81,7 @@ func (s *Service) series(ctx context.Context, caller accounts.Caller, query Seri
 	})
 }
 
-// settle checks the query, fills in defaults, and widens the time to whole steps.
+// settle checks the query, fills in defaults, and widens its time range to whole steps.
 func (q *SeriesQuery) settle(now time.Time) error {
 	var problems fault.Problems
 	q.checkNames(&problems)
@@ -130,7 +130,7 @@ func refuse(problems *fault.Problems, parameter, format string, args ...any) {
 	problems.Add(fault.New(fault.InvalidParameter, parameter+" "+format+".", args...).At(fault.Parameter(parameter)))
 }
 
-// resolution returns the resolution of the sums that are read for the steps.
+// resolution returns the resolution of the sums to read for the query's steps.
 func (q *SeriesQuery) resolution() Resolution {
 	if q.Step < ByHour.Length() {
 		return ByMinute
@@ -138,7 +138,7 @@ func (q *SeriesQuery) resolution() Resolution {
 	return ByHour
 }
 
-// seriesReader adds sums up to points.
+// seriesReader adds up sums to points.
 type seriesReader struct {
 	query  SeriesQuery
 	read   int
@@ -147,7 +147,7 @@ type seriesReader struct {
 	units  map[string]bool
 }
 
-// group is the group of a set of dimensions in a query.
+// group is the group to which a set of dimensions belongs in a query.
 type group struct {
 	wanted     bool
 	dimensions string // the dimensions of SeriesQuery.By, as JSON
@@ -198,7 +198,7 @@ func (r *seriesReader) group(dimensions string) (group, error) {
 	return made, err
 }
 
-// wants reports whether dimensions have the values of Where.
+// wants reports whether the dimensions have the required values.
 func (q *SeriesQuery) wants(dimensions map[string]json.RawMessage) bool {
 	for name, value := range q.Where {
 		stored, has := dimensions[name]

@@ -14,7 +14,7 @@ import (
 // Store runs the transactions of this package.
 type Store = transaction.Store[ReadTx, Tx]
 
-// ReadTx is what this package reads.
+// ReadTx has the reads of this package.
 type ReadTx interface {
 	naming.Keys
 	accounts.AuthorityTx
@@ -25,16 +25,16 @@ type ReadTx interface {
 	Service(ctx context.Context, account, key string) (ReportingService, error)
 	Services(ctx context.Context, account string, filter Filter, request page.Request) (page.List[ReportingService], error)
 	CountServices(ctx context.Context, account string) (int, error)
-	// ExistingServices returns the keys among keys that have a service.
+	// ExistingServices returns the keys for which a service exists.
 	ExistingServices(ctx context.Context, account string, keys []string) ([]string, error)
 	ContextType(ctx context.Context, account, key string) (ContextType, error)
-	// ContextTypesByKey returns the existing context types among keys.
+	// ContextTypesByKey returns the context types that exist with these keys.
 	ContextTypesByKey(ctx context.Context, account string, keys []string) ([]ContextType, error)
 	ContextTypes(ctx context.Context, account string, filter Filter, request page.Request) (page.List[ContextType], error)
 	CountContextTypes(ctx context.Context, account string) (int, error)
 	Context(ctx context.Context, account, typeKey, key string) (Context, error)
-	// KnownContexts returns an entry for the id of every context that exists. It is
-	// true if UpsertContexts would not change the context.
+	// KnownContexts returns an entry for every context that exists, by id. The entry is true if
+	// UpsertContexts would not change the context.
 	KnownContexts(ctx context.Context, account string, contexts []Context) (map[string]bool, error)
 	Contexts(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Context], error)
 	CountContexts(ctx context.Context, account string) (int, error)
@@ -44,7 +44,7 @@ type ReadTx interface {
 	CountMetrics(ctx context.Context, account string, by Resolution, at time.Time) (int, error)
 }
 
-// Tx is what this package reads and writes in one transaction.
+// Tx has the reads and writes of this package in one transaction.
 type Tx interface {
 	ReadTx
 	accounts.HistoryTx
@@ -58,8 +58,8 @@ type Tx interface {
 	// SaveContextTypes inserts or replaces context types.
 	SaveContextTypes(ctx context.Context, types ...ContextType) error
 	DeleteContextType(ctx context.Context, account, key string) error
-	// UpsertContexts inserts or updates contexts. Existing ones keep their names,
-	// and their attributes if no attributes are given.
+	// UpsertContexts inserts or updates contexts. Existing contexts keep their names. They also
+	// keep their attributes if none are given.
 	UpsertContexts(ctx context.Context, contexts []Context) error
 	UpdateContext(ctx context.Context, context Context) error
 	DeleteContext(ctx context.Context, account, typeKey, key string) error
@@ -67,20 +67,19 @@ type Tx interface {
 	AddMetrics(ctx context.Context, account string, by Resolution, sums []MetricSum) error
 }
 
-// Service takes reports of contexts and metrics, and manages the created resources.
+// Service stores reports of contexts and metrics, and manages the resources that reports create.
 type Service struct {
 	Store Store
 	// Reports runs the transactions of reports, which have the lowest priority.
 	Reports Store
-	// Series bounds how many series are read at once, because one series may have many
-	// sums.
+	// Series bounds how many series are read at once, because one series may need many sums.
 	Series Slots
-	// Discoverable returns the new environments that a report may create, and the
-	// number of environments past the cap.
+	// Discoverable returns the new environments that a report may create, and the number of
+	// environments beyond the cap.
 	Discoverable func(known map[string]bool, keys []string) (created []string, dropped int)
 	// Measured receives every usable metric once it is stored.
 	Measured func(account string, metric Metric)
-	// Dropped, unless it is nil, receives the number of sums or counts past a cap.
+	// Dropped receives the number of sums or counts beyond a cap. It may be nil.
 	Dropped func(sums int)
 
 	queue queue[Tx]

@@ -12,30 +12,30 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// ReportTx is the part of a transaction that every report needs.
+// ReportTx has the methods of a transaction that every report needs.
 type ReportTx interface {
 	changes.Recorder
 	accounts.AuthorityTx
 }
 
-// Product has the functions that read and write the sources of flags or of loggers.
-// R and W are the transactions in which the product reads and writes.
+// Product has the functions that read and write the sources of flags or of loggers. R and W are
+// the product's read and write transactions.
 type Product[R interface{ Now() time.Time }, W ReportTx, S Source[S]] struct {
 	Store transaction.Store[R, W]
-	// Reading returns the reading part of a writing transaction.
+	// Reading returns the read methods of a write transaction.
 	Reading   func(tx W) R
 	Refreshes *Refreshes
 	Slots     Slots
-	Seen      Refreshed // the instant to refresh when a source is seen
+	Seen      Refreshed // the time to refresh when a source is seen
 
-	Kind         string // of the resources that have sources
+	Kind         string // the kind of the resources that have sources
 	MaxResources int
-	// Taken is the rejection of an item whose name belongs to another kind of resource.
+	// Taken is the reason for rejecting an item whose name belongs to a resource of another kind.
 	Taken string
 
-	// Known returns the stored sources whose keys were reported.
+	// Known returns the stored sources with the reported keys.
 	Known func(tx R, ctx context.Context, account string, reported []S) (map[SourceKey]S, error)
-	// Kinds returns the kind of resource of each name that is in use.
+	// Kinds returns the kind of the resource for each name that is in use.
 	Kinds          func(tx R, ctx context.Context, account string, names []string) (map[string]string, error)
 	CountResources func(tx R, ctx context.Context, account string) (int, error)
 	CountSources   func(tx R, ctx context.Context, account string) (int, error)
@@ -45,16 +45,16 @@ type Product[R interface{ Now() time.Time }, W ReportTx, S Source[S]] struct {
 	Save func(tx W, ctx context.Context, sources []S) error
 }
 
-// Sources takes reports of a product's sources. The zero value is ready for use.
+// Sources stores the reports of a product's sources. The zero value is ready for use.
 type Sources[R interface{ Now() time.Time }, W ReportTx, S Source[S]] struct {
 	queue    queue[W]
 	full     fullAccounts
-	underway atomic.Int64 // reports
+	underway atomic.Int64 // the number of reports under way
 }
 
-// Report stores the new resources and sources of a report, up to the caps, and the
-// changed sources. It refreshes all other sources. A report that fails may have been
-// written in part; repeating it writes the rest.
+// Report stores the new resources and sources of a report, up to the caps, and the changed
+// sources. It refreshes all other sources. If it fails, a part may be stored; repeating the
+// report stores the rest.
 func (s *Sources[R, W, S]) Report(ctx context.Context, product Product[R, W, S], caller accounts.Caller, report *Report[S]) (Outcome, error) {
 	if len(report.latest) == 0 {
 		return Outcome{Rejected: report.rejected}, nil
@@ -131,9 +131,9 @@ func (p Product[R, W, S]) compare(ctx context.Context, tx R, account string, rep
 	return found, err
 }
 
-// fitting drops sources that the account is known to have no capacity for: sources of
-// existing resources if it has too many sources, and sources of new resources if it
-// has too many resources.
+// fitting drops sources for which the account has no capacity. If the account has too many
+// sources, it drops sources of existing resources. If the account has too many resources, it
+// drops sources of new resources.
 func (p Product[R, W, S]) fitting(ctx context.Context, tx R, account string, unknown []S, lacking shortage) ([]S, error) {
 	if len(unknown) == 0 || lacking == (shortage{}) {
 		return unknown, nil
@@ -145,15 +145,15 @@ func (p Product[R, W, S]) fitting(ctx context.Context, tx R, account string, unk
 	}), err
 }
 
-// addition is the outcome of add.
+// addition is the result of add.
 type addition struct {
 	kept     int
 	rejected []Rejected
 	lacking  shortage
 }
 
-// add writes a slice of the news, and creates missing resources, both up to their
-// caps.
+// add writes a slice of new and changed sources, and creates missing resources. The caps apply
+// to both.
 func (p Product[R, W, S]) add(ctx context.Context, tx W, caller accounts.Caller, report *Report[S], news []S, shared *sharedCount) (added addition, err error) {
 	names := namesOf(news)
 	kinds, err := p.Kinds(p.Reading(tx), ctx, caller.Account, names)
@@ -174,7 +174,7 @@ func (p Product[R, W, S]) add(ctx context.Context, tx W, caller accounts.Caller,
 		switch kinds[source.SourceKey().Name] {
 		case p.Kind:
 			sources = append(sources, source)
-		case "": // there was no capacity for the resource
+		case "": // the resource was beyond the cap
 		default:
 			taken[source.SourceKey()] = true
 		}
@@ -188,8 +188,7 @@ func (p Product[R, W, S]) add(ctx context.Context, tx W, caller accounts.Caller,
 	return added, p.Save(tx, ctx, sources)
 }
 
-// create creates as many of the named resources as the account may have, and
-// records them as one change.
+// create creates the named resources, up to the account's cap, and records them as one change.
 func (p Product[R, W, S]) create(ctx context.Context, tx W, caller accounts.Caller, names []string, report *Report[S]) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -205,8 +204,8 @@ func (p Product[R, W, S]) create(ctx context.Context, tx W, caller accounts.Call
 	return names, changes.RecordSeveral(ctx, tx, caller.Account, caller.Actor(), changes.Discovered, p.Kind, changes.Several{Keys: names})
 }
 
-// upToCap drops the new sources that the account has no capacity for. It looks up
-// which sources are new only if the account is near its cap.
+// upToCap drops new sources beyond the account's cap. It looks up which sources are new only if
+// the account is near its cap.
 func (p Product[R, W, S]) upToCap(ctx context.Context, tx W, account string, sources []S, shared *sharedCount) ([]S, error) {
 	if err := p.count(ctx, tx, account, shared); err != nil {
 		return nil, err
@@ -215,7 +214,7 @@ func (p Product[R, W, S]) upToCap(ctx context.Context, tx W, account string, sou
 		shared.capacity -= len(sources)
 		return sources, nil
 	}
-	shared.known = false // the capacity is exact only after a new count: known sources were subtracted too
+	shared.known = false // known sources were subtracted too, so the capacity must be counted again
 	if err := p.count(ctx, tx, account, shared); err != nil {
 		return nil, err
 	}
@@ -232,7 +231,7 @@ func (p Product[R, W, S]) upToCap(ctx context.Context, tx W, account string, sou
 	}), nil
 }
 
-// count counts an account's sources unless shared has the count.
+// count counts an account's sources, unless shared already has the count.
 func (p Product[R, W, S]) count(ctx context.Context, tx W, account string, shared *sharedCount) error {
 	if shared.known {
 		return nil
@@ -242,12 +241,12 @@ func (p Product[R, W, S]) count(ctx context.Context, tx W, account string, share
 	return err
 }
 
-// namesOf returns the names of sources, each once.
+// namesOf returns the names of sources without duplicates.
 func namesOf[S Source[S]](sources []S) []string {
 	return distinct(sources, func(source S) string { return source.SourceKey().Name })
 }
 
-// distinct returns the names of items, each once, in the order of their first appearance.
+// distinct returns the names of items without duplicates, in the order of first appearance.
 func distinct[T any](items []T, name func(T) string) (names []string) {
 	listed := make(map[string]bool, len(items))
 	for _, item := range items {
@@ -259,14 +258,14 @@ func distinct[T any](items []T, name func(T) string) (names []string) {
 	return names
 }
 
-// fullFor is how long an account that lacked capacity counts as full.
+// fullFor is how long an account counts as full after it reached a cap.
 const fullFor = 10 * time.Second
 
-// shortage says whether an account lacks capacity for resources or for sources.
+// shortage says whether an account has reached its cap of resources or of sources.
 type shortage struct{ resources, sources bool }
 
-// fullAccounts remembers the accounts that lacked capacity, and until when they count
-// as full.
+// fullAccounts remembers the accounts that have reached a cap, and until when they count as
+// full.
 type fullAccounts struct {
 	mu                 sync.Mutex
 	resources, sources map[string]time.Time

@@ -10,21 +10,21 @@ import (
 // claims are a provider's statements about a person.
 type claims map[string]any
 
-// The claims that report whether an e-mail address is verified. Entra ID has its own.
+// These claims say whether an e-mail address is verified. Entra ID uses its own claim.
 const (
 	verified      = "email_verified"
 	verifiedEntra = "xms_edov"
 )
 
-// complete reports whether all claims are present that a sign-in needs.
+// complete reports whether all claims that a sign-in needs are present.
 func (c claims) complete(roleClaim string) bool {
 	_, isVerified := c[verified]
 	_, isEntra := c[verifiedEntra]
 	return c.text("email") != "" && (isVerified || isEntra) && c.text("name") != "" && (roleClaim == "" || c.find(roleClaim) != nil)
 }
 
-// add adds missing claims. If more has another e-mail address, whether that address is
-// verified is left out.
+// add adds missing claims from more. If more has a different e-mail address, its claims about
+// verification are ignored.
 func (c claims) add(more claims) {
 	if email := c.text("email"); email != "" && email != more.text("email") {
 		delete(more, verified)
@@ -42,8 +42,8 @@ func (c claims) text(name string) string {
 	return text
 }
 
-// find returns the claim with a name, or the value at a dotted path. Names of claims
-// may have dots too, in URLs for instance.
+// find returns the claim with a name, or the value at a dotted path. The name of a claim may
+// contain dots too, for example in a URL.
 func (c claims) find(path string) any {
 	if value, exact := c[path]; exact {
 		return value
@@ -59,7 +59,7 @@ func (c claims) find(path string) any {
 	return value
 }
 
-// identity returns the identity by which package accounts decides about the sign-in.
+// identity returns the identity from which package accounts decides about the sign-in.
 func (c claims) identity(issuer, subject, roleClaim string) accounts.Identity {
 	identity := accounts.Identity{Issuer: issuer, Subject: subject, Email: c.text("email"), Name: c.text("name"),
 		EmailVerified: c.isVerified()}
@@ -69,8 +69,8 @@ func (c claims) identity(issuer, subject, roleClaim string) accounts.Identity {
 	return identity
 }
 
-// isVerified reports whether the provider has verified the e-mail address. Entra's claim
-// counts only if the standard's claim is missing.
+// isVerified reports whether the provider has verified the e-mail address. Entra's claim counts
+// only if the standard claim is missing.
 func (c claims) isVerified() bool {
 	if standard, said := c[verified]; said {
 		return isTrue(standard)
@@ -78,7 +78,7 @@ func (c claims) isVerified() bool {
 	return isTrue(c[verifiedEntra])
 }
 
-// isTrue accepts the spellings of true that providers use.
+// isTrue reports whether a value is one of the spellings of true that providers use.
 func isTrue(value any) bool {
 	switch fmt.Sprint(value) {
 	case "true", "1":

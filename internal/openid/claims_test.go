@@ -60,7 +60,7 @@ func TestClaims_EmailVerified(t *testing.T) {
 	}
 }
 
-// TestClaims_Add: the userinfo endpoint fills gaps and overrides nothing.
+// TestClaims_Add: claims of the userinfo endpoint fill gaps, and never override claims of the token.
 func TestClaims_Add(t *testing.T) {
 	t.Parallel()
 	token := decode(t, `{"email":"a@example.com","name":"A"}`)

@@ -7,17 +7,16 @@
 //
 // # A sign-in
 //
-// Start makes a flow: a random state, nonce and PKCE verifier, and the path that the
-// browser returns to. The flow is sealed with the server's key ring and kept in a
-// cookie, so that visitors cost no memory and any node can finish the sign-in. Finish
-// opens the flow, compares the state, exchanges the code with the verifier, checks the
-// signature, audience, expiry and nonce of the ID token, and asks the userinfo endpoint
-// for claims that the token lacks.
+// Start creates a flow: a random state, nonce and PKCE verifier, and the path to which the
+// browser returns. The flow is sealed with the server's key ring and stored in a cookie. So
+// visitors cost no memory, and any node can finish the sign-in. Finish opens the flow, compares
+// the state, and exchanges the code with the verifier. It checks the signature, audience,
+// expiry and nonce of the ID token, and asks the userinfo endpoint for claims that the token
+// does not have.
 //
-// # A provider that is away
+// # An unreachable provider
 //
-// The first sign-in reads the provider's configuration. The start of the server does
-// not, because it must not depend on the provider. Requests to the provider are limited
-// in time, size and number. A failed attempt is not repeated for a few seconds: sign-ins
-// in that time fail at once.
+// The first sign-in reads the provider's configuration. The start of the server does not,
+// because it must not depend on the provider. Requests to the provider are limited in time,
+// size and number. After a failed attempt, sign-ins fail at once for a few seconds.
 package openid

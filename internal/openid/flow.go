@@ -22,7 +22,7 @@ import (
 // FlowAge is how long a person has to sign in at the provider.
 const FlowAge = 10 * time.Minute
 
-// flow is a sign-in that has begun. The browser keeps it, sealed.
+// flow is a sign-in that has begun. The browser keeps it in sealed form.
 type flow struct {
 	State    string    `json:"state"`
 	Nonce    string    `json:"nonce"`
@@ -32,7 +32,7 @@ type flow struct {
 	Expires  time.Time `json:"expires"`
 }
 
-// flowPlace binds sealed flows to their use: no other sealed value can pass for a flow.
+// flowPlace returns the place for which flows are sealed, so that no other sealed value is accepted as a flow.
 func flowPlace() sealed.Place { return sealed.Place{Table: "cookies", Column: "openid", Row: "flow"} }
 
 // Begun is a sign-in that the browser continues at the provider.
@@ -41,7 +41,7 @@ type Begun struct {
 	Flow     string // the sealed flow, which the browser keeps for Finish
 }
 
-// Start begins a sign-in. The provider sends the browser back to redirect; afterwards it goes to path.
+// Start begins a sign-in. The provider sends the browser back to redirect. After the sign-in the browser goes to path.
 func (p *Provider) Start(ctx context.Context, redirect, path string) (begun Begun, err error) {
 	err = p.ask(ctx, func(_ context.Context, discovered *oidc.Provider) error {
 		started := flow{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Redirect: redirect, Return: path,
@@ -65,7 +65,7 @@ func (p *Provider) seal(started flow) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(closed), nil
 }
 
-// open returns the flow that a browser kept, if it is valid and has not expired.
+// open returns the flow that a browser sent, if it is valid and has not expired.
 func (p *Provider) open(text string) (flow, error) {
 	var started flow
 	closed, err := base64.RawURLEncoding.DecodeString(text)
@@ -89,8 +89,8 @@ func errState(cause error) error {
 		int(FlowAge.Minutes())).With("reason", ReasonState).Because(cause)
 }
 
-// Finish ends a sign-in with the browser's flow and the provider's answer. It returns
-// the identity that signed in and the path to go to.
+// Finish ends a sign-in, given the browser's flow and the provider's answer. It returns the identity
+// that signed in and the path to which the browser goes.
 func (p *Provider) Finish(ctx context.Context, kept string, answer url.Values) (accounts.Identity, string, error) {
 	started, err := p.open(kept)
 	if err == nil {
@@ -107,7 +107,7 @@ func (p *Provider) Finish(ctx context.Context, kept string, answer url.Values) (
 	return identity, started.Return, err
 }
 
-// check refuses an answer that belongs to another sign-in or is not a success.
+// check refuses an answer that belongs to a different sign-in or is not a success.
 func (p *Provider) check(started flow, answer url.Values) error {
 	if subtle.ConstantTimeCompare([]byte(started.State), []byte(answer.Get("state"))) != 1 {
 		return errState(errors.New("the state differs"))
@@ -150,7 +150,7 @@ func (p *Provider) identify(ctx context.Context, discovered *oidc.Provider, star
 	return found.identity(token.Issuer, token.Subject, p.options.RoleClaim), nil
 }
 
-// complete adds the claims of the userinfo endpoint if found lacks some.
+// complete adds the claims of the userinfo endpoint if found does not have all that are needed.
 func (p *Provider) complete(ctx context.Context, discovered *oidc.Provider, tokens *oauth2.Token, subject string, found claims) error {
 	if found.complete(p.options.RoleClaim) || discovered.UserInfoEndpoint() == "" {
 		return nil

@@ -17,20 +17,20 @@ import (
 )
 
 const (
-	// requestTimeout limits one request to the provider, and signInTimeout a whole sign-in.
+	// requestTimeout limits one request to the provider. signInTimeout limits a whole sign-in.
 	requestTimeout = 5 * time.Second
 	signInTimeout  = 15 * time.Second
-	// retryAfter is how long a provider that did not answer is not asked again.
+	// retryAfter is the pause after a request that the provider did not answer.
 	retryAfter = 3 * time.Second
-	// maxInFlight limits the sign-ins that wait for the provider at once: anybody may
-	// begin one.
+	// maxInFlight limits the sign-ins that wait for the provider at the same time, because anybody may begin
+	// one.
 	maxInFlight = 32
 	// maxAnswer limits how many bytes of an answer are read.
 	maxAnswer = 1 << 20
 )
 
-// The reasons why a sign-in failed before the person was identified, in the meta data
-// of the refusal.
+// The reasons why a sign-in failed before the person was identified. The metadata of the refusal has the
+// reason.
 const (
 	ReasonState       = "state"       // the sign-in was begun too long ago, in another browser, or by somebody else
 	ReasonCanceled    = "canceled"    // the person canceled the sign-in
@@ -41,11 +41,11 @@ const (
 // Options describe the provider.
 type Options struct {
 	Issuer, ClientID, ClientSecret string
-	// RoleClaim is the claim whose values give roles; empty is none.
+	// RoleClaim is the claim whose values decide about roles; empty for none.
 	RoleClaim string
 }
 
-// Sealer encrypts the flows that browsers keep.
+// Sealer encrypts and decrypts the flows that browsers keep.
 type Sealer interface {
 	Seal(place sealed.Place, plaintext []byte) ([]byte, error)
 	Unseal(place sealed.Place, sealed []byte) ([]byte, error)
@@ -59,7 +59,7 @@ type Provider struct {
 	client  *http.Client
 	slots   chan struct{}
 
-	mu         sync.Mutex // held while the configuration is read
+	mu         sync.Mutex // held while the provider's configuration is read
 	discovered *oidc.Provider
 	failure    error
 	retryAt    time.Time
@@ -76,7 +76,7 @@ func New(options Options, sealer Sealer, now func() time.Time) *Provider {
 // Close closes idle connections to the provider.
 func (p *Provider) Close() { p.client.CloseIdleConnections() }
 
-// bounded cuts answers that are too long.
+// bounded limits the length of answers.
 type bounded struct{ *http.Transport }
 
 // RoundTrip sends a request.
@@ -91,7 +91,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// ask calls the provider within signInTimeout, when a slot is free.
+// ask waits for a free slot and calls the provider, within signInTimeout.
 func (p *Provider) ask(ctx context.Context, call func(context.Context, *oidc.Provider) error) error {
 	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, p.client), signInTimeout)
 	defer cancel()
@@ -108,7 +108,7 @@ func (p *Provider) ask(ctx context.Context, call func(context.Context, *oidc.Pro
 	return call(ctx, discovered)
 }
 
-// discover reads the provider's configuration, once.
+// discover reads the provider's configuration once and remembers it.
 func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,7 +118,7 @@ func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	if p.now().Before(p.retryAt) {
 		return nil, errUnavailable(p.failure)
 	}
-	discovered, err := oidc.NewProvider(context.WithoutCancel(ctx), p.options.Issuer) // other sign-ins wait for it too; the client has a timeout
+	discovered, err := oidc.NewProvider(context.WithoutCancel(ctx), p.options.Issuer) // not canceled, because other sign-ins wait for it too; the client has a timeout
 	if err != nil {
 		p.failure, p.retryAt = err, p.now().Add(retryAfter)
 		return nil, errUnavailable(err)
@@ -127,7 +127,7 @@ func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	return discovered, nil
 }
 
-// config returns the configuration for requesting and exchanging codes.
+// config returns the OAuth configuration for requesting and exchanging codes.
 func (p *Provider) config(discovered *oidc.Provider, redirect string) *oauth2.Config {
 	config := &oauth2.Config{ClientID: p.options.ClientID, ClientSecret: p.options.ClientSecret, RedirectURL: redirect,
 		Endpoint: discovered.Endpoint(), Scopes: p.scopes(discovered)}
@@ -137,8 +137,8 @@ func (p *Provider) config(discovered *oidc.Provider, redirect string) *oauth2.Co
 	return config
 }
 
-// scopes returns the scopes to request. Some providers send groups only if the scope of
-// that name is requested, and others refuse unknown scopes.
+// scopes returns the scopes to request. Some providers send groups only if a scope of that name is requested.
+// Others refuse unknown scopes.
 func (p *Provider) scopes(discovered *oidc.Provider) []string {
 	scopes := []string{oidc.ScopeOpenID, "email", "profile"}
 	var announced struct {
@@ -155,7 +155,7 @@ func errUnavailable(cause error) error {
 		With("reason", ReasonUnavailable).Because(cause)
 }
 
-// errProvider refuses a sign-in because of the provider's answer.
+// errProvider returns the refusal of a sign-in that the provider did not confirm.
 func errProvider(cause error) error {
 	return fault.New(fault.Unauthorized, "The OpenID Connect provider did not confirm the sign-in. Try again.").
 		With("reason", ReasonProvider).Because(cause)

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// clock is a time that tests move.
+// clock is a clock that tests move.
 type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
@@ -34,7 +34,7 @@ func ring(t *testing.T) *sealed.Ring {
 	return ring
 }
 
-// newProvider returns a provider whose configuration a handler serves.
+// newProvider returns a provider whose configuration comes from handler.
 func newProvider(t *testing.T, handler http.HandlerFunc) (*Provider, *clock) {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -71,7 +71,7 @@ func TestProvider_RetriesAfterAWhile(t *testing.T) {
 		describe(w, r, "")
 	})
 	start := func() error { _, err := provider.Start(t.Context(), "http://here/callback", "/"); return err }
-	for range 3 { // asked once, and left alone
+	for range 3 { // the provider is asked once, then not for a few seconds
 		if err := start(); reasonOf(err) != ReasonUnavailable {
 			t.Fatalf("got %v", err)
 		}
@@ -80,7 +80,7 @@ func TestProvider_RetriesAfterAWhile(t *testing.T) {
 		t.Errorf("it was asked %d times", asked.Load())
 	}
 	clock.at = clock.at.Add(retryAfter)
-	for range 3 { // once more, and then it is known
+	for range 3 { // the provider is asked once more, then its configuration is known
 		if err := start(); err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func TestProvider_EndlessAnswer(t *testing.T) {
 	}
 }
 
-// TestProvider_ManyAtOnce: whoever finds no slot is told so in time.
+// TestProvider_ManyAtOnce: a sign-in without a free slot fails in time.
 func TestProvider_ManyAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestFlow_Expires(t *testing.T) {
 	if _, err := provider.open(begun.Flow); reasonOf(err) != ReasonState {
 		t.Errorf("got %v", err)
 	}
-	// Another server cannot open it, nor does anything else that is sealed open as a flow.
+	// Another server cannot open the flow, and other sealed values do not open as a flow.
 	clock.at = clock.at.Add(-FlowAge)
 	other := New(provider.options, ring(t), clock.now)
 	if _, _, err := other.Finish(context.WithoutCancel(t.Context()), begun.Flow, nil); reasonOf(err) != ReasonState {

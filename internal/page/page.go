@@ -1,9 +1,9 @@
-// Package page has the two kinds of pages of a list: numbered pages, and pages
-// that continue after a cursor. Package jsonapi reads them from a URL, and the
-// store turns them into SQL.
+// Package page has the two kinds of pages of a list: numbered pages, and pages that continue
+// after a cursor. Package jsonapi reads page requests from a URL, and the store turns them into
+// SQL.
 package page
 
-// The limits of a page, the same on every list.
+// The limits of a page are the same for every list.
 const (
 	MaxSize           = 1000
 	DefaultSize       = 1000
@@ -21,7 +21,7 @@ type Request struct {
 	Number int // 1-based
 	Size   int
 	Sort   []Order
-	// Total also asks for the count of all matches, which costs another query.
+	// Total also requests the count of all matches, which costs another query.
 	Total bool
 }
 
@@ -34,14 +34,14 @@ func First() Request { return Request{Number: 1, Size: DefaultSize} }
 // List is one numbered page.
 type List[T any] struct {
 	Items []T
-	// Total is the count of all matches; only set if the request asked for it.
+	// Total is the count of all matches. It is set only if the request asked for it.
 	Total int
 }
 
-// Pages returns how many pages of a size hold all matches.
+// Pages returns how many pages of this size all matches need.
 func (l List[T]) Pages(size int) int { return (l.Total + size - 1) / size }
 
-// Cursor asks for the part of an endless list that follows After.
+// Cursor requests the part of an endless list that follows After.
 type Cursor struct {
 	After string // empty for the start of the list
 	Size  int
@@ -50,12 +50,12 @@ type Cursor struct {
 // Tail is one page of an endless list.
 type Tail[T any] struct {
 	Items []T
-	// More reports whether anything follows the last item.
+	// More reports whether there are items after the last one.
 	More bool
 }
 
-// Cut returns the Tail of up to size+1 items; the last of size+1 items only shows
-// that there are more.
+// Cut returns a Tail of at most size items. Callers pass up to size+1 items: one more than size
+// shows that there are more.
 func Cut[T any](items []T, size int) Tail[T] {
 	if len(items) > size {
 		return Tail[T]{Items: items[:size], More: true}
@@ -63,7 +63,7 @@ func Cut[T any](items []T, size int) Tail[T] {
 	return Tail[T]{Items: items}
 }
 
-// All reads every page of a list in its default order.
+// All reads all pages of a list in its default order.
 func All[T any](read func(Request) (List[T], error)) ([]T, error) {
 	var items []T
 	for request := First(); ; request.Number++ {

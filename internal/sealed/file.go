@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// maxFileSize fits thousands of keys, and keeps a large file named by mistake out of memory.
+	// maxFileSize is enough for thousands of keys. A large file that is named by mistake is not read into memory.
 	maxFileSize = 1 << 20
 
-	// A rotation takes milliseconds: a process that holds the lock for half a minute is stuck.
+	// A rotation takes milliseconds, so a process that holds the lock for half a minute is stuck.
 	lockTries = 3000
 	lockPause = 10 * time.Millisecond
 
-	// temporary is the pattern of files that are being written.
+	// temporary is the name pattern of files that are being written.
 	temporary = ".keyring-*.tmp"
 )
 
@@ -58,13 +58,13 @@ func openChecked(path string, flag int) (*os.File, error) {
 		return nil, fmt.Errorf("cannot open the key ring file: %w", err)
 	}
 	if err := checkPrivate(file); err != nil {
-		_ = file.Close() // the first error is the one to tell
+		_ = file.Close() // the first error is returned
 		return nil, err
 	}
 	return file, nil
 }
 
-// checkPrivate checks the mode of the open file, not of the path, which may lead elsewhere by now.
+// checkPrivate checks the mode of the open file. It does not use the path, which may name another file by now.
 func checkPrivate(file *os.File) error {
 	info, err := file.Stat()
 	if err != nil {
@@ -77,7 +77,7 @@ func checkPrivate(file *os.File) error {
 	return nil
 }
 
-// createFile creates a file, or returns fs.ErrExist: unlike a rename, a link never replaces a file.
+// createFile creates a file, or returns fs.ErrExist. It uses a link, because a rename could replace a file.
 func createFile(path, text string) error {
 	temp, err := durable.Create(filepath.Dir(path), temporary, func(file *os.File) error {
 		_, err := file.WriteString(text)
@@ -93,10 +93,10 @@ func createFile(path, text string) error {
 	return durable.SyncFolder(filepath.Dir(path))
 }
 
-// lockedFile is a ring file that no other process can change until it is closed.
+// lockedFile is a ring file that no other process can change until this process closes it.
 type lockedFile struct {
 	*os.File
-	path string // the file itself, with symbolic links followed
+	path string // the path with symbolic links resolved
 }
 
 // lockFile opens a ring file and takes its lock.
@@ -112,7 +112,7 @@ func lockFile(path string, tries int) (*lockedFile, error) {
 }
 
 func tryLockFile(path string) (*lockedFile, error) {
-	// A rename over a symbolic link would replace the link and leave its target.
+	// A rename over a symbolic link would replace the link and not its target.
 	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot find the key ring file: %w", err)
@@ -122,13 +122,13 @@ func tryLockFile(path string) (*lockedFile, error) {
 		return nil, err
 	}
 	if err := lockCurrent(file, target); err != nil {
-		_ = file.Close() // the first error is the one to tell
+		_ = file.Close() // the first error is returned
 		return nil, err
 	}
 	return &lockedFile{File: file, path: target}, nil
 }
 
-// lockCurrent locks an open file and checks that it is still the file at path: every rotation replaces the file.
+// lockCurrent locks an open file and checks that no rotation has replaced the file at path meanwhile.
 func lockCurrent(file *os.File, path string) error {
 	if err := tryLock(file); err != nil {
 		return err
@@ -144,14 +144,14 @@ func lockCurrent(file *os.File, path string) error {
 	return nil
 }
 
-// replace replaces the locked file by a new one with this text.
+// replace replaces the locked file with a new file that has this text.
 func (f *lockedFile) replace(text string) error {
 	info, err := f.Stat()
 	if err != nil {
 		return fmt.Errorf("cannot look at the key ring file: %w", err)
 	}
 	temp, err := durable.Create(filepath.Dir(f.path), temporary, func(file *os.File) error {
-		// The service may run as another user than the rotation.
+		// The rotation may run as a different user than the service.
 		if err := errors.Join(copyOwner(file, info), file.Chmod(info.Mode().Perm())); err != nil {
 			return fmt.Errorf("keep the owner and the mode of the key ring file: %w", err)
 		}

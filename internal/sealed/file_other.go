@@ -10,10 +10,10 @@ import (
 	"runtime"
 )
 
-// hasModes is false: on this system permission bits do not tell who can read a file.
+// hasModes is false, because on this system permission bits do not say who can read a file.
 const hasModes = false
 
-// tryLock refuses: without a lock two rotations could lose a key.
+// tryLock always fails, because without a lock two rotations could lose a key.
 func tryLock(*os.File) error {
 	return fmt.Errorf("changing a key ring file on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 }

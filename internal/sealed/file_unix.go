@@ -10,13 +10,13 @@ import (
 	"github.com/signalbox/signalbox/internal/filelock"
 )
 
-// hasModes is true: on this system permission bits tell who can read a file.
+// hasModes is true, because on this system permission bits say who can read a file.
 const hasModes = true
 
-// tryLock takes the lock of a file until it is closed, or returns filelock.ErrLocked.
+// tryLock locks a file until the file is closed, or returns filelock.ErrLocked.
 func tryLock(file *os.File) error { return filelock.TryLock(file) }
 
-// copyOwner gives file the owner of like. The group of a private file does not matter.
+// copyOwner gives file the owner of like. The group does not matter, because the file is private.
 func copyOwner(file *os.File, like fs.FileInfo) error {
 	own, err := file.Stat()
 	if err != nil {

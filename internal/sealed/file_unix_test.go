@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// An administrator may rotate for a service that runs as another user.
+// An administrator may rotate the keys of a service that runs as another user.
 func TestRotate_KeepsOwner(t *testing.T) {
 	t.Parallel()
 	service, group := 12345, 12345
-	if os.Getuid() != 0 { // who can give files to nobody else
+	if os.Getuid() != 0 { // only root can give files to another user
 		service, group = os.Getuid(), os.Getgid()
 	}
 	ring := mustCreate(t)

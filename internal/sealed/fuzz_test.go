@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// FuzzUnseal feeds arbitrary bytes as sealed values. Nobody can guess a tag, so
-// whatever opens must be the one value that was really sealed.
+// FuzzUnseal opens arbitrary bytes as sealed values. Nobody can guess a tag, so only the one
+// value that was really sealed may open.
 func FuzzUnseal(f *testing.F) {
 	ring := inlineRing(f)
-	genuine, err := hex.DecodeString(goldenValue) // a constant, because each fuzz worker runs this again
+	genuine, err := hex.DecodeString(goldenValue) // constant, because each fuzz worker runs this again
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -47,8 +47,8 @@ func checkSealed(t *testing.T, ring *Ring, place Place, plaintext []byte) {
 	}
 }
 
-// FuzzParse feeds arbitrary text as a ring. Text that parses must survive
-// rotation and retirement with all its other keys.
+// FuzzParse parses arbitrary text as a ring. If the text parses, a rotation and a retirement
+// must keep all other keys.
 func FuzzParse(f *testing.F) {
 	f.Add("0000000a " + testKey('a') + "\n0000000b " + testKey('b') + "\n")
 	f.Add("# c, d\n;0000000a " + testKey('a') + ";, # x\n0000000b\t" + testKey('b'))
@@ -68,7 +68,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// checkSilent makes sure that an error repeats no word long enough to be a key.
+// checkSilent checks that an error repeats no word that is long enough to be a key.
 func checkSilent(t *testing.T, text string, err error) {
 	for word := range strings.FieldsSeq(text) {
 		if len(word) > 16 && strings.Contains(err.Error(), word) {

@@ -19,7 +19,7 @@ func (r *Ring) IDs() []string {
 	return ids
 }
 
-// Retire removes a key from the file. Values that the key has sealed can then no longer be opened, not even in a backup. The
+// Retire removes a key from the file. Values sealed with the key can then no longer be opened, not even from a backup. The
 // primary key cannot be removed. An inline ring returns ErrInline.
 func (r *Ring) Retire(id string) error {
 	if id == r.Primary() {
@@ -37,7 +37,7 @@ func (r *Ring) Retire(id string) error {
 	return nil
 }
 
-// removeKey returns the text of a ring without the entry of a key. Comments and all other entries stay.
+// removeKey returns the text of a ring without a key. Comments and all other keys stay.
 func removeKey(text, id string) string {
 	var kept []string
 	for line := range strings.Lines(text) {

@@ -13,11 +13,11 @@ import (
 	"github.com/signalbox/signalbox/internal/durable"
 )
 
-// Errors to test for with errors.Is.
+// These errors can be tested for with errors.Is.
 var (
 	ErrCorrupt = errors.New("the sealed value is damaged or was moved here from another place")
 
-	// ErrUnknownKey means that the ring lacks a key. Putting it back makes the value readable again.
+	// ErrUnknownKey means that the ring lacks the key of a value. With the key, the value can be opened again.
 	ErrUnknownKey = errors.New("unknown key")
 
 	// ErrInline means that a ring cannot be changed because it has no file.
@@ -28,17 +28,17 @@ var (
 const inlineAdvice = "make a key with signalbox admin keyring generate; " +
 	"add it before the last key and restart every process, then move it to the end and restart every process again"
 
-// Ring is a set of keys. The last key seals. A Ring is safe for concurrent use.
+// Ring is a set of keys. The last key seals new values. A Ring is safe for concurrent use.
 type Ring struct {
-	path string // absolute; empty when the keys were given inline
+	path string // absolute; empty if the keys were given inline
 
-	// mu is held from reading the file until keys is replaced, so that no older version replaces a newer one.
+	// mu is held from reading the file until keys is replaced. So an older version never replaces a newer one.
 	mu   sync.Mutex
 	keys atomic.Pointer[keySet]
 }
 
-// Open reads a key ring from the file that source names, or from source itself if it holds keys. A missing file is
-// fs.ErrNotExist. No error repeats key material, not even if source is a malformed key.
+// Open reads a key ring from the file that source names, or from source itself if it contains keys. If the file is
+// missing, the error is fs.ErrNotExist. No error repeats key material, even if source is a malformed key.
 func Open(source string) (*Ring, error) {
 	source = strings.TrimSpace(source)
 	if source == "" {
@@ -56,7 +56,7 @@ func Open(source string) (*Ring, error) {
 	return ring, nil
 }
 
-// OpenOrCreate opens a key ring file, or creates it with one new key. Processes that call it at once get the same key.
+// OpenOrCreate opens a key ring file, or creates it with one new key. Concurrent callers get the same key.
 func OpenOrCreate(path string) (*Ring, error) {
 	ring, err := OpenFile(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -68,7 +68,7 @@ func OpenOrCreate(path string) (*Ring, error) {
 	return OpenFile(path)
 }
 
-// OpenFile is Open for a source that is always a path.
+// OpenFile is like Open, but its argument is always a path.
 func OpenFile(path string) (*Ring, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -84,7 +84,7 @@ func OpenFile(path string) (*Ring, error) {
 // Primary returns the id of the key that seals new values.
 func (r *Ring) Primary() string { return r.keys.Load().primary().String() }
 
-// Reload reads the file again if it has changed. If it cannot be read, the old keys stay in use.
+// Reload reads the file again if it has changed. If the file cannot be read, the old keys stay in use.
 func (r *Ring) Reload() error {
 	if r.path == "" {
 		return nil
@@ -102,8 +102,8 @@ func (r *Ring) Reload() error {
 	if err != nil {
 		return fmt.Errorf("key ring file %s: %w", r.path, err)
 	}
-	// A power cut must not undo a key that seals: another process may just have renamed the file. On a read-only mount
-	// this fails, but there no process renames files.
+	// Another process may just have renamed the file. Sync the folder, because a power cut must not undo the rename
+	// once a new key seals values. On a read-only mount this fails, but there no process renames files.
 	if target, err := filepath.EvalSymlinks(r.path); err == nil {
 		_ = durable.SyncFolder(filepath.Dir(target))
 	}
@@ -124,12 +124,12 @@ func (r *Ring) Rotate() (newID string, err error) {
 	return newID, nil
 }
 
-// change replaces the text of the file by the text that edit returns.
+// change replaces the text of the file with the text that edit returns.
 func (r *Ring) change(edit func(text string, keys *keySet) (string, error)) error {
 	if r.path == "" {
 		return fmt.Errorf("%w: %s", ErrInline, inlineAdvice)
 	}
-	// The lock comes first: waiting for another process must not block Reload.
+	// Take the file's lock first, because waiting for another process must not block Reload.
 	file, err := lockFile(r.path, lockTries)
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ func (r *Ring) change(edit func(text string, keys *keySet) (string, error)) erro
 	return nil
 }
 
-// find returns the key with this id. If the key is unknown it reads the file again: another process may have rotated it.
+// find returns the key with this id. If it is unknown, find reads the file again: another process may have added it.
 func (r *Ring) find(id keyID) (cipher.AEAD, error) {
 	if key, ok := r.keys.Load().ciphers[id]; ok {
 		return key, nil

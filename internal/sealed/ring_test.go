@@ -23,7 +23,7 @@ func testPath(t *testing.T) string {
 	return filepath.Join(t.TempDir(), "keyring")
 }
 
-// writeRing writes a ring file with exactly this mode, whatever the umask.
+// writeRing writes a ring file with exactly this mode, independent of the umask.
 func writeRing(t *testing.T, text string, mode fs.FileMode) string {
 	t.Helper()
 	path := testPath(t)

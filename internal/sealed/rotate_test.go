@@ -124,7 +124,7 @@ func TestRotate_Concurrent(t *testing.T) {
 	wantNoLeftovers(t, ring)
 }
 
-// One ring is rotated, reloaded and used at once; every value must open.
+// A ring is rotated, reloaded and used at the same time. Every value must open.
 func TestRotate_WhileInUse(t *testing.T) {
 	t.Parallel()
 	ring := mustCreate(t)
@@ -187,7 +187,7 @@ func TestLockFile_GivesUp(t *testing.T) {
 	free.Close()
 }
 
-// A lock taken on a file that was replaced meanwhile protects nothing.
+// A lock on a file that was replaced meanwhile protects nothing.
 func TestLockFile_ReplacedFile(t *testing.T) {
 	t.Parallel()
 	ring := mustCreate(t)
@@ -202,11 +202,11 @@ func TestLockFile_ReplacedFile(t *testing.T) {
 	}
 }
 
-// rotatorPath tells a copy of the test binary to rotate a ring until it is killed.
+// rotatorPath is the variable that makes a copy of the test binary rotate a ring until it is killed.
 const rotatorPath = "SEALED_TEST_ROTATE"
 
-// Processes that rotate are killed in the middle of it. Whatever they had
-// reported as done must be in the ring, and the ring must be whole.
+// Processes are killed while they rotate. Every rotation that they had reported must be in the
+// ring, and the ring must be intact.
 func TestRotate_KilledProcess(t *testing.T) {
 	if path := os.Getenv(rotatorPath); path != "" {
 		rotateForever(t, path)
@@ -225,12 +225,12 @@ func TestRotate_KilledProcess(t *testing.T) {
 			t.Errorf("key %s was reported and then lost", id)
 		}
 	}
-	mustRotate(t, ring) // the lock died with its holders
+	mustRotate(t, ring) // the lock was released when its holders were killed
 }
 
 func rotateForever(t *testing.T, path string) {
 	ring, err := OpenOrCreate(path)
-	for range 1000 { // a bound, should nobody be left to kill this process
+	for range 1000 { // bounded, in case the parent cannot kill this process
 		var id string
 		if err == nil {
 			id, err = ring.Rotate()
@@ -261,7 +261,7 @@ func rotateAndKill(t *testing.T, path string) (ids []string) {
 			ids = append(ids, id)
 		}
 		if len(ids) == 5 {
-			_ = child.Process.Kill() // what it wrote until it died is still read
+			_ = child.Process.Kill() // its output up to now is still read
 		}
 	}
 	_ = child.Wait()

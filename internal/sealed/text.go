@@ -21,31 +21,31 @@ const (
 		"# Keep a copy apart from the database: without these keys, sealed values are lost.\n"
 )
 
-// keyID names a key. It is random, says nothing about the key, and is no secret.
+// keyID identifies a key. It is random, reveals nothing about the key, and is not secret.
 type keyID [4]byte
 
 func (id keyID) String() string { return hex.EncodeToString(id[:]) }
 
 func newKeyID() keyID {
 	var id keyID
-	rand.Read(id[:]) // never fails: the runtime stops the program instead
+	rand.Read(id[:]) // never fails; the runtime would stop the program instead
 	return id
 }
 
 func parseKeyID(text string) (keyID, bool) {
 	raw, err := hex.DecodeString(text)
-	// Only one spelling is an id, so that equal ids are equal text everywhere.
+	// Only one spelling is allowed, so that equal ids are equal texts.
 	if err != nil || len(raw) != len(keyID{}) || strings.ToLower(text) != text {
 		return keyID{}, false
 	}
 	return keyID(raw), true
 }
 
-// keySet is a parsed ring. It does not change.
+// keySet is a parsed ring. It is immutable.
 type keySet struct {
 	order   []keyID // oldest first, never empty
 	ciphers map[keyID]cipher.AEAD
-	sum     [sha256.Size]byte // of the text, to notice a change without keeping the text
+	sum     [sha256.Size]byte // of the text, to detect a change without keeping the text
 }
 
 func (k *keySet) primary() keyID { return k.order[len(k.order)-1] }
@@ -81,10 +81,10 @@ func newCipher(key []byte) (cipher.AEAD, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cipher.NewGCMWithRandomNonce(block) // draws nonces itself, so no caller can repeat one
+	return cipher.NewGCMWithRandomNonce(block) // creates the nonces itself, so no caller can repeat one
 }
 
-// parse reads the text of a ring. Its errors name line numbers and never the content, which may be a key.
+// parse parses the text of a ring. Its errors name lines but never quote the content, which may be a key.
 func parse(text string) (*keySet, error) {
 	keys := &keySet{ciphers: map[keyID]cipher.AEAD{}, sum: sha256.Sum256([]byte(text))}
 	for i, entry := range entries(text) {
@@ -101,7 +101,7 @@ func parse(text string) (*keySet, error) {
 	return keys, nil
 }
 
-// entries cuts the text into keys, comments and empty lines.
+// entries splits the text into keys, comments and empty lines.
 func entries(text string) []string {
 	var all []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -110,7 +110,7 @@ func entries(text string) []string {
 	return all
 }
 
-// lineEntries cuts one line at ';' and ',' but leaves a comment whole.
+// lineEntries splits a line at ';' and ',', but not inside a comment.
 func lineEntries(line string) []string {
 	var all []string
 	for {
@@ -149,12 +149,12 @@ func appendKey(text string, id keyID) string {
 		text += "\n"
 	}
 	var key [keySize]byte
-	rand.Read(key[:]) // never fails: the runtime stops the program instead
+	rand.Read(key[:]) // never fails; the runtime would stop the program instead
 	return text + id.String() + " " + base64.StdEncoding.EncodeToString(key[:]) + "\n"
 }
 
-// isInline reports whether a source holds keys and is not a path. Unless such a file exists, a text that could be a key
-// counts as one: an error about a missing file repeats the path, and a key must not get into a log.
+// isInline reports whether a source contains keys and is not a path. If no such file exists, a text that could be a key
+// counts as a key. Otherwise the error about a missing file would repeat it, and a key must not get into a log.
 func isInline(source string) bool {
 	if _, err := os.Stat(source); err == nil {
 		return false
@@ -170,7 +170,7 @@ func looksLikePath(source string) bool {
 	return filepath.IsAbs(source) || strings.HasPrefix(source, ".")
 }
 
-// looksSecret reports whether a word could be a key in base64, which may start with '/', or in hex.
+// looksSecret reports whether a word could be a key: in base64, which may start with '/', or in hex.
 func looksSecret(word string) bool {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 	if strings.HasSuffix(word, "=") {

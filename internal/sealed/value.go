@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// The layout of a sealed value; the package comment describes it.
+// These constants describe the layout of a sealed value; see the package comment.
 const (
 	version   = 1
 	prefixLen = 1 + len(keyID{})
@@ -15,13 +15,13 @@ const (
 	overhead  = prefixLen + nonceLen + tagLen
 )
 
-// Place is where a sealed value is stored. The value opens nowhere else.
+// Place is where a sealed value is stored. The value can be opened only for this place.
 type Place struct{ Table, Column, Row string }
 
 // String returns table:column:row, for messages.
 func (p Place) String() string { return p.Table + ":" + p.Column + ":" + p.Row }
 
-// check refuses an incomplete place: without a row, values could be swapped between rows unnoticed.
+// check refuses an incomplete place. Without a row, values could be swapped between rows unnoticed.
 func (p Place) check() error {
 	if p.Table == "" || p.Column == "" || p.Row == "" {
 		return fmt.Errorf("the place %q needs a table, a column and a row", p.String())
@@ -29,7 +29,7 @@ func (p Place) check() error {
 	return nil
 }
 
-// bind returns the additional data of a value. Each part has its length, so no two places have the same bytes.
+// bind returns the additional data of a value. Each part has its length, so that different places have different bytes.
 func (p Place) bind(prefix []byte) []byte {
 	data := slices.Clone(prefix)
 	for _, part := range []string{p.Table, p.Column, p.Row} {
@@ -39,7 +39,7 @@ func (p Place) bind(prefix []byte) []byte {
 	return data
 }
 
-// Seal encrypts plaintext for one place with the primary key. It fails only for an incomplete place.
+// Seal encrypts a text for one place with the primary key. It fails only if the place is incomplete.
 func (r *Ring) Seal(place Place, plaintext []byte) ([]byte, error) {
 	if err := place.check(); err != nil {
 		return nil, fmt.Errorf("cannot seal a value: %w", err)
@@ -51,8 +51,8 @@ func (r *Ring) Seal(place Place, plaintext []byte) ([]byte, error) {
 	return keys.ciphers[id].Seal(sealed, nil, plaintext, place.bind(prefix)), nil
 }
 
-// Unseal decrypts a value that was sealed for this place. It returns ErrCorrupt for a value that is damaged or belongs
-// elsewhere, and ErrUnknownKey if the ring lacks the key.
+// Unseal decrypts a value that was sealed for this place. It returns ErrCorrupt if the value is damaged or belongs to
+// another place, and ErrUnknownKey if the ring does not have the key.
 func (r *Ring) Unseal(place Place, sealed []byte) ([]byte, error) {
 	if err := place.check(); err != nil {
 		return nil, fmt.Errorf("cannot unseal a value: %w", err)
@@ -73,7 +73,7 @@ func (r *Ring) Unseal(place Place, sealed []byte) ([]byte, error) {
 	return plaintext, nil
 }
 
-// KeyPrefix returns the first bytes of every value sealed with a key, for SQL that finds these values; nil if id is no key id.
+// KeyPrefix returns the first bytes of all values sealed with a key, for SQL that finds them; nil if id is not valid.
 func KeyPrefix(id string) []byte {
 	key, ok := parseKeyID(id)
 	if !ok {

@@ -56,7 +56,7 @@ func TestSeal_RoundTrip(t *testing.T) {
 	}
 }
 
-// The format is a promise to every database that exists: this value must open for ever.
+// Existing databases have values in this format, so this value must open forever.
 func TestUnseal_StoredFormat(t *testing.T) {
 	t.Parallel()
 	value, err := hex.DecodeString(goldenValue)
@@ -107,8 +107,8 @@ func TestSeal_IncompletePlace(t *testing.T) {
 	}
 }
 
-// Every flipped bit must be noticed. In the key id it looks like a key that the
-// ring lacks, which nothing short of that key could tell apart.
+// Every flipped bit must be noticed. A flipped bit in the key id looks like a key that the ring
+// does not have.
 func TestUnseal_TamperedValue(t *testing.T) {
 	t.Parallel()
 	ring := inlineRing(t)
@@ -173,7 +173,7 @@ func TestKeyPrefix(t *testing.T) {
 	}
 }
 
-// The life of a key: rotate, read elsewhere, seal again, retire.
+// A key is rotated, read by another process, used to seal again, and retired.
 func TestRing_KeyLife(t *testing.T) {
 	t.Parallel()
 	one := mustCreate(t)

@@ -17,7 +17,7 @@ func Reference() string {
 	return b.String()
 }
 
-// defaultCell returns a literal default as code and a described one as text.
+// defaultCell returns a literal default as code, and the description of another default as text.
 func (r setting) defaultCell() string {
 	if r.note == "" && r.fallback != "" {
 		return "`" + r.fallback + "`"

@@ -23,7 +23,7 @@ func readFile(path string) (values map[string]given, warnings []string, found pr
 	return f.values, f.warnings, f.found
 }
 
-// file is the state of reading a file.
+// file is the result of reading a file so far.
 type file struct {
 	name     string
 	values   map[string]given
@@ -51,7 +51,7 @@ func (f *file) read(number int, line string) {
 	f.values[name] = given{text, at + ": " + name}
 }
 
-// check rejects misspelled and repeated settings. Names without the prefix SIGNALBOX_ belong to other software that shares the file.
+// check rejects misspelled and repeated settings. Names without the prefix SIGNALBOX_ belong to other software.
 func (f *file) check(name string) error {
 	if name == configName {
 		return errors.New(configName + " cannot be set in the file that it names")
@@ -65,7 +65,7 @@ func (f *file) check(name string) error {
 	return nil
 }
 
-// assignment splits a line like a shell, without expansion: `export`, quotes and comments are allowed.
+// assignment splits a line like a shell without expansion. `export`, quotes and comments are allowed.
 func assignment(line string) (name, text string, err error) {
 	if rest, ok := strings.CutPrefix(line, "export"); ok && strings.TrimLeft(rest, " \t") != rest {
 		line = strings.TrimLeft(rest, " \t")
@@ -84,7 +84,7 @@ func validName(name string) bool {
 	})
 }
 
-// unquote removes the quotes around a value, or the comment after an unquoted value.
+// unquote removes the quotes around a value. From an unquoted value it removes a comment.
 func unquote(text string) (string, error) {
 	value := strings.TrimSpace(text)
 	if value != "" && (value[0] == '"' || value[0] == '\'') {
@@ -97,7 +97,7 @@ func unquote(text string) (string, error) {
 	return withoutComment(text), nil
 }
 
-// withoutComment removes a comment, which starts with # after a blank; any other # is part of the value.
+// withoutComment removes a comment, which starts with a # after a blank. Any other # is a part of the value.
 func withoutComment(text string) string {
 	for _, mark := range []string{" #", "\t#"} {
 		text, _, _ = strings.Cut(text, mark)

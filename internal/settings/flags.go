@@ -7,13 +7,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// AddFlags registers a flag for every setting, for commands that run the service.
+// AddFlags registers a flag for every setting, for the command that runs the server.
 func AddFlags(fs *pflag.FlagSet) { addFlags(fs, func(setting) bool { return true }) }
 
-// AddStoreFlags registers the flags of the store's settings and of logging. Load then reads only these settings.
+// AddStoreFlags registers the flags of the settings for the store and for logging. Load then reads only these settings.
 func AddStoreFlags(fs *pflag.FlagSet) { addFlags(fs, func(row setting) bool { return row.store }) }
 
-// AddLinkFlags registers the flags of the settings that determine the start of links to the service.
+// AddLinkFlags registers the flags of the settings that links to the service depend on.
 func AddLinkFlags(fs *pflag.FlagSet) { addFlags(fs, func(row setting) bool { return row.links }) }
 
 func addFlags(fs *pflag.FlagSet, wanted func(setting) bool) {
@@ -32,7 +32,7 @@ func (r setting) usage() string {
 	return fmt.Sprintf("%s (%s)", r.help, r.name)
 }
 
-// flagValue keeps a flag's text for Load, which checks all sources alike. It is empty unless the flag is given.
+// flagValue keeps a flag's text for Load, which checks all sources alike. It is empty if the flag is absent.
 type flagValue struct{ text, kind string }
 
 // String returns the text given on the command line.

@@ -13,8 +13,8 @@ import (
 	"github.com/signalbox/signalbox/internal/hosts"
 )
 
-// issuer accepts the URL of an OpenID Connect provider and keeps its spelling, which tokens repeat. http is only for
-// providers on the same machine: without TLS, an attacker on the network could sign in as anybody.
+// issuer accepts the URL of an OpenID Connect provider. It keeps the spelling, which tokens must repeat exactly. http is
+// only for providers on the same machine: without TLS, an attacker on the network could sign in as anybody.
 func issuer(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())) {
@@ -31,7 +31,7 @@ func loopback(host string) bool {
 	return host == "localhost" || err == nil && address.IsLoopback()
 }
 
-// roles accepts VALUE=ROLE,... or a JSON object, which values with commas need.
+// roles accepts VALUE=ROLE,... or a JSON object. Values with commas need the JSON object.
 func roles(text string) (map[string]string, error) {
 	given := map[string]string{}
 	if strings.HasPrefix(text, "{") {
@@ -56,7 +56,7 @@ func rolePairs(given map[string]string, text string) error {
 		if item = strings.TrimSpace(item); item == "" {
 			continue
 		}
-		at := strings.LastIndex(item, "=") // values may contain it
+		at := strings.LastIndex(item, "=") // the value may contain = too
 		if at < 0 {
 			return errors.New("is not VALUE=ROLE pairs separated by commas, for example admins=ADMIN,developers=MEMBER")
 		}

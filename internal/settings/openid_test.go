@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/internal/settings"
 )
 
-// TestLoad_OpenID has settings of OpenID Connect as people write them.
+// TestLoad_OpenID loads OpenID Connect settings in the forms that people write.
 func TestLoad_OpenID(t *testing.T) {
 	t.Parallel()
 	base := []string{"SIGNALBOX_OIDC_ISSUER=http://localhost:8081/realms/x/", "SIGNALBOX_OIDC_CLIENT_ID=signalbox", "SIGNALBOX_OIDC_ROLE_CLAIM=groups"}

@@ -15,15 +15,15 @@ import (
 
 const (
 	day          = 24 * time.Hour
-	maxDays      = 36500 // a century, far from overflowing a duration
+	maxDays      = 36500 // a century, which does not overflow a duration
 	minRetention = time.Hour
 	minHistory   = 1 << 20
 )
 
-// anyText accepts any text: another package parses it or opens the file.
+// anyText accepts any text. Another package parses it or opens the file.
 func anyText(text string) (string, error) { return text, nil }
 
-// hostPort accepts an address to listen on. The port must be a number: service names depend on files of the host.
+// hostPort accepts an address to listen on. The port must be a number: service names depend on the machine's files.
 func hostPort(text string) (string, error) {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil || !validHost(host) || !validPort(port) {
@@ -47,14 +47,14 @@ func validPort(port string) bool {
 	return err == nil
 }
 
-// anyPort reports whether the system chooses the port, so that two equal addresses do not collide.
+// anyPort reports whether the system chooses the port. Two equal addresses do not collide then.
 func anyPort(address string) bool {
 	_, port, err := net.SplitHostPort(address)
 	number, _ := strconv.Atoi(port)
 	return err == nil && number == 0
 }
 
-// publicURL accepts the base of links and removes the slash at its end, so that paths can be appended.
+// publicURL accepts the base of links. It removes a slash at the end, so that paths can be appended.
 func publicURL(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
@@ -66,7 +66,7 @@ func publicURL(text string) (string, error) {
 	return strings.TrimRight(text, "/"), nil
 }
 
-// postgresURL accepts a URL with one or more hosts. Each host is checked in its own URL, because net/url supports only one.
+// postgresURL accepts a URL with several hosts. It checks each host in its own URL, because net/url supports only one.
 func postgresURL(text string) (string, error) {
 	scheme, rest, found := strings.Cut(text, "://")
 	if !found || scheme != "postgres" && scheme != "postgresql" {
@@ -87,7 +87,7 @@ func postgresURL(text string) (string, error) {
 	return text, nil
 }
 
-// validDatabaseHost allows an empty host, which is a Unix socket, unless named is set.
+// validDatabaseHost reports whether a host is valid. An empty host means a Unix socket; it is refused if named is set.
 func validDatabaseHost(text string, named bool) bool {
 	u, err := url.Parse(text)
 	if err != nil || u.Fragment != "" || named && u.Hostname() == "" {
@@ -138,7 +138,7 @@ func networks(text string) ([]netip.Prefix, error) {
 	return prefixes, nil
 }
 
-// network parses one entry. IPv4 addresses written as IPv6 become IPv4, the form of dialed addresses.
+// network parses one entry. It converts IPv4 addresses written as IPv6 to IPv4, which is the form of dialed addresses.
 func network(item string) (netip.Prefix, bool) {
 	if addr, err := netip.ParseAddr(item); err == nil && addr.Zone() == "" {
 		addr = addr.Unmap()
@@ -154,7 +154,7 @@ func network(item string) (netip.Prefix, bool) {
 	return p.Masked(), true
 }
 
-// duration accepts Go durations and whole days before them: 30d, 1d12h.
+// duration accepts Go durations, optionally with whole days in front, such as 30d or 1d12h.
 func duration(text string) (time.Duration, bool) {
 	days, rest, found := strings.Cut(text, "d")
 	if !found {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestReference_Documented keeps docs/settings.md what the table says.
+// TestReference_Documented checks that docs/settings.md contains the table of settings.
 func TestReference_Documented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/settings.md")
@@ -21,7 +21,7 @@ func TestReference_Documented(t *testing.T) {
 	}
 }
 
-// TestReference_Deployed looks for settings in the files for deployment that no server knows.
+// TestReference_Deployed checks that the deployment files use no setting that does not exist.
 func TestReference_Deployed(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{configName: true}

@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/internal/settings"
 )
 
-// TestLoad_Rules runs each entry through Load: the empty message means accepted.
+// TestLoad_Rules passes each entry to Load. An empty message means that the entry is accepted.
 func TestLoad_Rules(t *testing.T) {
 	t.Parallel()
 	const (

@@ -10,49 +10,49 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Settings are the validated settings of one process. Empty means the default that table.go describes.
+// Settings are the validated settings of one process. An empty value means the default in table.go.
 type Settings struct {
-	Config               string            // the KEY=VALUE file that was read; empty when there was none
+	Config               string            // the KEY=VALUE file that was read; empty for none
 	Listen               string            // host:port of the service; an empty host means all addresses
 	MetricsListen        string            // host:port for /metrics; empty serves /metrics on Listen
 	Data                 string            // directory of the SQLite file and the key ring
-	Database             string            // PostgreSQL URL, possibly with several hosts; empty means SQLite; it may contain a password
-	BootstrapKey         string            // OWNER key to install at the first start; a secret
+	Database             string            // PostgreSQL URL, which may have several hosts and a password; empty means SQLite
+	BootstrapKey         string            // OWNER key that the first start installs; a secret
 	BootstrapKeyFile     string            // where the first start writes the OWNER key
 	BootstrapPlan        string            // plan of the first account, such as "free" or "jobs=pro,logging=free"; package plans parses it
-	PublicURL            string            // base of absolute links, without a slash at the end; empty means the request's Host
+	PublicURL            string            // base of absolute links, without a slash at the end; empty means the Host of the request
 	RateLimit            float64           // requests per second and key; 0 means no limit
 	StreamMaxAge         time.Duration     // how long an event socket may be open; 0 means forever
-	StreamSockets        int               // event sockets of this node; 0 means no limit
-	StreamAccountSockets int               // event sockets of one account on this node; 0 means half of StreamSockets
+	StreamSockets        int               // maximum number of event sockets on this node; 0 means no limit
+	StreamAccountSockets int               // maximum number of an account's event sockets on this node; 0 means half of StreamSockets
 	Plans                string            // file that replaces the built-in plans
 	OIDCIssuer           string            // the OpenID Connect provider; empty means none
-	OIDCClientID         string            // Signalbox's client at the provider
+	OIDCClientID         string            // the client id of Signalbox at the provider
 	OIDCClientSecret     string            // a secret; empty for a public client
-	OIDCRoleClaim        string            // the claim that OIDCRoles are about
-	OIDCRoles            map[string]string // roles by values of the claim; nil means that the provider gives none
-	OIDCDomains          []string          // domains of e-mail addresses, in lower case; nil or "*" means any
-	TrustedProxies       []netip.Prefix    // networks of proxies whose headers are trusted for clients' addresses
-	AllowNetworks        []netip.Prefix    // networks that jobs may reach although they are not public
+	OIDCRoleClaim        string            // the claim whose values OIDCRoles maps to roles
+	OIDCRoles            map[string]string // roles by values of the claim; nil means that the provider decides about no roles
+	OIDCDomains          []string          // allowed domains of e-mail addresses, in lower case; nil or "*" means any
+	TrustedProxies       []netip.Prefix    // networks of proxies that are trusted to send the addresses of clients
+	AllowNetworks        []netip.Prefix    // networks that are not public but that jobs may reach
 	Retention            time.Duration     // how long finished runs are kept
 	ChangesRetention     time.Duration     // how long the history of changes is kept
 	DatabaseConnections  int               // maximum number of connections of this node to PostgreSQL
 	HistoryBytes         int64             // maximum size of an account's history; 0 is no limit
 	PendingLimit         time.Duration     // how long a run may be pending before it is canceled
-	RunsInFlight         int               // requests of runs that this node makes at once
+	RunsInFlight         int               // maximum number of requests of runs that this node makes at once
 	TLSCert, TLSKey      string            // PEM files; both are empty for plain HTTP
-	Keyring              string            // file with the encryption keys, or the keys; a secret
+	Keyring              string            // file with the encryption keys, or the keys themselves; a secret
 	LogLevel             string            // debug, info, warn or error
 	LogFormat            string            // auto, text or json
-	Name                 string            // this node's name; it must stay the same after a restart, so that a node recognizes its own runs
+	Name                 string            // this node's name; it must survive a restart, so that the node recognizes its own runs
 	ShutdownTimeout      time.Duration     // how long requests and runs may take to finish after a signal to stop
-	TracesEnabled        bool              // the environment names an OTLP endpoint, which the tracing library reads itself
+	TracesEnabled        bool              // the environment names an OTLP endpoint; the tracing library reads it
 }
 
-// Load reads the settings from flags, the environment (as os.Environ returns it) and the file that --config or SIGNALBOX_CONFIG names.
-// Only settings with a flag in fs are read and checked, so that a command does not fail because of a setting it does not use; a nil
-// fs means all settings and no flags. An empty value counts as absent, except that an empty flag restores the default. Warnings are
-// returned with an error as well. The error has every problem, one per line, and no secrets.
+// Load reads the settings from flags, the environment (in the form of os.Environ) and the file that --config or SIGNALBOX_CONFIG
+// names. It reads and checks only settings that have a flag in fs, so that a command does not fail because of a setting that it does
+// not use. A nil fs means all settings and no flags. An empty value counts as absent, except that an empty flag restores the default.
+// Warnings are returned even with an error. The error has every problem, one per line, and no secrets.
 func Load(environ []string, fs *pflag.FlagSet) (Settings, []string, error) {
 	from := layers{flags: fs, environ: variables(environ)}
 	warnings := unknownVariables(from.environ)
@@ -70,12 +70,12 @@ func Load(environ []string, fs *pflag.FlagSet) (Settings, []string, error) {
 	return s, warnings, nil
 }
 
-// problems collects errors, so that one start reports all of them.
+// problems collects errors, so that a start reports all of them at once.
 type problems []error
 
 func (p *problems) add(errs ...error) { *p = append(*p, errs...) }
 
-// settings returns the given values, and defaults for settings without a value.
+// settings returns the given values, and the defaults of all other settings.
 func (l layers) settings(found *problems) Settings {
 	s := Settings{Name: hostName(), TracesEnabled: cmp.Or(l.environ[otlpEndpoint], l.environ[otlpTracesEndpoint]) != ""}
 	for _, row := range table {
@@ -93,7 +93,7 @@ func (l layers) settings(found *problems) Settings {
 	return s
 }
 
-// conflicts checks the rules that concern two settings.
+// conflicts checks the rules that involve two settings.
 func (s Settings) conflicts() []error {
 	var errs []error
 	if (s.TLSCert == "") != (s.TLSKey == "") {
@@ -105,7 +105,7 @@ func (s Settings) conflicts() []error {
 	return append(errs, s.openIDConflicts()...)
 }
 
-// openIDConflicts checks that OpenID Connect has all settings that it needs, and that roles for everybody are limited to domains.
+// openIDConflicts checks that OpenID Connect has all required settings. A role for everybody must be limited to domains.
 func (s Settings) openIDConflicts() []error {
 	var errs []error
 	refuse := func(wrong bool, sentence string) {

@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/internal/settings"
 )
 
-// comparePrefixes lets cmp compare addresses, whose fields are not exported.
+// comparePrefixes lets cmp compare addresses, which have unexported fields.
 var comparePrefixes = cmpopts.EquateComparable(netip.Prefix{})
 
 func defaults(t *testing.T) settings.Settings {
@@ -31,7 +31,7 @@ func defaults(t *testing.T) settings.Settings {
 	}
 }
 
-// allFlags parses a command line of the serving command.
+// allFlags parses a command line of the serve command.
 func allFlags(t *testing.T, args ...string) *pflag.FlagSet {
 	t.Helper()
 	fs := pflag.NewFlagSet("test", pflag.ContinueOnError)
@@ -114,7 +114,7 @@ func TestLoad_EverySettingFromEachSource(t *testing.T) {
 	}
 }
 
-// asFlags spells variables as flags, by the rule people are told.
+// asFlags converts variables to flags, by the documented rule.
 func asFlags(environ []string) []string {
 	args := make([]string, 0, len(environ))
 	for _, entry := range environ {
@@ -220,9 +220,9 @@ func TestLoad_UnknownVariables(t *testing.T) {
 	t.Parallel()
 	_, warnings, err := settings.Load([]string{
 		"SIGNALBOX_LISTN=secret", "SIGNALBOX_BOOTSTRAP_KEYS=secret", "SIGNALBOX_XYZZY=1", "SIGNALBOX_PORT=8080",
-		// Not ours to judge:
+		// Variables of other programs:
 		"SIGNALBOX_TEST_POSTGRES=x", "SIGNALBOX_URL=x", "SIGNALBOX_API_KEY=x", "SIGNALBOX_ENVIRONMENT=x", "SIGNALBOX_SERVICE=x", "PATH=/bin", "=C:=x", "odd",
-		// What Kubernetes adds for Services named signalbox and signalbox-db:
+		// Variables that Kubernetes adds for Services named signalbox and signalbox-db:
 		"SIGNALBOX_SERVICE_HOST=10.0.0.1", "SIGNALBOX_SERVICE_PORT=80", "SIGNALBOX_SERVICE_PORT_HTTP=80",
 		"SIGNALBOX_PORT_80_TCP=tcp://10.0.0.1:80", "SIGNALBOX_PORT_80_TCP_ADDR=10.0.0.1", "SIGNALBOX_DB_PORT=tcp://10.0.0.1:5432",
 	}, nil)

@@ -12,17 +12,17 @@ import (
 	"github.com/signalbox/signalbox/internal/naming"
 )
 
-// given is a value and its origin, for messages.
+// given is a value, and the origin of the value for messages.
 type given struct{ text, origin string }
 
 // layers are the three sources.
 type layers struct {
-	flags   *pflag.FlagSet // nil: every setting is read, without flags
+	flags   *pflag.FlagSet // nil means that every setting is read, without flags
 	environ map[string]string
 	file    map[string]given
 }
 
-// find returns a setting's value from the first source that has one. A setting without a registered flag is not read.
+// find returns a setting's value from the first source that has one. It ignores settings without a flag.
 func (l layers) find(row setting) (given, bool) {
 	if l.flags != nil {
 		flag := l.flags.Lookup(row.flag())
@@ -52,8 +52,8 @@ func variables(environ []string) map[string]string {
 	return named
 }
 
-// unknownVariables returns warnings about variables that look like misspelled settings. They are not errors: a newer version
-// or other software may share the environment.
+// unknownVariables returns warnings about variables that look like misspelled settings. They are not errors, because a newer
+// version or other software may share the environment.
 func unknownVariables(environ map[string]string) []string {
 	var warnings []string
 	for _, name := range slices.Sorted(maps.Keys(environ)) {
@@ -64,20 +64,20 @@ func unknownVariables(environ map[string]string) []string {
 	return warnings
 }
 
-// misspelt reports whether a name has the prefix SIGNALBOX_ but is not a setting or a variable of tests and clients.
+// misspelt reports whether a name starts with SIGNALBOX_ but is not a setting or a variable of tests and clients.
 func misspelt(name string) bool {
 	switch {
 	case !strings.HasPrefix(name, prefix), strings.HasPrefix(name, prefix+"TEST_"):
 		return false
-	case name == prefix+"URL", name == prefix+"API_KEY", name == prefix+"PROFILE": // commands that speak to a server read these
+	case name == prefix+"URL", name == prefix+"API_KEY", name == prefix+"PROFILE": // for commands that call a server
 		return false
-	case name == prefix+"ENVIRONMENT", name == prefix+"SERVICE": // and so do services
+	case name == prefix+"ENVIRONMENT", name == prefix+"SERVICE": // for services that use Signalbox
 		return false
 	}
 	return !slices.ContainsFunc(table, func(row setting) bool { return row.name == name })
 }
 
-// madeByKubernetes reports whether Kubernetes sets a variable in every pod for a Service named signalbox or signalbox-….
+// madeByKubernetes reports whether a variable is one that Kubernetes sets for a Service named signalbox or signalbox-….
 func madeByKubernetes(name, value string) bool {
 	if strings.HasSuffix(name, "_PORT") && regexp.MustCompile(`^(tcp|udp|sctp)://`).MatchString(value) {
 		return true
@@ -86,7 +86,7 @@ func madeByKubernetes(name, value string) bool {
 	return made.MatchString(name)
 }
 
-// suggestion returns a question with the nearest setting, or "" if none is near.
+// suggestion returns a question that names the most similar setting, or "" if none is similar.
 func suggestion(name string) string {
 	var known []string
 	for _, row := range table {

@@ -15,16 +15,16 @@ const (
 	otlpTracesEndpoint = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
 )
 
-// setting is one row of the table that everything else derives from.
+// setting is one row of the table. Flags, parsing and documentation derive from it.
 type setting struct {
-	name     string // the variable; the flag's name follows from it
+	name     string // the variable; the flag's name is derived from it
 	value    string // the value's placeholder in help texts
-	fallback string // the default, in the spelling a person would use
-	note     string // describes the default when fallback cannot
+	fallback string // the default, as a person would write it
+	note     string // describes a default that is not a fixed text
 	help     string
 	store    bool // also for commands that only open the store
 	links    bool // also for commands that print links to the service
-	secret   bool // messages do not contain the value
+	secret   bool // messages must not contain the value
 	set      func(*Settings, string) error
 }
 
@@ -33,7 +33,7 @@ func (r setting) flag() string {
 	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(r.name, prefix), "_", "-"))
 }
 
-// invalid returns an error with the origin of the value, the value unless it is a secret, and the rule.
+// invalid returns an error with the origin of the value, the rule, and the value unless it is secret.
 func (r setting) invalid(value given, rule error) error {
 	if r.secret {
 		return fmt.Errorf("%s: the value %w", value.origin, rule)
@@ -41,8 +41,8 @@ func (r setting) invalid(value given, rule error) error {
 	return fmt.Errorf("%s: %q %w", value.origin, value.text, rule)
 }
 
-// into returns a setter that parses the text and stores the result in a field. A parser's error continues the sentence
-// `SETTING: "value" …` and does not repeat the value.
+// into returns a setter that parses the text and stores the result in a field. The parser's error continues the
+// sentence `SETTING: "value" …`, so it does not repeat the value.
 func into[T any](field func(*Settings) *T, parse func(string) (T, error)) func(*Settings, string) error {
 	return func(s *Settings, text string) error {
 		value, err := parse(text)
@@ -53,7 +53,7 @@ func into[T any](field func(*Settings) *T, parse func(string) (T, error)) func(*
 	}
 }
 
-// configSetting names the settings file. It is read first, because the file is a source of all other settings.
+// configSetting names the settings file. It is read first, because the file is a source of the other settings.
 //
 //nolint:gochecknoglobals // nothing changes it
 var configSetting = setting{name: configName, value: "FILE", note: "none", store: true,

@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// connected lists who is connected, as texts.
+// connected lists the open connections as texts.
 func (w *world) connected(t testing.TB) (shown []string) {
 	t.Helper()
 	var page struct {
@@ -43,8 +43,7 @@ func (w *world) connected(t testing.TB) (shown []string) {
 	return shown
 }
 
-// TestConnections_OfAllNodes: who connects is listed, by every node, until they
-// leave.
+// TestConnections_OfAllNodes: every node lists the connections of all nodes until they close.
 func TestConnections_OfAllNodes(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -74,8 +73,8 @@ func TestConnections_OfAllNodes(t *testing.T) {
 	})
 }
 
-// TestTopics_All: jobs, environments and keys are for those who ask; the others
-// see what they always did.
+// TestTopics_All: events of jobs, environments and keys go only to sockets that ask for all
+// topics.
 func TestTopics_All(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.New(t, "sqlite"))
@@ -94,7 +93,7 @@ func TestTopics_All(t *testing.T) {
 		event("environment_deleted", "qa", end-1), event("flag_changed", "made", end)}
 	all.expect(want...)
 	few.expect(want[4])
-	// The same for those who resume, from the log and from the history.
+	// Resuming sockets get the same, from the log and from the history.
 	for range 2 {
 		resumed := w.openWith(t, url.Values{"api_key": {w.Key}, "topics": {"all"}, "since": {strconv.FormatInt(since, 10)}})
 		resumed.next()

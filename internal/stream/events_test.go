@@ -56,7 +56,7 @@ func TestEvents_EveryKind(t *testing.T) {
 		event("logger_deleted", "a.b", base+9), bulk("loggers_changed", base+12),
 		fmt.Sprintf(`{"event":"group_changed","id":"<\"ö\">","seq":%d}`, base+13), event("group_deleted", "g", base+14),
 	)
-	// The same from the history, for one that was away.
+	// A socket that was away gets the same events from the history.
 	again := w.open(t, strconv.FormatInt(base, 10))
 	if got := again.next(); got.Seq != base {
 		t.Errorf("it does not go on after %d: %s", base, got.text)
@@ -73,7 +73,7 @@ func TestEvents_ChangeIsReadable(t *testing.T) {
 		p := w.open(t, "")
 		p.next()
 		var making sync.WaitGroup
-		defer making.Wait() // the event may be here before the response
+		defer making.Wait() // the event may arrive before the response
 		making.Go(func() {
 			for i := range 20 {
 				w.makeFlag(t, fmt.Sprint("f-", i))

@@ -11,23 +11,23 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// frame is one event, or several events that belong together, encoded once for all sockets.
+// frame is one event, or several events that belong together. It is encoded once for all sockets.
 type frame struct {
 	seq     int64
-	at      int64 // when the change was made, in microseconds
+	at      int64 // when the change was committed, in microseconds
 	text    []byte
 	events  int
-	restart bool // the history was rewound, and numbers are used again
+	restart bool // the history was rewound, and sequence numbers are used again
 	other   bool // only for sockets that want all topics
 }
 
-// appendFrame encodes a whole frame as servers send it, not masked. Events are too small to be compressed.
+// appendFrame encodes a whole frame as servers send it, unmasked. Events are too small to compress.
 func appendFrame(to []byte, kind int, payload []byte) []byte {
 	const final, mediumLength, smallest = 0x80, 126, 125
 	to = append(to, final|byte(kind))
 	if len(payload) <= smallest {
 		to = append(to, byte(len(payload)))
-	} else { // no payload of ours has 64 KiB
+	} else { // our payloads are smaller than 64 KiB
 		to = append(to, mediumLength)
 		to = binary.BigEndian.AppendUint16(to, uint16(len(payload))) //nolint:gosec // see above
 	}
@@ -38,7 +38,7 @@ func textFrame(payload []byte) []byte {
 	return appendFrame(make([]byte, 0, len(payload)+4), websocket.TextMessage, payload)
 }
 
-// eventFrame encodes the event of a change, or returns false if the change has none.
+// eventFrame encodes the event of a change. It returns false if the change has no event.
 func eventFrame(change changes.Change) (frame, bool) {
 	name := change.Event()
 	other := name == ""
@@ -67,7 +67,7 @@ func connectedFrame(seq int64, server string) []byte {
 	return textFrame(append(text, '}'))
 }
 
-// product lists the kinds of resource that clients load together.
+// product is a list of kinds of resources that clients load together.
 type product []string
 
 // products returns all products, in the order of their bulk events.
@@ -75,7 +75,7 @@ func products() []product {
 	return []product{{"flag"}, {"config"}, {"logger", "log_group"}}
 }
 
-// bulkFrame encodes the event that makes clients load a whole product.
+// bulkFrame encodes the event that makes clients load all resources of a product.
 func (p product) bulkFrame(seq int64) frame {
 	bulk, _ := eventFrame(changes.Change{Kind: p[0], Key: changes.AllKeys, Seq: seq})
 	return bulk
@@ -91,13 +91,13 @@ func reloadFrame(seq, at int64) frame {
 	return reload
 }
 
-// quoted returns a JSON string without HTML escapes, which keys do not need here.
+// quoted returns a text as a JSON string without HTML escapes.
 func quoted(text string) []byte {
 	encoded, _ := rawjson.Encode(text) // a string always encodes
 	return encoded
 }
 
-// level returns the base level of a logger's document as JSON, null if it inherits.
+// level returns the base level in a logger's document as JSON. It is null if the level is inherited.
 func level(document json.RawMessage) []byte {
 	var logger struct {
 		Level *string `json:"level"`

@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/background"
 )
 
-// heartbeatTicks is how many ticks a heartbeat interval has. Sockets are spread over the ticks.
+// heartbeatTicks is how many ticks a heartbeat interval has. Heartbeats are spread over the ticks.
 const heartbeatTicks = 60
 
 // maintain checks all sockets and sends heartbeats until ctx ends.
@@ -21,7 +21,7 @@ func (h *Hub) maintain(ctx context.Context) {
 			switch {
 			case now-s.lastRead.Load() > h.silenceLimit():
 				s.cut(silent())
-			case now > s.expires.Load(): // before the key: a peer that never takes the close frame is cut
+			case now > s.expires.Load(): // checked before the key, so that a peer that never reads the close frame is disconnected
 				s.expire()
 			case !s.credential.isValid(wall):
 				s.end(s.credential.ended())

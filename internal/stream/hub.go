@@ -22,11 +22,11 @@ import (
 
 // Source is the part of the store that the hub reads.
 type Source interface {
-	// Version returns the number of an account's last change.
+	// Version returns the sequence number of an account's last change.
 	Version(ctx context.Context, account string) (int64, error)
-	// EventsAfter returns up to limit changes after a number, or fewer when they are large.
+	// EventsAfter returns up to limit changes after seq, or fewer if they are large.
 	EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error)
-	// ChangedKinds returns the given kinds that changed since an instant.
+	// ChangedKinds returns the kinds, out of the given ones, that have changed since a time.
 	ChangedKinds(ctx context.Context, account string, since time.Time, kinds ...string) ([]string, error)
 }
 
@@ -34,26 +34,26 @@ type Source interface {
 type Meter interface {
 	SocketOpened(how string) // fresh, resumed or resynced
 	SocketClosed(reason string)
-	EventsSent(count int)      // once for every socket
-	PushLag(lag time.Duration) // how long after a change its event was sent
+	EventsSent(count int)      // counts an event once per socket
+	PushLag(lag time.Duration) // the time from a change to the sending of its event
 }
 
-// Options are the operator's choices, and values that tests make smaller.
+// Options are settings of the operator, and values that tests make smaller.
 type Options struct {
 	Server string // the name in the first frame
-	// MaxAge is how long a socket may be open, minus a random part of up to a fifth; zero means no limit.
+	// MaxAge is how long a socket may be open. A random part, up to a fifth, is subtracted. Zero means no limit.
 	MaxAge  time.Duration
-	Sockets int // how many may be open on this node; zero means no limit
-	// AccountSockets is how many sockets of this node one account may have; zero means half of Sockets.
+	Sockets int // how many sockets this node may have; zero means no limit
+	// AccountSockets is how many sockets one account may have on this node; zero means half of Sockets.
 	AccountSockets int
 
 	// Heartbeat is the interval of pings; zero means 30 s. A peer that is silent for three intervals is disconnected.
 	Heartbeat time.Duration
-	Queue     int // how many events a socket may be behind; zero means 1024
-	Replay    int // how many changes are replayed at most; zero means 2000
-	// Reconnect is the time over which sockets whose keys are in doubt connect again; zero means a minute.
+	Queue     int // how many events a socket may lag behind; zero means 1024
+	Replay    int // how many changes a resuming client may have missed; zero means 2000
+	// Reconnect is the period over which sockets reconnect if their keys must be checked again; zero means a minute.
 	Reconnect time.Duration
-	// CloseTimeout is how long a peer may take to accept the close frame; zero means 10 s. It may take a fifth to answer.
+	// CloseTimeout is how long a peer may take to read the close frame; zero means 10 s. Its answer may take a fifth.
 	CloseTimeout time.Duration
 }
 
@@ -73,27 +73,27 @@ type Hub struct {
 	Options
 	source Source
 	meter  Meter
-	now    func() time.Time // the clock by which keys expire
+	now    func() time.Time // the clock that decides whether keys have expired
 
 	created  time.Time
 	upgrader websocket.Upgrader
 	workers  []*worker
-	sockets  sync.WaitGroup // reservations, and goroutines that wait for slow readers
+	sockets  sync.WaitGroup // counts reservations, and goroutines that wait for slow readers
 	loops    background.Loop
-	stopped  context.Context // ends when Stop no longer waits for peers
+	stopped  context.Context // ends when Stop stops waiting for peers
 	finish   context.CancelFunc
-	opened   atomic.Uint32 // sockets so far, to spread them
+	opened   atomic.Uint32 // counts all sockets so far, to spread them over the workers
 
 	mu       sync.Mutex
 	accounts map[string]*subscribers
-	lastSeq  map[string]int64 // the last number that the feed reported, by account
-	// invalid holds by account the last number that clients may know of a rewound history.
+	lastSeq  map[string]int64 // the last sequence number that the feed reported, by account
+	// invalid has, by account, the last sequence number before the history was rewound. Clients may still know it.
 	invalid  map[string]int64
 	count    int
 	stopping bool
 }
 
-// New creates a hub. The caller subscribes Hear, Missed and Rewound to the feed, after the authenticator.
+// New creates a hub. The caller must subscribe Hear, Missed and Rewound to the feed after the authenticator.
 func New(source Source, meter Meter, now func() time.Time, options Options) *Hub {
 	options.setDefaults()
 	h := &Hub{
@@ -107,7 +107,7 @@ func New(source Source, meter Meter, now func() time.Time, options Options) *Hub
 	return h
 }
 
-// Start begins to send events.
+// Start starts sending events.
 func (h *Hub) Start(ctx context.Context) {
 	loops := []func(context.Context){h.maintain}
 	for _, each := range h.workers {
@@ -116,7 +116,7 @@ func (h *Hub) Start(ctx context.Context) {
 	h.loops.Start(ctx, loops...)
 }
 
-// clock is monotonic: setting the machine's time must not close sockets.
+// clock returns a monotonic time, so that setting the machine's clock closes no sockets.
 func (h *Hub) clock() int64 { return int64(time.Since(h.created)) }
 
 // Hear receives a change from the feed. It never blocks.
@@ -136,7 +136,7 @@ func (h *Hub) Hear(change changes.Change) {
 	}
 }
 
-// reported records the last number of the feed and returns the account's subscribers.
+// reported stores the last sequence number of the feed and returns the account's subscribers.
 func (h *Hub) reported(account string, seq int64) *subscribers {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -145,7 +145,7 @@ func (h *Hub) reported(account string, seq int64) *subscribers {
 }
 
 // Missed makes the clients of an account load everything, because changes were removed before this node read them. Such a
-// change may have revoked a key, so all clients connect again within a minute. Missed never blocks.
+// change may have revoked a key, so all clients must also reconnect within a minute. Missed never blocks.
 func (h *Hub) Missed(account string, upTo int64) {
 	if subs := h.reported(account, upTo); subs != nil {
 		subs.reload(h.Queue, upTo, h.now())
@@ -153,7 +153,7 @@ func (h *Hub) Missed(account string, upTo int64) {
 	}
 }
 
-// keyChanged updates a key's expiry. If the key no longer works, it closes the sockets of the key and of its sessions.
+// keyChanged updates a key's expiry. If the key no longer works, it closes the sockets of the key and its sessions.
 func (h *Hub) keyChanged(subs *subscribers, change changes.Change) {
 	var after struct {
 		Status    accounts.Status `json:"status"`
@@ -179,7 +179,7 @@ func (h *Hub) sessionEnded(subs *subscribers, id string) {
 	h.closeInvalid(subs, affected)
 }
 
-// credentials returns the matching credentials of an account's sockets.
+// credentials returns the credentials of an account's sockets for which match is true.
 func (h *Hub) credentials(subs *subscribers, match func(*credential) bool) (found []*credential) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -204,8 +204,8 @@ func (h *Hub) closeInvalid(subs *subscribers, changed []*credential) {
 	})
 }
 
-// Rewound makes all clients load everything and connect again within a minute, because the history was rewound. seen
-// holds the last numbers of the accounts before that.
+// Rewound makes all clients load everything and reconnect within a minute, because the history was rewound. seen has
+// the accounts' last sequence numbers before the rewind.
 func (h *Hub) Rewound(seen map[string]int64) {
 	h.mu.Lock()
 	clear(h.lastSeq)
@@ -214,7 +214,7 @@ func (h *Hub) Rewound(seen map[string]int64) {
 	}
 	for _, subs := range h.accounts {
 		for _, each := range subs.credentials {
-			each.revoked.Store(false) // the revocation may be undone
+			each.revoked.Store(false) // the rewind may have undone the revocation
 		}
 	}
 	h.mu.Unlock()
@@ -224,9 +224,9 @@ func (h *Hub) Rewound(seen map[string]int64) {
 	}
 }
 
-// reconnect makes an account's sockets connect again, each at a random moment.
+// reconnect makes all sockets of an account reconnect, each at a random time.
 func (h *Hub) reconnect(subs *subscribers) {
-	subs.reconnects.Add(1) // first, so that a socket that is being opened sees it
+	subs.reconnects.Add(1) // first, so that sockets that are being opened see it
 	subs.each((*socket).reconnectSoon)
 	h.wake(subs)
 }
@@ -237,7 +237,7 @@ func (h *Hub) allSubscribers() []*subscribers {
 	return slices.Collect(maps.Values(h.accounts))
 }
 
-// EachConnection visits the open sockets and their positions.
+// EachConnection visits the open sockets and the sequence numbers that they have reached.
 func (h *Hub) EachConnection(visit func(connection *connections.Connection, seq int64)) {
 	h.eachSocket(func(s *socket) {
 		s.mu.Lock()
@@ -247,18 +247,18 @@ func (h *Hub) EachConnection(visit func(connection *connections.Connection, seq 
 	})
 }
 
-// reservation is the place of a socket that is being opened: events after the reservation are kept for the socket.
+// reservation is the place of a socket that is being opened. Events after the reservation are kept for the socket.
 type reservation struct {
 	subs       *subscribers
 	credential *credential
-	next       int64 // position in the log
-	lastSeq    int64 // the last number that the feed reported before the reservation
-	invalid    int64 // no client can resume from a number up to this; -1 means none
-	reconnects int64 // of the subscribers; a later reconnect is for this socket too
+	next       int64 // the position in the log
+	lastSeq    int64 // the last sequence number that the feed reported before
+	invalid    int64 // clients cannot resume from sequence numbers up to this one; -1 means none
+	reconnects int64 // the subscribers' counter; if it grows later, this socket reconnects too
 	recent     *recent
 }
 
-// reserve takes a place among the account's subscribers.
+// reserve reserves a place among the account's subscribers.
 func (h *Hub) reserve(caller accounts.Caller) (reservation, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -289,7 +289,7 @@ func (h *Hub) reserve(caller accounts.Caller) (reservation, error) {
 	}, nil
 }
 
-// checkLimits refuses another socket when the node stops or a limit is reached.
+// checkLimits refuses a new socket if the node is stopping or a limit is reached.
 func (h *Hub) checkLimits(subs *subscribers) error {
 	switch {
 	case h.stopping:
@@ -334,7 +334,7 @@ func (h *Hub) remove(s *socket) {
 	h.meter.SocketClosed(s.ending.metric)
 }
 
-// flush offers a socket its unsent frames now.
+// flush offers a socket its unsent frames at once.
 func (h *Hub) flush(s *socket) {
 	h.meter.EventsSent(s.flush(s.subs.log.Load(), newFrameWriter()))
 }

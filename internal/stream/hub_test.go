@@ -22,8 +22,8 @@ import (
 	"github.com/signalbox/signalbox/internal/stream"
 )
 
-// stage is a hub on a server of its own with a history in memory, for tests with
-// other times and sizes than a node's.
+// stage is a hub on its own server with a history in memory. Its tests use times and sizes that
+// a node does not have.
 type stage struct {
 	*stream.Hub
 	t      testing.TB
@@ -31,13 +31,13 @@ type stage struct {
 
 	mu      sync.Mutex
 	history map[string][]changes.Change
-	floor   int64 // changes up to it are forgotten
+	floor   int64 // changes up to this number are removed
 	broken  error
-	calls   int                         // of the history
-	asked   int                         // how often what changed recently
-	during  func(context.Context) error // called while a socket is opened, before its key is checked again
+	calls   int                         // reads of the history
+	asked   int                         // how often ChangedKinds was called
+	during  func(context.Context) error // called while a socket is opened, before the second check of its key
 
-	ahead atomic.Int64 // how far the clock that keys expire by is ahead
+	ahead atomic.Int64 // how far the clock of key expiries is ahead
 
 	opened, closed sync.Map // word -> *atomic.Int64
 	sent           atomic.Int64
@@ -77,7 +77,7 @@ func (s *stage) stop(within time.Duration) {
 	s.Stop(ctx)
 }
 
-// serve accepts every request, as the account and with the key in the query.
+// serve accepts every request. The query names the account and the key.
 func (s *stage) serve(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	caller := accounts.Caller{Account: here, KeyID: query.Get("key")}
@@ -141,7 +141,7 @@ func (s *stage) record(change changes.Change) changes.Change {
 	return change
 }
 
-// rewind removes changes after a number and reports it to the hub.
+// rewind removes the changes after a sequence number and tells the hub.
 func (s *stage) rewind(to int64) {
 	s.mu.Lock()
 	was := int64(len(s.history[here]))

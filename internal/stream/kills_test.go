@@ -21,13 +21,13 @@ import (
 
 const flagNames = 30
 
-// replica is a client that keeps a copy of the account's flags: by events, and
-// by loading everything when it must.
+// replica is a client that keeps a copy of the account's flags. It follows events, and loads
+// everything when it must.
 type replica struct {
 	*world
 	t      *testing.T
 	flags  map[string]any
-	since  int64 // -1 does not resume
+	since  int64 // -1 means not to resume
 	events []string
 	resync int
 }
@@ -66,7 +66,7 @@ func (r *replica) load() map[string]any {
 	return flags
 }
 
-// apply takes a frame into the copy; only then it counts as known.
+// apply applies a frame to the copy, and then remembers its sequence number.
 func (r *replica) apply(got message) {
 	switch got.Event {
 	case "flag_changed":
@@ -88,7 +88,7 @@ func (r *replica) apply(got message) {
 	}
 }
 
-// connect opens a socket, which is cut at a moment that it does not choose.
+// connect opens a socket that the test cuts at a random time.
 func (r *replica) connect(cutAfter time.Duration) {
 	query := url.Values{"api_key": {r.Key}}
 	if r.since >= 0 {
@@ -115,7 +115,7 @@ func (r *replica) connect(cutAfter time.Duration) {
 	}
 }
 
-// finish follows the stream until it has the last change.
+// finish follows the stream until it has received the last change.
 func (r *replica) finish() {
 	r.makeFlag(r.t, "last")
 	var p *peer
@@ -134,7 +134,7 @@ func (r *replica) finish() {
 	}
 }
 
-// endure lets a replica live through its kills while flags are written.
+// endure cuts a replica's connections while flags are written.
 func (r *replica) endure() {
 	writing, enough := context.WithCancel(r.t.Context())
 	var writers sync.WaitGroup

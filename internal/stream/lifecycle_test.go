@@ -26,8 +26,8 @@ func TestHeartbeat_SentWhileIdle(t *testing.T) {
 	storetest.Wait(t, 3*soon, "five heartbeats came to one socket", func() bool { return s.answered(5) == 5 })
 }
 
-// answered opens a socket and answers its heartbeats until there were enough, or
-// it ends: a busy machine may answer too late.
+// answered opens a socket and answers its heartbeats. It stops after enough of them, or when
+// the socket ends, because a busy machine may answer too late.
 func (s *stage) answered(enough int) (count int) {
 	s.t.Helper()
 	p, _ := s.open("")
@@ -52,9 +52,9 @@ func TestHeartbeat_SilentPeerIsDropped(t *testing.T) {
 	storetest.Wait(t, 3*soon, "only the silent peer is dropped", func() bool { return s.outlives(heartbeat) })
 }
 
-// outlives opens a silent socket and one that sends protocol pings, waits until
-// the silent one is dropped, and reports whether the other is still open. A busy
-// machine may pause for too long between two pings.
+// outlives opens a silent socket and a socket that sends protocol pings, and waits until the
+// silent one is dropped. It reports whether the other is still open. A busy machine may pause
+// too long between two pings.
 func (s *stage) outlives(heartbeat time.Duration) bool {
 	s.t.Helper()
 	dropped := count(&s.closed, "silent").Load()
@@ -156,7 +156,7 @@ func TestKey_EndedClosesItsSockets(t *testing.T) {
 	})
 }
 
-// expireSoon gives a key an expiry that is still ahead when the node receives it.
+// expireSoon gives a key an expiry that has not passed when the node receives it.
 func (w *world) expireSoon(t testing.TB, key madeKey) {
 	t.Helper()
 	for ahead := 300 * time.Millisecond; ; ahead *= 2 {
@@ -181,7 +181,8 @@ func TestKey_ExpiredClosesItsSockets(t *testing.T) {
 	p.ends(websocket.ClosePolicyViolation, soon)
 }
 
-// The feed may report a change of the key between its check and the reservation.
+// The feed may report a change of the key between the first check of the key and the
+// reservation.
 func TestKey_CheckedAgainWhileOpening(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Sockets: 1, Heartbeat: unhurried})
@@ -242,12 +243,11 @@ func TestOpen_AccountLimitIsHalf(t *testing.T) {
 	}
 }
 
-// A rewound history may undo the revocation of a key while its sockets are being
-// closed.
+// A rewound history may undo the revocation of a key while the key's sockets are being closed.
 func TestRewound_KeyWorksAgain(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{CloseTimeout: 500 * time.Millisecond})
-	s.open("key=k") // it is not read again, so it never answers the close frame
+	s.open("key=k") // the test does not read it, so it never answers the close frame
 	s.commit(changes.Change{Kind: accounts.KindKey, Key: "k", Action: changes.Revoked, After: keyDocument(t, accounts.Revoked, nil)})
 	s.rewind(0)
 	p, _ := s.open("key=k")
@@ -256,8 +256,8 @@ func TestRewound_KeyWorksAgain(t *testing.T) {
 	p.expect(event("flag_changed", "f", 1))
 }
 
-// Keys may be rewound as well, so they are checked again, also those of sockets
-// that are being opened.
+// Keys may be rewound too, so all of them are checked again, including the keys of sockets that
+// are being opened.
 func TestRewound_AllReconnect(t *testing.T) {
 	t.Parallel()
 	for name, each := range map[string]struct {
@@ -296,7 +296,7 @@ func TestOpen_StoreFails(t *testing.T) {
 	s.mu.Lock()
 	s.broken = nil
 	s.mu.Unlock()
-	s.open("") // the places were given back
+	s.open("") // the places are free again
 }
 
 func TestStop_ClosesWith1012(t *testing.T) {
@@ -352,7 +352,7 @@ func TestStop_PeerDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	atBest(t, 5*time.Second, func() time.Duration {
 		s := newStage(t, stream.Options{})
-		s.open("") // it never reads that it is closed
+		s.open("") // never reads the close frame
 		began := time.Now()
 		s.stop(200 * time.Millisecond)
 		return time.Since(began)
@@ -363,7 +363,7 @@ func TestSocket_TLS(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Queue: 1 << 16}, (*httptest.Server).StartTLS)
 	p, _ := s.open("")
-	for range 5000 { // more than the buffers hold: a goroutine waits for the reader
+	for range 5000 { // more than the buffers hold, so that a goroutine waits for the reader
 		s.commit(flagChange(strings.Repeat("x", 200)))
 	}
 	for seq := range int64(5000) {

@@ -22,15 +22,15 @@ import (
 )
 
 const (
-	// soon is how long something that happens at once may take on a busy machine.
+	// soon is how long an immediate event may take on a busy machine.
 	soon = 20 * time.Second
-	// unhurried is a heartbeat interval at which sockets are checked ten times a
-	// second and no busy machine makes a peer look silent.
+	// unhurried is a long heartbeat interval. Sockets are still checked ten times a second, but
+	// no peer seems silent on a busy machine.
 	unhurried = 6 * time.Second
 )
 
-// atBest checks that the quickest of five attempts takes at most a time: a busy
-// machine may spoil an attempt, but not every one.
+// atBest checks that the fastest of five attempts takes at most the given time. A busy machine
+// may slow some attempts, but not all.
 func atBest(t *testing.T, most time.Duration, attempt func() time.Duration) {
 	t.Helper()
 	quickest := attempt()
@@ -56,7 +56,7 @@ type message struct {
 	text   string
 }
 
-// world is a node, its database opened a second time, and its first account.
+// world is a node with its first account, and a second connection to its database.
 type world struct {
 	*apptest.Node
 	database storetest.Database
@@ -130,7 +130,7 @@ func (w *world) send(t testing.TB, method, path, body string) (int, string) {
 	return response.StatusCode, string(text)
 }
 
-// awaitReady waits until the node takes requests.
+// awaitReady waits until the node accepts requests.
 func (w *world) awaitReady(t testing.TB) {
 	t.Helper()
 	storetest.Wait(t, soon, "the node is ready", func() bool {
@@ -145,7 +145,7 @@ func (w *world) makeFlag(t testing.TB, id string) {
 	w.call(t, http.MethodPost, "/api/v1/flags", fmt.Sprintf(`{"data":{"id":%q,"type":"flag","attributes":{"type":"BOOLEAN","default":false}}}`, id), http.StatusCreated)
 }
 
-// record writes changes of any kind, as the products do, in one transaction.
+// record writes changes of any kind in one transaction, as the products do.
 func (w *world) record(t testing.TB, several ...changes.Change) {
 	t.Helper()
 	if err := w.write(t.Context(), several...); err != nil {
@@ -164,7 +164,7 @@ func (w *world) write(ctx context.Context, several ...changes.Change) error {
 	})
 }
 
-// head is the account's last number.
+// head returns the account's last sequence number.
 func (w *world) head(t testing.TB) int64 {
 	t.Helper()
 	heads, err := w.db.Heads(t.Context())
@@ -189,7 +189,7 @@ type peer struct {
 	t testing.TB
 }
 
-// target is where sockets are opened.
+// target returns the URL of the event socket.
 func (w *world) target(query url.Values) string {
 	return "ws" + strings.TrimPrefix(w.URL, "http") + "/api/ws/v1/events?" + query.Encode()
 }
@@ -215,7 +215,7 @@ func (w *world) openWith(t testing.TB, query url.Values) *peer {
 	return &peer{Conn: conn, t: t}
 }
 
-// next gives the next frame that is no heartbeat.
+// next returns the next frame that is not a heartbeat.
 func (p *peer) next() message {
 	p.t.Helper()
 	got, err := p.read(soon)
@@ -254,7 +254,7 @@ func (p *peer) expect(texts ...string) {
 	}
 }
 
-// ends expects the socket to be closed with a code after any events.
+// ends checks that the socket is closed with a code, possibly after further events.
 func (p *peer) ends(code int, within time.Duration) {
 	p.t.Helper()
 	for {
@@ -269,15 +269,15 @@ func (p *peer) ends(code int, within time.Duration) {
 	}
 }
 
-// event is the text of an event about one resource.
+// event returns the text of an event about one resource.
 func event(name, id string, seq int64) string {
 	return fmt.Sprintf(`{"event":%q,"id":%q,"seq":%d}`, name, id, seq)
 }
 
-// bulk is the text of an event without id.
+// bulk returns the text of an event without an id.
 func bulk(name string, seq int64) string { return fmt.Sprintf(`{"event":%q,"seq":%d}`, name, seq) }
 
-// everything are the events that make a client load all again.
+// everything returns the events that make a client load everything again.
 func everything(seq int64) []string {
 	return []string{bulk("flags_changed", seq), bulk("configs_changed", seq), bulk("loggers_changed", seq)}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// delay commits changes one after the other and returns the median time until
-// all peers received them.
+// delay commits changes one after the other. It returns the median time until all peers have
+// received a change.
 func delay(t *testing.T, w *world, peers []*peer, rounds int, commit func(id string) error) time.Duration {
 	t.Helper()
 	var all []time.Duration
@@ -38,7 +38,7 @@ func delay(t *testing.T, w *world, peers []*peer, rounds int, commit func(id str
 	return all[len(all)/2]
 }
 
-// threeNodes are nodes on one PostgreSQL with a socket on each.
+// threeNodes starts nodes on one PostgreSQL database, and opens a socket on each.
 func threeNodes(t *testing.T, database storetest.Database, reach storetest.Database) (*world, []*peer) {
 	t.Helper()
 	w := newWorld(t, database)
@@ -46,7 +46,7 @@ func threeNodes(t *testing.T, database storetest.Database, reach storetest.Datab
 	for range 2 {
 		other := *w
 		other.Node = anotherNode(t, reach)
-		other.awaitReady(t) // on a busy machine its clock may not have been compared yet
+		other.awaitReady(t) // on a busy machine, its clock may not be compared yet
 		peers = append(peers, other.open(t, ""))
 	}
 	for _, p := range peers {
@@ -64,15 +64,15 @@ func TestNodes_EventReachesAll(t *testing.T) {
 	})
 }
 
-// A notification may be lost: a cut connection, or PgBouncer in transaction
-// mode, which passes none on.
+// A notification may be lost: the connection may be cut, and PgBouncer in transaction mode
+// drops all notifications.
 func TestNodes_WithoutNotification(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	w, peers := threeNodes(t, database, database)
 	raw := database.Raw(t)
 	silently := func(id string) error {
-		// What the store writes, without the notification.
+		// This writes the same rows as the store, without the notification.
 		_, err := raw.ExecContext(t.Context(), `WITH numbered AS (UPDATE accounts SET change_seq = change_seq + 1 WHERE id = $1 RETURNING change_seq)
 			INSERT INTO changes (account_id, seq, kind, key, action, actor_type, actor_id, actor_name, created_at)
 			SELECT $1, change_seq, 'flag', $2, 'updated', '', '', '', $3 FROM numbered`, w.account, id, time.Now().UnixMicro())

@@ -21,8 +21,8 @@ import (
 // Recheck authenticates a caller again.
 type Recheck = func(context.Context) (accounts.Caller, error)
 
-// Open upgrades a request to a socket, or returns an error without having sent anything. recheck authenticates the caller
-// again, once the hub receives changes of the caller's key.
+// Open upgrades a request to a socket, or returns an error before anything was sent. recheck authenticates the caller
+// again, after the hub has begun to receive changes of the caller's key.
 func (h *Hub) Open(w http.ResponseWriter, r *http.Request, caller accounts.Caller, wanted connections.Subscription, recheck Recheck) error {
 	if r.ProtoMajor != 1 || !websocket.IsWebSocketUpgrade(r) {
 		return notAnUpgrade("Connection: Upgrade and Upgrade: websocket over HTTP/1.1 are needed")
@@ -37,7 +37,7 @@ func (h *Hub) Open(w http.ResponseWriter, r *http.Request, caller accounts.Calle
 	expires := reserved.credential.expires.Load()
 	caller, err = recheck(ctx)
 	if err == nil {
-		reserved.credential.expires.CompareAndSwap(expires, caller.ExpiresAt) // a change that came meanwhile is newer
+		reserved.credential.expires.CompareAndSwap(expires, caller.ExpiresAt) // a concurrent change is newer and stays
 		err = h.open(ctx, w, r, reserved, wanted)
 	}
 	if err == nil {
@@ -45,7 +45,7 @@ func (h *Hub) Open(w http.ResponseWriter, r *http.Request, caller accounts.Calle
 	}
 	h.release(reserved.subs, reserved.credential)
 	switch {
-	case errors.Is(err, errLeft): // no one would read an answer
+	case errors.Is(err, errLeft): // nobody would read an answer
 		return nil
 	case h.stopped.Err() != nil:
 		return stopping()
@@ -72,13 +72,13 @@ func (h *Hub) open(ctx context.Context, w http.ResponseWriter, r *http.Request, 
 	s.alive()
 	s.setHandlers()
 	h.meter.SocketOpened(begin.how)
-	// A new goroutine: the request's goroutine has a large stack, which an idle socket would keep.
+	// Use a new goroutine, because the request's goroutine has a large stack that an idle socket would keep.
 	go s.run(begin.events, reserved.reconnects)
 	return nil
 }
 
-// run adds the socket to its shard and reads until the connection ends. events is the number of events in the first
-// frames. reconnects is the count at the reservation: if it has grown, this socket must reconnect too.
+// run adds the socket to its shard and reads until the connection ends. events is how many events the first frames
+// have. reconnects is the subscribers' counter at the reservation; if it has grown, this socket must reconnect too.
 func (s *socket) run(events int, reconnects int64) {
 	s.shard.add(s)
 	if s.subs.reconnects.Load() != reconnects {
@@ -89,7 +89,7 @@ func (s *socket) run(events int, reconnects int64) {
 	s.hub.mu.Lock()
 	stopping := s.hub.stopping
 	s.hub.mu.Unlock()
-	switch { // Stop closes only the sockets that it found
+	switch { // Stop closes only the sockets that were added before
 	case s.hub.stopped.Err() != nil:
 		s.cut(cutAtStop())
 	case stopping:
@@ -98,7 +98,7 @@ func (s *socket) run(events int, reconnects int64) {
 	s.read()
 }
 
-// maxAge returns when a socket that opens now is too old. The time is random, so that sockets do not all close together.
+// maxAge returns when a socket that opens now is too old, with jitter, so that sockets do not all close together.
 func (h *Hub) maxAge() int64 {
 	if h.MaxAge <= 0 {
 		return math.MaxInt64
@@ -107,14 +107,14 @@ func (h *Hub) maxAge() int64 {
 	return h.clock() + int64(h.MaxAge) - early
 }
 
-// errLeft says that the peer went away during the handshake.
+// errLeft means that the peer disconnected during the handshake.
 var errLeft = errors.New("the peer left during the handshake")
 
-// newUpgrader returns an upgrader for small read buffers and no write buffers: the hub writes the frames.
+// newUpgrader returns an upgrader with a small read buffer and no write buffer, because the hub writes the frames.
 func newUpgrader() websocket.Upgrader {
 	return websocket.Upgrader{
 		HandshakeTimeout: 5 * time.Second, ReadBufferSize: readBuffer, WriteBufferPool: &sync.Pool{},
-		CheckOrigin: func(*http.Request) bool { return true }, // the API checks it where a cookie authenticates
+		CheckOrigin: func(*http.Request) bool { return true }, // the API checks the origin if a cookie authenticates
 		Error:       func(http.ResponseWriter, *http.Request, int, error) {},
 	}
 }
@@ -138,7 +138,7 @@ func notAnUpgrade(detail string) error {
 	return fault.New(fault.Validation, "This is a WebSocket endpoint, and the request does not open a WebSocket: %s.", detail)
 }
 
-// hijackable hijacks the connection behind the wrappers of a response.
+// hijackable hijacks the connection of a response writer that is wrapped.
 type hijackable struct {
 	http.ResponseWriter
 	hijacked bool

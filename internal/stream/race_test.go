@@ -13,8 +13,8 @@ import (
 	"github.com/signalbox/signalbox/internal/suite"
 )
 
-// It is for the race detector: sockets open, resume, receive and leave while
-// events never stop.
+// This test is for the race detector: sockets open, resume, receive and leave while events are
+// sent all the time.
 func TestHub_SocketsComeAndGo(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Heartbeat: 300 * time.Millisecond, MaxAge: 2 * time.Second, Queue: 256, Replay: 1 << 20})
@@ -45,7 +45,7 @@ func TestHub_SocketsComeAndGo(t *testing.T) {
 	t.Logf("%d sockets received %d events", sockets, received.Load())
 }
 
-// live opens a socket, reads some events, which must follow each other, and
+// live opens a socket and reads some events, which must have consecutive numbers. Then it
 // leaves in one of several ways.
 func live(t *testing.T, s *stage) int64 {
 	head, err := s.Version(t.Context(), here)
@@ -62,12 +62,12 @@ func live(t *testing.T, s *stage) int64 {
 	for range rand.IntN(150) {
 		got, err := p.read(soon)
 		if err != nil {
-			return count // too slow, or silent for too long
+			return count // closed as too slow or silent for too long
 		}
 		if got.Event == "flag_changed" {
 			count++
 		}
-		if last > 0 && got.Seq != last+1 && got.ID != "" { // bulk events say that the node could not keep up
+		if last > 0 && got.Seq != last+1 && got.ID != "" { // bulk events mean that the node was too slow
 			t.Errorf("after %d came %s", last, got.text)
 		}
 		last = got.Seq

@@ -7,22 +7,22 @@ import (
 )
 
 const (
-	recentPeriod    = time.Hour        // fresh clients are told of changes up to this age
+	recentPeriod    = time.Hour        // fresh clients are told about changes that are at most this old
 	recentCacheTime = 10 * time.Second // how long an answer is reused
 )
 
-// recent caches which kinds of resource changed lately, so that a connecting fleet costs one query. A kind may stay in the
-// cache for too long; then a client loads it once more than necessary.
+// recent caches which kinds of resources have changed lately, so that many connecting clients cost one query. If a kind
+// stays in the cache for too long, a client loads it once more than necessary.
 type recent struct {
 	mu    sync.Mutex
 	asked time.Time
 	kinds map[string]bool
-	upTo  int64 // every change up to this number is included
+	upTo  int64 // includes every change up to this sequence number
 }
 
 func newRecent() *recent { return &recent{kinds: map[string]bool{}} }
 
-// add includes a change that the feed reported.
+// add adds a change that the feed reported.
 func (r *recent) add(seq int64, kinds ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -32,7 +32,7 @@ func (r *recent) add(seq int64, kinds ...string) {
 	}
 }
 
-// get returns the kinds, or false if the cache is too old or lacks changes up to head.
+// get returns the kinds. It returns false if the cache is too old or lacks changes up to head.
 func (r *recent) get(head int64) (kinds map[string]bool, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -42,7 +42,7 @@ func (r *recent) get(head int64) (kinds map[string]bool, known bool) {
 	return maps.Clone(r.kinds), true
 }
 
-// store keeps an answer that includes every change up to head, and returns it with the kinds reported since.
+// store caches an answer that includes every change up to head, and returns it with the kinds added since.
 func (r *recent) store(kinds []string, head int64, asked time.Time) map[string]bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

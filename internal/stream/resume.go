@@ -9,13 +9,13 @@ import (
 	"github.com/signalbox/signalbox/internal/connections"
 )
 
-// beginning holds the first frames of a socket and the position where it continues.
+// beginning has the first frames of a socket, and the position where it continues.
 type beginning struct {
 	how    string // fresh, resumed or resynced
 	text   []byte // the first frames
-	events int    // how many events are among them
+	events int    // how many events the first frames have
 	next   int64  // the position in the log
-	seq    int64  // the last number that the first frames cover
+	seq    int64  // the last sequence number that the first frames include
 }
 
 func (b *beginning) add(each frame) {
@@ -41,7 +41,7 @@ func (h *Hub) beginning(ctx context.Context, reserved reservation, wanted connec
 	return h.resync(begin), nil
 }
 
-// beginFresh begins the stream of a client that names no number: it tells which products changed recently.
+// beginFresh begins the stream of a client without a since. It tells which products changed recently.
 func (h *Hub) beginFresh(ctx context.Context, reserved reservation, begin beginning) (beginning, error) {
 	kinds, err := h.changedRecently(ctx, reserved, begin.seq)
 	if err != nil {
@@ -56,7 +56,7 @@ func (h *Hub) beginFresh(ctx context.Context, reserved reservation, begin beginn
 	return begin, nil
 }
 
-// changedRecently returns the kinds that changed within the last hour, at least up to head.
+// changedRecently returns the kinds that changed in the last hour. It includes every change up to head.
 func (h *Hub) changedRecently(ctx context.Context, reserved reservation, head int64) (map[string]bool, error) {
 	if kinds, known := reserved.recent.get(head); known {
 		return kinds, nil
@@ -69,7 +69,7 @@ func (h *Hub) changedRecently(ctx context.Context, reserved reservation, head in
 	return reserved.recent.store(found, head, asked), nil
 }
 
-// resume continues after a number: from the log if it reaches back that far, else from the history.
+// resume continues after the sequence number since: from the log if that has all later events, else from the history.
 func (h *Hub) resume(ctx context.Context, reserved reservation, begin beginning, since int64, allTopics bool) (beginning, error) {
 	resumed := beginning{how: "resumed", text: connectedFrame(since, h.Server), next: begin.next, seq: since}
 	if since == begin.seq {
@@ -87,7 +87,7 @@ func (h *Hub) resume(ctx context.Context, reserved reservation, begin beginning,
 		return beginning{}, err
 	}
 	last := since + int64(len(missed))
-	if last < begin.seq || missed[len(missed)-1].Seq != last { // retention has removed some
+	if last < begin.seq || missed[len(missed)-1].Seq != last { // retention has removed some changes
 		return h.resync(begin), nil
 	}
 	for _, change := range missed {
@@ -99,7 +99,7 @@ func (h *Hub) resume(ctx context.Context, reserved reservation, begin beginning,
 	return resumed, nil
 }
 
-// resync makes a client load everything, because the changes that it missed are unknown.
+// resync makes a client load everything, because the changes that it missed are not known.
 func (h *Hub) resync(begin beginning) beginning {
 	begin.how, begin.text = "resynced", connectedFrame(begin.seq, h.Server)
 	begin.add(reloadFrame(begin.seq, 0))

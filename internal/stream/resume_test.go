@@ -62,8 +62,8 @@ func TestResume_UnknownNumber(t *testing.T) {
 		if _, err := database.Raw(t).ExecContext(t.Context(), `DELETE FROM changes WHERE seq <= $1`, head-1); err != nil {
 			t.Fatal(err)
 		}
-		// On a node that has no log: it may take a while until another notices that
-		// the sockets above are closed, and drops its own.
+		// Use a node without a log. The first node may take a while to notice that the sockets
+		// above are closed, and keeps its log until then.
 		other := *w
 		other.Node = anotherNode(t, database)
 		p := other.open(t, strconv.FormatInt(head-2, 10))
@@ -148,10 +148,10 @@ func TestResume_WithoutSinceToldRecentChanges(t *testing.T) {
 	p.next()
 	w.record(t, changes.Change{Kind: "flag", Key: "old", Action: changes.Updated}, changes.Change{Kind: "log_group", Key: "g", Action: changes.Updated})
 	p.expect(event("flag_changed", "old", w.head(t)-1), event("group_changed", "g", w.head(t)))
-	p = w.open(t, "") // this node knows it from the feed
+	p = w.open(t, "") // this node has the change from the feed
 	p.next()
 	p.expect(bulk("flags_changed", w.head(t)), bulk("loggers_changed", w.head(t)))
-	// Another node, which knows nothing from the feed, and history that is older than an hour.
+	// Another node has nothing from the feed, and the history is older than an hour.
 	if _, err := database.Raw(t).ExecContext(t.Context(), `UPDATE changes SET created_at = created_at - 3601000000 WHERE kind = 'flag'`); err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestMissed_ClientsReload(t *testing.T) {
 	s.commit(flagChange("g"))
 	p.expect(event("flag_changed", "g", 2))
 	s.Missed(here, 4)
-	p.expect(everything(4)...) // without waiting for the next change
+	p.expect(everything(4)...) // does not wait for the next change
 	s.Hear(changes.Change{Account: here, Seq: 5, Kind: "flag", Key: "h"})
 	p.expect(event("flag_changed", "h", 5))
 }
@@ -186,7 +186,7 @@ func TestRewound_ClientsReload(t *testing.T) {
 	p, _ := s.open("since=5")
 	s.rewind(2)
 	p.expect(everything(0)...)
-	s.commit(flagChange("again")) // the socket has received this number before
+	s.commit(flagChange("again")) // reuses a sequence number that the socket has received before
 	p.expect(event("flag_changed", "again", 3))
 	p, first := s.open("since=5")
 	if first.Seq != 3 {
@@ -195,7 +195,7 @@ func TestRewound_ClientsReload(t *testing.T) {
 	p.expect(everything(3)...)
 }
 
-// The new history may have the number that a client knows of the old one.
+// After a rewind, the new history reuses sequence numbers that clients know from the old one.
 func TestRewound_NobodyResumesFromOldNumbers(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Replay: 3})
@@ -206,7 +206,7 @@ func TestRewound_NobodyResumesFromOldNumbers(t *testing.T) {
 	for range 8 {
 		s.commit(flagChange("again"))
 	}
-	for since, doubtful := range map[string]bool{"0": true, "2": true, "5": true, "8": true, "9": false} { // 10 is the last
+	for since, doubtful := range map[string]bool{"0": true, "2": true, "5": true, "8": true, "9": false} { // the last number is 10
 		p, first := s.open("since=" + since)
 		if resumed := strconv.FormatInt(first.Seq, 10) == since; resumed == doubtful {
 			t.Errorf("after %s the stream begins with %s", since, first.text)
@@ -219,12 +219,12 @@ func TestRewound_NobodyResumesFromOldNumbers(t *testing.T) {
 	}
 }
 
-// A fresh socket is told what changed in the last hour, and the feed, which the
-// answer comes from, may be behind the database.
+// A fresh socket is told which products changed in the last hour. This comes from the feed,
+// which may lag behind the database.
 func TestResume_FeedIsBehind(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{})
-	s.open("") // nothing changed recently, which is cached
+	s.open("") // caches that nothing changed recently
 	change := s.record(flagChange("f"))
 	p, first := s.open("")
 	if first.Seq != 1 {
@@ -237,7 +237,7 @@ func TestResume_FeedIsBehind(t *testing.T) {
 	s.mu.Lock()
 	s.asked = 0
 	s.mu.Unlock()
-	p, _ = s.open("") // what the feed reported is known without asking
+	p, _ = s.open("") // changes from the feed are known without a query
 	p.expect(bulk("flags_changed", 2), bulk("configs_changed", 2))
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// signIn returns the cookie of a new session of the owner's key, and its id.
+// signIn opens a session with the owner's key, and returns its cookie and its id.
 func (w *world) signIn(t *testing.T) (cookie, id string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.URL+"/api/v1/sessions", strings.NewReader(`{"api_key":"`+w.Key+`"}`))
@@ -27,7 +27,7 @@ func (w *world) signIn(t *testing.T) (cookie, id string) {
 		t.Fatalf("got %d without a session", response.StatusCode)
 	}
 	for _, session := range w.sessions(t) {
-		id = max(id, session) // the newest
+		id = max(id, session) // the newest session has the largest id
 	}
 	return response.Cookies()[0].String(), id
 }
@@ -41,7 +41,7 @@ func (w *world) sessions(t *testing.T) (ids []string) {
 	return ids
 }
 
-// listen opens a socket with a session, as a browser does on our own pages.
+// listen opens a socket with a session, as a browser does on the console's own pages.
 func (w *world) listen(t *testing.T, cookie string) *websocket.Conn {
 	t.Helper()
 	at, err := url.Parse(w.URL)
@@ -61,7 +61,7 @@ func (w *world) listen(t *testing.T, cookie string) *websocket.Conn {
 	return conn
 }
 
-// TestSession_EndClosesSockets on the node that ends the session and on another.
+// TestSession_EndClosesSockets: the end of a session closes its sockets, also on another node.
 func TestSession_EndClosesSockets(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {

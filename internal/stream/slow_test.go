@@ -26,7 +26,7 @@ import (
 	"github.com/signalbox/signalbox/internal/suite"
 )
 
-// stuck opens a socket whose peer reads nothing after the handshake.
+// stuck opens a socket whose peer stops reading after the handshake.
 func (s *stage) stuck(query string) net.Conn {
 	s.t.Helper()
 	conn := s.ask(query)
@@ -38,7 +38,7 @@ func (s *stage) stuck(query string) net.Conn {
 	return conn
 }
 
-// ask sends the request of a socket over a connection that holds little.
+// ask sends the request for a socket over a connection with small buffers.
 func (s *stage) ask(query string) net.Conn {
 	s.t.Helper()
 	dialer := net.Dialer{}
@@ -51,7 +51,7 @@ func (s *stage) ask(query string) net.Conn {
 		s.t.Fatal(err)
 	}
 	if s.server.TLS != nil {
-		conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // the peer is this test's
+		conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // the test's own server
 	}
 	_, err = fmt.Fprintf(conn, "GET /?%s HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
 		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n", query)
@@ -61,16 +61,15 @@ func (s *stage) ask(query string) net.Conn {
 	return conn
 }
 
-// flood commits events until the kernel holds no more of them for anybody who
-// does not read.
+// flood commits enough events to fill the kernel's buffers of all sockets that are not read.
 func (s *stage) flood() {
 	for range 1500 {
 		s.commit(flagChange(strings.Repeat("x", 200)))
 	}
 }
 
-// readers are sockets that keep up: one with every worker of the hub, so that
-// all workers do.
+// readers are sockets that are read without delay. Every worker of the hub serves one of them,
+// so progress of all readers means progress of all workers.
 type readers struct {
 	*stage
 	peers    []*peer
@@ -88,7 +87,7 @@ func (s *stage) readers() *readers {
 	return r
 }
 
-// follow reads everything from number 1 on, until a flag is called the last.
+// follow reads all events from number 1 until the flag named last.
 func (r *readers) follow(last string) {
 	for i, p := range r.peers {
 		r.reading.Go(func() {
@@ -106,7 +105,7 @@ func (r *readers) follow(last string) {
 	}
 }
 
-// behind is how many events the slowest of them has not read.
+// behind returns how many events the slowest reader has not read.
 func (r *readers) behind(seq int64) (most int64) {
 	for i := range r.progress {
 		most = max(most, seq-r.progress[i].Load())
@@ -122,8 +121,8 @@ func TestSlowReader_ClosedWith1013AndResumes(t *testing.T) {
 	quick := s.readers()
 	quick.follow("last")
 	events, sockets := int64(0), int64(1+len(quick.peers))
-	// What the kernel holds for the slow one counts as sent. When so much does not,
-	// the slow one is far behind its queue, whatever else is on its way.
+	// Bytes in the kernel's buffer for the slow socket count as sent. With this many unsent
+	// events, the slow socket is certainly far beyond its queue.
 	for unsent := int64(0); unsent < (10+sockets)*queue; unsent = events*sockets - s.sent.Load() {
 		storetest.Wait(t, soon, "the quick ones keep up", func() bool { return quick.behind(events) < queue/4 })
 		events = s.commit(flagChange(strings.Repeat("x", 200)))
@@ -156,7 +155,7 @@ func TestSlowReader_ClosedWith1013AndResumes(t *testing.T) {
 	storetest.Wait(t, soon, "it is counted", func() bool { return count(&s.closed, "slow_reader").Load() == 1 })
 }
 
-// After an outage the feed reports thousands of changes without a pause.
+// After an outage, the feed reports thousands of changes at once.
 func TestSlowReader_NotWhenNodeIsBehind(t *testing.T) {
 	t.Parallel()
 	for name, rewound := range map[string]bool{"an outage": false, "an outage that rewound the history": true} {
@@ -179,10 +178,10 @@ func TestSlowReader_NotWhenNodeIsBehind(t *testing.T) {
 			for _, p := range peers {
 				p.expect(everything(last)...)
 			}
-			// The node has caught up when its workers are done, a moment later.
+			// The node has caught up a moment later, when its workers are done.
 			all := int64(len(peers) * len(everything(last)))
 			storetest.Wait(t, soon, "everything is counted", func() bool { return s.sent.Load() == all })
-			for range 100 { // and then it goes on as ever
+			for range 100 { // afterward it works as usual
 				last = s.commit(flagChange("g"))
 				for _, p := range peers {
 					p.expect(event("flag_changed", "g", last))
@@ -212,12 +211,12 @@ func TestStuckReader_SendingIsCut(t *testing.T) {
 	s := newStage(t, stream.Options{Queue: 16, Heartbeat: unhurried, CloseTimeout: 300 * time.Millisecond})
 	s.flood()
 	conn := s.stuck("since=0")
-	ping := []byte{0x89, 0x80, 0, 0, 0, 0} // masked, without payload
+	ping := []byte{0x89, 0x80, 0, 0, 0, 0} // masked and without a payload
 	for {
 		if _, err := conn.Write(ping); err != nil {
 			return
 		}
-		s.commit(flagChange("f")) // at a pace at which the workers keep up, if not now then soon
+		s.commit(flagChange("f")) // slowly enough for the workers to keep up
 		select {
 		case <-time.After(20 * time.Millisecond):
 		case <-t.Context().Done():
@@ -226,7 +225,7 @@ func TestStuckReader_SendingIsCut(t *testing.T) {
 	}
 }
 
-// crowd are healthy sockets of a stage whose delays are measured.
+// crowd has the healthy sockets of a stage, and measures the delays of their events.
 type crowd struct {
 	*stage
 	began  []time.Time
@@ -260,7 +259,7 @@ func (c *crowd) reset() {
 	c.began, c.delays = make([]time.Time, measuredEvents), make([]atomic.Int64, measuredEvents*c.size)
 }
 
-// note takes the time of an event whose id is its number in the round.
+// note records when an event arrived. The id of the event is its number in the round.
 func (c *crowd) note(socket int, got message) {
 	var number int
 	if _, err := fmt.Sscanf(got.ID, "round-%d", &number); err != nil {
@@ -272,8 +271,7 @@ func (c *crowd) note(socket int, got message) {
 	}
 }
 
-// round sends some events one after the other and returns the 99th percentile
-// of all delays.
+// round sends events one after the other, and returns the 99th percentile of all delays.
 func (c *crowd) round() time.Duration {
 	for i := range measuredEvents {
 		c.began[i] = time.Now()
@@ -292,14 +290,14 @@ func (c *crowd) round() time.Duration {
 	return time.Duration(all[len(all)*99/100])
 }
 
-// transports are the ways that a node is reached.
+// transports returns the ways in which clients connect to a node.
 func transports() map[string]func(*httptest.Server) {
 	return map[string]func(*httptest.Server){"plain": (*httptest.Server).Start, "TLS": (*httptest.Server).StartTLS}
 }
 
-// Rounds with and without stuck readers take turns, so that both see the same
-// noise of the machine. With the few sockets of the short form a delay is mostly
-// noise; it finds readers that others wait for, and the long form all else.
+// Rounds with and without stuck readers alternate, so that noise of the machine affects both.
+// The short form has few sockets, so its delays are mostly noise: it finds only readers that
+// block others. The long form finds smaller delays too.
 func TestStuckReader_DelaysNobody(t *testing.T) {
 	for name, start := range transports() {
 		t.Run(name, func(t *testing.T) { stuckReadersDelayNobody(t, start) })
@@ -308,7 +306,7 @@ func TestStuckReader_DelaysNobody(t *testing.T) {
 
 func stuckReadersDelayNobody(t *testing.T, start func(*httptest.Server)) {
 	healthy, stuckOnes, rounds := suite.Scale(50, 1000), suite.Scale(10, 50), suite.Scale(1, 5)
-	options := stream.Options{Queue: 1 << 20, Heartbeat: time.Hour} // nobody is dropped, however long it takes
+	options := stream.Options{Queue: 1 << 20, Heartbeat: time.Hour} // no socket is dropped, even if it takes long
 	clean, burdened := newStage(t, options, start), newStage(t, options, start)
 	for range stuckOnes {
 		burdened.stuck("")
@@ -319,7 +317,7 @@ func stuckReadersDelayNobody(t *testing.T, start func(*httptest.Server)) {
 	without.round()
 	with.round()
 	ratio, limit := 0.0, suite.Scale(20.0, 1.5)
-	for range 5 { // a busy machine may spoil an attempt
+	for range 5 { // a busy machine may slow an attempt
 		var withs, withouts []time.Duration
 		for range rounds {
 			withouts, withs = append(withouts, without.round()), append(withs, with.round())
@@ -340,7 +338,7 @@ func stuckReadersDelayNobody(t *testing.T, start func(*httptest.Server)) {
 	}
 }
 
-// inTime checks that do ends without waiting for a peer.
+// inTime checks that do returns without waiting for a peer.
 func inTime(t *testing.T, what string, do func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -355,7 +353,7 @@ func inTime(t *testing.T, what string, do func()) {
 	}
 }
 
-// A resumed stream begins with more than the kernel holds for a peer.
+// The first frames of a resumed stream are larger than the kernel's buffer.
 func TestStuckReader_DelaysNoRevocation(t *testing.T) {
 	t.Parallel()
 	for name, start := range transports() {
@@ -397,7 +395,7 @@ func TestStuckReader_DelaysNoStop(t *testing.T) {
 	}
 }
 
-// A socket may be on its way in when the others are cut.
+// A socket may be opening while Stop cuts the others.
 func TestStop_SocketBeingOpened(t *testing.T) {
 	t.Parallel()
 	for name, each := range map[string]struct {
@@ -442,7 +440,7 @@ func TestStuckReader_SilentIsCut(t *testing.T) {
 	for name, start := range transports() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			atBest(t, 4*time.Second, func() time.Duration { // it would be longer if one waited for the other
+			atBest(t, 4*time.Second, func() time.Duration { // takes longer if one socket waits for the other
 				s := newStage(t, stream.Options{Heartbeat: 200 * time.Millisecond}, start)
 				s.flood()
 				for range 10 {

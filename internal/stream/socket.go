@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	readBuffer  = 128      // for what peers send: "pong", and control frames
+	readBuffer  = 128      // peers send only "pong" and control frames
 	readLimit   = 4 << 10  // the largest message that a peer may send
-	writeBuffer = 32 << 10 // the kernel's buffer for a reader that stopped
+	writeBuffer = 32 << 10 // the size of the kernel's send buffer
 	maxPortion  = 16 << 10 // how many bytes are offered to the kernel at once
-	maxReplies  = 1 << 10  // how many bytes are kept for a peer that sends pings and does not read
+	maxReplies  = 1 << 10  // how many bytes are queued for a peer that sends pings and does not read
 )
 
-// ending says why a socket is closed. Without a code no close frame is sent; metric is a label.
+// ending says why a socket is closed. If code is 0, no close frame is sent. metric is a label.
 type ending struct {
 	code   int
 	reason string
@@ -32,7 +32,7 @@ func silent() ending    { return ending{metric: "silent"} }
 func cutAtStop() ending { return ending{metric: "shutdown"} }
 
 func endedByPeer(code int) ending {
-	if code == websocket.CloseNoStatusReceived { // must not be sent
+	if code == websocket.CloseNoStatusReceived { // this code must not be sent
 		code = websocket.CloseNormalClosure
 	}
 	return ending{code, "", "peer"}
@@ -58,25 +58,25 @@ type socket struct {
 	ws         *websocket.Conn
 	conn       connection
 	shard      *shard
-	index      int    // in the shard, guarded by its lock
-	tick       uint16 // of the heartbeat interval, at which the heartbeat is due
+	index      int    // in the shard, guarded by the shard's lock
+	tick       uint16 // the tick of the heartbeat interval at which the heartbeat is sent
 
 	allTopics  bool
-	connection *connections.Connection // as the list shows it
+	connection *connections.Connection // its entry in the list of connections
 
 	lastRead atomic.Int64 // the hub's clock when the peer last sent anything
-	expires  atomic.Int64 // the hub's clock when it is too old
+	expires  atomic.Int64 // the hub's clock when the socket is too old
 
 	mu sync.Mutex
-	// next is the position of the first frame that was not taken; seq is the largest number that was taken.
+	// next is the position of the first frame not yet taken. seq is the largest sequence number taken.
 	next, seq int64
-	unsent    []byte // goes before any frame
+	unsent    []byte // is sent before any frame of the log
 	waiting   bool   // a goroutine waits for the peer to read
-	closing   bool   // nothing follows unsent
+	closing   bool   // nothing is sent after unsent
 	ending    ending
 }
 
-// flush offers unsent frames to the socket, without waiting, and returns how many events it took.
+// flush offers unsent frames to the kernel without waiting, and returns how many events the kernel accepted.
 func (s *socket) flush(log *eventLog, w *frameWriter) (sent int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +130,7 @@ func (s *socket) take(log *eventLog, w *frameWriter) (text []byte, events int) {
 	return text, events
 }
 
-// checkPosition closes the socket if the log has dropped frames that the socket needs and that no summary replaces.
+// checkPosition closes the socket if the log dropped frames that the socket needs and that no summary replaces.
 func (s *socket) checkPosition(log *eventLog) {
 	switch {
 	case s.next >= log.first:
@@ -141,31 +141,31 @@ func (s *socket) checkPosition(log *eventLog) {
 	}
 }
 
-// queueClose makes a close frame the last thing that is sent.
+// queueClose queues a close frame, which is the last thing that is sent.
 func (s *socket) queueClose(why ending) {
 	if s.closing {
 		return
 	}
 	s.closing, s.ending = true, why
-	s.expires.Store(s.hub.clock() + int64(s.hub.CloseTimeout)) // for a peer that never takes the close frame
+	s.expires.Store(s.hub.clock() + int64(s.hub.CloseTimeout)) // for a peer that never reads the close frame
 	s.unsent = appendFrame(s.unsent, websocket.CloseMessage, websocket.FormatCloseMessage(why.code, why.reason))
 }
 
-// delivered bounds the wait for the peer's answer once the close frame is out.
+// delivered bounds the wait for the peer's answer after the close frame was sent.
 func (s *socket) delivered() {
 	if s.closing && s.unsent == nil {
-		_ = s.conn.SetReadDeadline(time.Now().Add(s.hub.closeReplyTimeout())) // it fails when the socket is closed already
+		_ = s.conn.SetReadDeadline(time.Now().Add(s.hub.closeReplyTimeout())) // fails only if the socket is already closed
 	}
 }
 
-// wait writes to a slow reader until it has caught up or the connection is closed.
+// wait writes to a slow reader until the reader has caught up or the connection is closed.
 func (s *socket) wait() {
 	w := newFrameWriter()
 	for {
 		s.mu.Lock()
 		s.delivered()
 		text, events := s.take(s.subs.log.Load(), w)
-		s.waiting = len(text) > 0 // else the worker serves the socket again
+		s.waiting = len(text) > 0 // if false, the worker serves the socket again
 		s.mu.Unlock()
 		if len(text) == 0 {
 			return
@@ -178,7 +178,7 @@ func (s *socket) wait() {
 	}
 }
 
-// send sends a heartbeat or an answer before any later events, unless the peer does not read.
+// send sends a heartbeat or an answer before later events. If the peer does not read, the text is dropped.
 func (s *socket) send(text []byte) {
 	s.mu.Lock()
 	if !s.closing && len(s.unsent) < maxReplies {
@@ -188,7 +188,7 @@ func (s *socket) send(text []byte) {
 	s.hub.flush(s)
 }
 
-// end closes the socket after the unsent bytes.
+// end closes the socket after the unsent bytes are sent.
 func (s *socket) end(why ending) {
 	s.mu.Lock()
 	s.queueClose(why)
@@ -196,7 +196,7 @@ func (s *socket) end(why ending) {
 	s.hub.flush(s)
 }
 
-// reconnectSoon makes the peer connect again at a random moment.
+// reconnectSoon makes the peer reconnect at a random time.
 func (s *socket) reconnectSoon() {
 	moment := s.hub.clock() + rand.Int64N(int64(s.hub.Reconnect)) //nolint:gosec // spreading needs no secrecy
 	s.mu.Lock()
@@ -206,7 +206,7 @@ func (s *socket) reconnectSoon() {
 	}
 }
 
-// expire closes a socket that is too old. If the peer did not take the close frame, it cuts the connection.
+// expire closes a socket that is too old. If the peer has not read the close frame, it cuts the connection.
 func (s *socket) expire() {
 	s.mu.Lock()
 	closing := s.closing
@@ -229,7 +229,7 @@ func (s *socket) cut(why ending) {
 	s.conn.cut()
 }
 
-// read reads until the connection ends. Messages of peers only show that they are alive.
+// read reads until the connection ends. A message from the peer only shows that the peer is alive.
 func (s *socket) read() {
 	for {
 		if _, _, err := s.ws.NextReader(); err != nil {

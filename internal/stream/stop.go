@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	// closeWindow is the time over which many sockets are closed: not all clients should return at once.
+	// closeWindow is the period over which sockets are closed, so that clients do not all return at once.
 	closeWindow = 3 * time.Second
 	closeStep   = 25 * time.Millisecond
 )
 
-// Stop closes all sockets with 1012, over a few seconds if ctx lasts that long, and ends the hub.
+// Stop closes all sockets with 1012, over a few seconds if ctx allows it, and ends the hub.
 func (h *Hub) Stop(ctx context.Context) {
 	h.mu.Lock()
 	h.stopping = true
@@ -29,7 +29,7 @@ func (h *Hub) Stop(ctx context.Context) {
 	case <-time.After(h.closeReplyTimeout()):
 	case <-ctx.Done():
 	}
-	h.finish() // first, because eachSocket misses a socket that is being opened
+	h.finish() // first, because eachSocket misses sockets that are being opened
 	h.eachSocket(func(s *socket) { s.cut(cutAtStop()) })
 	<-ended
 	h.loops.Stop()
@@ -47,13 +47,13 @@ func (h *Hub) closeAll(ctx context.Context) {
 			s.end(shuttingDown())
 		}
 		select {
-		case <-ctx.Done(): // the rest at once
+		case <-ctx.Done(): // close the rest at once
 		case <-ticker.C:
 		}
 	}
 }
 
-// perStep returns how many sockets to close at each step: one a millisecond, or more if the time is short.
+// perStep returns how many sockets to close per step: one per millisecond, or more if the time is short.
 func perStep(ctx context.Context, sockets int) int {
 	window := min(closeWindow, time.Duration(sockets)*time.Millisecond)
 	if deadline, limited := ctx.Deadline(); limited {

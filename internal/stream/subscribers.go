@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	noFloor = math.MaxInt64 // no number is above it
-	slack   = 8             // the log may exceed its limit by limit/slack, so that it is not copied for every event
+	noFloor = math.MaxInt64 // no sequence number is above it
+	slack   = 8             // the log may exceed its limit by limit/slack, so that not every event copies it
 )
 
-// eventLog is an account's log at one moment. Later versions share its frames and add more.
+// eventLog is a version of an account's log. Later versions share its frames and add more.
 type eventLog struct {
-	// first is the position of the oldest frame, which replaces all frames from the position summarized on.
+	// first is the position of the oldest frame. That frame replaces all frames since the position summarized.
 	first, summarized int64
 	frames            []frame
 }
@@ -26,7 +26,7 @@ type eventLog struct {
 // end returns the position of the next frame.
 func (l *eventLog) end() int64 { return l.first + int64(len(l.frames)) }
 
-// summarize returns the log with one frame that makes clients reload. It replaces the frames from a position on.
+// summarize returns a log in which one frame, which makes clients reload, replaces all frames since from.
 func (l *eventLog) summarize(from int64) *eventLog {
 	last := l.frames[len(l.frames)-1]
 	reload := reloadFrame(last.seq, last.at)
@@ -40,15 +40,15 @@ type subscribers struct {
 	log     atomic.Pointer[eventLog]
 	recent  atomic.Pointer[recent]
 	shards  []shard
-	// reconnects counts how often all sockets had to connect again.
+	// reconnects counts how often all sockets were told to reconnect.
 	reconnects atomic.Int64
 
-	// Guarded by the hub's lock.
+	// These are guarded by the hub's lock.
 	count       int
 	credentials map[string]*credential
 
 	mu    sync.Mutex // guards writes to the log, and floor
-	floor int64      // every event above this number is in the log
+	floor int64      // the log has every event above this sequence number
 }
 
 func newSubscribers(account string, shards int) *subscribers {
@@ -82,8 +82,8 @@ func (s *subscribers) add(change changes.Change, limit int) (appended bool) {
 	return true
 }
 
-// append adds a frame to the log and drops the oldest frames beyond the limit. A socket that still needs a dropped frame
-// is too slow. But if the workers are that far behind, as after an outage, all clients are told to load everything.
+// append adds a frame to the log and drops the oldest frames beyond the limit. Sockets that need a dropped frame are too
+// slow. But if the workers are that far behind, as after an outage, all clients are told to load everything instead.
 func (s *subscribers) append(limit int, added frame) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,14 +103,14 @@ func (s *subscribers) append(limit int, added frame) {
 	s.log.Store(next)
 }
 
-// raiseFloor records that events up to a number are no longer in the log.
+// raiseFloor records that the log has lost events up to a sequence number.
 func (s *subscribers) raiseFloor(seq int64) {
 	if s.floor != noFloor {
 		s.floor = max(s.floor, seq)
 	}
 }
 
-// offered returns the position up to which the log was offered to every socket.
+// offered returns the position up to which every socket was offered the log.
 func (s *subscribers) offered(end int64) int64 {
 	for i := range s.shards {
 		if !s.shards[i].isEmpty() {
@@ -120,7 +120,7 @@ func (s *subscribers) offered(end int64) int64 {
 	return end
 }
 
-// restart tells every socket that the history was rewound: clients load everything, and numbers start again.
+// restart tells every socket that the history was rewound: clients load everything, and sequence numbers start again.
 func (s *subscribers) restart(limit int, now time.Time) {
 	s.recent.Store(newRecent())
 	reload := reloadFrame(0, now.UnixMicro())
@@ -128,13 +128,13 @@ func (s *subscribers) restart(limit int, now time.Time) {
 	s.append(limit, reload)
 }
 
-// reload tells every socket to load everything, because changes up to a number are unknown.
+// reload tells every socket to load everything, because changes up to seq are not known.
 func (s *subscribers) reload(limit int, seq int64, now time.Time) {
 	s.recent.Load().add(seq, slices.Concat(products()...)...)
 	s.append(limit, reloadFrame(seq, now.UnixMicro()))
 }
 
-// lowerFloor records that events above a number are in the log from a position on, unless they were dropped.
+// lowerFloor records that the log has the events above head from a position on, unless they were dropped.
 func (s *subscribers) lowerFloor(head, position int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,19 +143,19 @@ func (s *subscribers) lowerFloor(head, position int64) {
 	}
 }
 
-// covers reports whether every event after a number is in the log, and from which position on.
+// covers reports whether the log has every event after since, and from which position on.
 func (s *subscribers) covers(since int64) (from int64, covered bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.log.Load().first, since >= s.floor
 }
 
-// credential is a key or a session that sockets of an account were opened with.
+// credential is the key or session with which sockets of an account were opened.
 type credential struct {
 	id      string
-	key     string     // the id of the key, or of the key with which the session was made
+	key     string     // the id of the key, or of the key that opened the session
 	session *time.Time // when the session ends; nil for a key
-	count   int        // of its sockets, guarded by the hub's lock
+	count   int        // the number of its sockets, guarded by the hub's lock
 
 	expires atomic.Pointer[time.Time] // nil means never
 	revoked atomic.Bool
@@ -170,7 +170,7 @@ func newCredential(caller accounts.Caller) *credential {
 	return c
 }
 
-// earlier returns when the credential expires, given the new expiry of its key; nil means never.
+// earlier returns when the credential expires if its key has this new expiry; nil means never.
 func (c *credential) earlier(key *time.Time) *time.Time {
 	if key == nil || c.session != nil && c.session.Before(*key) {
 		return c.session
@@ -193,11 +193,11 @@ func (c *credential) isValid(now time.Time) bool {
 // shard is the part of an account's sockets that one worker serves.
 type shard struct {
 	subs  *subscribers
-	dirty atomic.Bool // the worker has been told
+	dirty atomic.Bool // the worker was woken for this shard
 
 	mu      sync.Mutex
 	sockets []*socket
-	offered atomic.Int64 // the position up to which the worker offered the log to all
+	offered atomic.Int64 // the position up to which the worker offered the log to all sockets
 }
 
 func (s *shard) isEmpty() bool {
@@ -213,7 +213,7 @@ func (s *shard) add(each *socket) {
 	s.sockets = append(s.sockets, each)
 }
 
-// remove moves the last socket to the place of the removed one.
+// remove removes a socket by moving the last one to its place.
 func (s *shard) remove(each *socket) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -224,7 +224,7 @@ func (s *shard) remove(each *socket) {
 	s.sockets = s.sockets[:last]
 }
 
-// snapshot appends the current sockets.
+// snapshot appends the current sockets to a slice.
 func (s *shard) snapshot(to []*socket) []*socket {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -2,7 +2,7 @@ package stream
 
 import "testing"
 
-// What a slow reader may be behind is what the settings say, and hardly more.
+// A slow reader may lag behind by the configured limit and hardly more.
 func TestSubscribers_LogKeepsLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 64

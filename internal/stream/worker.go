@@ -27,7 +27,7 @@ func (h *Hub) wake(subs *subscribers) {
 
 func (w *worker) add(s *shard) {
 	if s.dirty.Swap(true) {
-		return // it is queued already
+		return // already queued
 	}
 	w.mu.Lock()
 	w.dirty = append(w.dirty, s)
@@ -51,12 +51,12 @@ func (w *worker) run(ctx context.Context) {
 		for _, each := range dirty {
 			sockets = each.snapshot(sockets[:0])
 			w.serve(each, sockets, writer)
-			clear(sockets) // closed ones are not kept alive
+			clear(sockets) // so that closed sockets can be freed
 		}
 	}
 }
 
-// serve brings a shard up to date. A socket that is added after the snapshot flushes itself.
+// serve brings a shard's sockets up to date. A socket that is added later flushes itself.
 func (w *worker) serve(s *shard, sockets []*socket, writer *frameWriter) {
 	s.dirty.Store(false) // before the log is read, so that later events wake the worker again
 	log := s.subs.log.Load()

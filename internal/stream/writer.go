@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// tlsPiece plus the bytes that TLS adds fit into the 2 KiB that a writable Unix socket takes at least.
+// tlsPiece plus the overhead of TLS fits into the 2 KiB that a writable Unix socket accepts at least.
 const tlsPiece = 2<<10 - 128
 
-// errFull says that the kernel takes no more bytes for a socket for now.
+// errFull means that the kernel accepts no more bytes for a socket at the moment.
 var errFull = errors.New("the socket's buffer is full")
 
-// connection can be written to without waiting.
+// connection is a connection that can be written to without waiting.
 type connection struct {
 	net.Conn
-	inner net.Conn        // the connection below TLS; Conn itself without TLS
-	raw   syscall.RawConn // of the TCP connection; nil when there is none
+	inner net.Conn        // the connection below TLS; equal to Conn without TLS
+	raw   syscall.RawConn // of the TCP connection; nil if there is none
 	tls   bool
 }
 
@@ -34,10 +34,10 @@ func newConnection(conn net.Conn) connection {
 	return c
 }
 
-// cut closes the connection at once. TLS would first wait for the peer to take a notification.
+// cut closes the connection at once. Closing with TLS would first wait for the peer to read a notification.
 func (c connection) cut() { _ = c.inner.Close() }
 
-// close closes the connection, with TLS's notification if the peer can take it.
+// close closes the connection, with TLS's notification if the kernel accepts it at once.
 func (c connection) close() {
 	if c.tls && c.raw != nil && isWritable(c.raw) {
 		_ = c.Close()
@@ -45,14 +45,14 @@ func (c connection) close() {
 	c.cut()
 }
 
-// frameWriter writes to sockets without waiting. With a goroutine and a queue of its own, an idle socket would take half
+// frameWriter writes to sockets without waiting. If every idle socket had its own goroutine and queue, it would use half
 // as much memory again.
 type frameWriter struct {
-	buffer []byte // for frames that go out together
+	buffer []byte // for frames that are sent together
 	text   []byte
 	n      int
 	err    error
-	// write is the method writeNow as a function value, made once to save an allocation for every write.
+	// write is the method writeNow as a function value. It is created once, which saves an allocation per write.
 	write func(fd uintptr) bool
 }
 
@@ -62,7 +62,7 @@ func newFrameWriter() *frameWriter {
 	return w
 }
 
-// try offers bytes to the kernel and returns how many it took. errFull means that the rest must wait.
+// try offers bytes to the kernel and returns how many it accepted. errFull means that the rest must wait.
 func (w *frameWriter) try(c connection, text []byte) (int, error) {
 	if c.raw == nil {
 		return 0, errFull
@@ -77,13 +77,13 @@ func (w *frameWriter) try(c connection, text []byte) (int, error) {
 	return w.n, w.err
 }
 
-// tryTLS offers pieces while the socket is writable. On a machine without socket memory a
-// write waits all the same; the deadline then breaks the connection.
+// tryTLS offers pieces while the socket is writable. If the machine is out of socket memory, a write waits all the
+// same; the deadline then breaks the connection.
 func (w *frameWriter) tryTLS(c connection) (int, error) {
 	if err := c.SetWriteDeadline(time.Now().Add(time.Second)); err != nil {
 		return 0, err
 	}
-	defer func() { _ = c.SetWriteDeadline(time.Time{}) }() // the next writer may wait
+	defer func() { _ = c.SetWriteDeadline(time.Time{}) }() // a later writer may wait
 	for w.n < len(w.text) {
 		if !isWritable(c.raw) {
 			return w.n, errFull

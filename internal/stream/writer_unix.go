@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writeNow writes to a non-blocking descriptor. It returns true so that the runtime does not wait.
+// writeNow writes to a non-blocking descriptor. It returns true: the runtime must not wait.
 func (w *frameWriter) writeNow(fd uintptr) bool {
 	for w.n < len(w.text) {
 		n, err := syscall.Write(int(fd), w.text[w.n:])
@@ -28,7 +28,7 @@ func (w *frameWriter) writeNow(fd uintptr) bool {
 	return true
 }
 
-// isWritable reports whether a socket takes a piece without waiting.
+// isWritable reports whether a socket accepts a piece without waiting.
 func isWritable(raw syscall.RawConn) (writable bool) {
 	_ = raw.Control(func(fd uintptr) {
 		asked := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}} //nolint:gosec // descriptors are small

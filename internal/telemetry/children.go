@@ -8,12 +8,12 @@ import (
 )
 
 // children caches the series of a metric by their label values. A lookup takes no lock and does not allocate, unlike WithLabelValues
-// or a sync.Map with a struct as key. A new series copies the map, which is rare. Each series lives as long as the process, so new
+// or a sync.Map with a struct as key. Adding a series copies the map, which is rare. A series exists until the process ends, so new
 // keys beyond the limit share the overflow series.
 type children[K comparable, V any] struct {
 	limit    int
 	make     func(K) V
-	overflow func() V // called once, when it is first needed
+	overflow func() V // called once, on first use
 
 	mu    sync.Mutex
 	known atomic.Pointer[map[K]V]
@@ -26,7 +26,7 @@ func newChildren[K comparable, V any](limit int, series func(K) V, overflow func
 	return c
 }
 
-// get returns the series of a key, or the overflow series when there are too many.
+// get returns the series of a key, or the overflow series if there are too many.
 func (c *children[K, V]) get(key K) V {
 	if v, ok := c.find(key); ok {
 		return v
@@ -34,7 +34,7 @@ func (c *children[K, V]) get(key K) V {
 	return c.add(key)
 }
 
-// find is get without adding a series.
+// find is like get, but does not add a series.
 func (c *children[K, V]) find(key K) (v V, ok bool) {
 	if v, ok = (*c.known.Load())[key]; ok {
 		return v, true
@@ -68,8 +68,8 @@ func (c *children[K, V]) add(key K) V {
 // maxLabel bounds the bytes of a label value.
 const maxLabel = 200
 
-// label makes a value fit for a label: client_golang panics on invalid UTF-8, and every scrape repeats the value. A value that fits
-// is not copied.
+// label makes a value valid and short: client_golang panics on invalid UTF-8, and every scrape repeats the value. A value that is
+// already valid and short is not copied.
 func label(value string) string {
 	if len(value) > maxLabel {
 		value = value[:maxLabel]

@@ -9,7 +9,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// failurePause is the least time between two log lines about a collector that is down.
+// failurePause is the shortest time between two log lines about an unreachable collector.
 const failurePause = time.Minute
 
 // loggingExporter logs failures. If it returned them, OpenTelemetry's global handler would print them outside the log.
@@ -18,7 +18,7 @@ type loggingExporter struct {
 	logger   *slog.Logger
 	now      func() time.Time
 	lastLine atomic.Int64    // Unix seconds, 0 for never
-	lifetime context.Context // ends to abort deliveries
+	lifetime context.Context // when it ends, deliveries are aborted
 	abort    context.CancelFunc
 }
 
@@ -28,7 +28,7 @@ func newExporter(target sdktrace.SpanExporter, logger *slog.Logger) *loggingExpo
 	return e
 }
 
-// ExportSpans sends a batch. It always returns nil: a batch that fails is lost and logged.
+// ExportSpans sends a batch. It always returns nil: if a batch fails, it is lost, and the failure is logged.
 func (e *loggingExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -40,7 +40,7 @@ func (e *loggingExporter) ExportSpans(ctx context.Context, spans []sdktrace.Read
 	return nil
 }
 
-// due reports whether it is time for another log line. Of concurrent callers only one gets true.
+// due reports whether it is time for another log line. If several goroutines call it at once, only one gets true.
 func (e *loggingExporter) due() bool {
 	now, last := e.now().Unix(), e.lastLine.Load()
 	if last != 0 && now-last < int64(failurePause/time.Second) {

@@ -2,7 +2,7 @@ package telemetry
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// historyMetrics are the metrics of the recorded changes.
+// historyMetrics are the metrics of the accounts' histories.
 type historyMetrics struct {
 	bytes, largest prometheus.Gauge
 	trimmed        prometheus.Counter
@@ -19,7 +19,7 @@ func newHistoryMetrics(registry *prometheus.Registry) historyMetrics {
 	return m
 }
 
-// SetHistoryBytes records the size of the histories of all accounts together, and of the largest one.
+// SetHistoryBytes records the total size of all accounts' histories, and the size of the largest one.
 func (m *Metrics) SetHistoryBytes(total, largest int64) {
 	m.history.bytes.Set(float64(total))
 	m.history.largest.Set(float64(largest))

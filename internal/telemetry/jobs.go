@@ -42,7 +42,7 @@ func (m *Metrics) CountRun(status, reason string) { m.jobs.runs.get(runLabels{st
 // ObserveScheduleLag records how late a job fired.
 func (m *Metrics) ObserveScheduleLag(lag time.Duration) { m.jobs.lag.Observe(max(0, lag.Seconds())) }
 
-// CountSkips counts instants that jobs skipped.
+// CountSkips counts times at which a job was due but did not run.
 func (m *Metrics) CountSkips(instants int) { m.jobs.skips.Add(float64(instants)) }
 
 // SetRunQueueDepth records how many runs wait for a worker.

@@ -10,12 +10,12 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// timeLayout always has six digits, so that lines sort as text.
+// timeLayout always has six digits after the second, so that lines sort as text.
 const timeLayout = "2006-01-02T15:04:05.000000Z07:00"
 
-// NewLogger creates a logger that writes lines of level (debug, info, warn, error; anything else is info) and above to w. The format
-// is text or json; anything else is text on a terminal and JSON elsewhere. Lines of a request have its request_id, and its trace_id
-// while a span is recording.
+// NewLogger creates a logger that writes lines of level and above to w. level is debug, info, warn or error; anything else means
+// info. format is text or json; anything else means text on a terminal and JSON elsewhere. Lines of a request have its request_id,
+// and its trace_id while a span is recording.
 func NewLogger(w io.Writer, level, format string) *slog.Logger {
 	options := &slog.HandlerOptions{Level: logLevel(level), ReplaceAttr: plain}
 	if format == "text" || format != "json" && IsTerminal(w) {
@@ -32,8 +32,8 @@ func logLevel(name string) slog.Level {
 	return level
 }
 
-// plain writes all times in one format, both the line's own and those in attributes. It writes levels as text, because slog
-// would encode a replaced level by reflection.
+// plain writes all times in one format: the time of the line and times in attributes. It writes levels as text, because
+// slog would encode a replaced level by reflection.
 func plain(_ []string, a slog.Attr) slog.Attr {
 	switch a.Value.Kind() {
 	case slog.KindTime:
@@ -46,7 +46,7 @@ func plain(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// IsTerminal reports whether a person sees what is written to w.
+// IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
 	file, ok := w.(interface{ Fd() uintptr })
 	return ok && (isatty.IsTerminal(file.Fd()) || isatty.IsCygwinTerminal(file.Fd()))
@@ -54,7 +54,7 @@ func IsTerminal(w io.Writer) bool {
 
 type requestIDKey struct{}
 
-// identified is a context with a request's id. It takes one allocation; context.WithValue would take two.
+// identified is a context with a request's id. It needs one allocation; context.WithValue needs two.
 type identified struct {
 	context.Context
 	id string
@@ -68,7 +68,7 @@ func (c *identified) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// WithRequestID returns a context whose log lines have the request's id.
+// WithRequestID returns a context that adds the request's id to log lines.
 func WithRequestID(ctx context.Context, id string) context.Context { return &identified{ctx, id} }
 
 // RequestID returns the id that WithRequestID put into ctx, or "".
@@ -79,14 +79,14 @@ func RequestID(ctx context.Context) string {
 	return ""
 }
 
-// contextHandler adds the ids in the context to each line. The ids belong to the top level even in loggers with an open group, so
-// the first group and everything after it is applied after the ids.
+// contextHandler adds the ids in the context to each line. The ids are always at the top level, even if the logger has an open
+// group. So the first group and everything after it are applied after the ids.
 type contextHandler struct {
-	root    slog.Handler                      // with the attributes from before the first group
-	grouped []func(slog.Handler) slog.Handler // the first group and all that follows
+	root    slog.Handler                      // with the attributes that were added before the first group
+	grouped []func(slog.Handler) slog.Handler // the first group and everything after it
 }
 
-// Enabled reports whether lines of the level are written.
+// Enabled reports whether lines of this level are written.
 func (h *contextHandler) Enabled(ctx context.Context, level slog.Level) bool {
 	return h.root.Enabled(ctx, level)
 }
@@ -115,7 +115,7 @@ func (h *contextHandler) withIDs(ctx context.Context) slog.Handler {
 	return target
 }
 
-// WithAttrs returns a handler whose lines have the attributes.
+// WithAttrs returns a handler that adds the attributes to its lines.
 func (h *contextHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	if len(h.grouped) == 0 {
 		return &contextHandler{root: h.root.WithAttrs(attrs)}

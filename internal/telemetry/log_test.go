@@ -20,7 +20,7 @@ import (
 
 var stamp = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`)
 
-// logged writes one JSON line and returns it decoded.
+// logged writes one JSON line and returns the decoded line.
 func logged(t *testing.T, write func(*slog.Logger)) map[string]any {
 	t.Helper()
 	var out bytes.Buffer

@@ -14,9 +14,9 @@ import (
 const (
 	other            = "other"
 	unknownMethod    = "_OTHER"
-	maxRequestSeries = 2000 // routes × methods × statuses of a sane service stay far below
-	maxSmallSeries   = 100  // labels whose values are a few words of our own
-	maxScrapes       = 8    // at a time; /metrics needs no credential
+	maxRequestSeries = 2000 // routes × methods × statuses of a normal service are far fewer
+	maxSmallSeries   = 100  // for labels that have a few fixed values
+	maxScrapes       = 8    // at once, because /metrics needs no credential
 )
 
 // Metrics are the process's metrics. All methods are safe for concurrent use.
@@ -35,7 +35,7 @@ type Metrics struct {
 	jobs jobMetrics
 }
 
-// NewMetrics creates metrics on a registry of their own, with the metrics of the Go runtime and the process.
+// NewMetrics creates metrics on their own registry, with the metrics of the Go runtime and the process.
 func NewMetrics(version string) *Metrics {
 	registry, private := prometheus.NewRegistry(), prometheus.NewRegistry()
 	m := &Metrics{
@@ -58,7 +58,7 @@ func NewMetrics(version string) *Metrics {
 	return m
 }
 
-// Handler serves scrapes in the Prometheus text format. Scrapes are open to everybody, so metrics that accounts report are left out.
+// Handler serves scrapes in the Prometheus format. Everybody may scrape, so metrics that accounts report are omitted.
 func (m *Metrics) Handler() http.Handler { return serve(m.registry) }
 
 // OperatorHandler serves scrapes with all metrics.
@@ -70,13 +70,13 @@ func serve(from prometheus.Gatherer) http.Handler {
 	return promhttp.HandlerFor(from, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: maxScrapes})
 }
 
-// RequestStarted counts a request as in flight until RequestFinished.
+// RequestStarted counts a request as in flight until RequestFinished is called.
 func (m *Metrics) RequestStarted() { m.inFlight.Inc() }
 
-// RequestFinished ends what RequestStarted began.
+// RequestFinished ends the count of RequestStarted.
 func (m *Metrics) RequestFinished() { m.inFlight.Dec() }
 
-// ObserveRequest counts an answered request. The route is the pattern that matched, never the path; bytes is the size of the
+// ObserveRequest counts an answered request. route is the pattern that matched, never the path. bytes is the size of the
 // response's body.
 func (m *Metrics) ObserveRequest(route, method string, status int, took time.Duration, bytes int64) {
 	series := m.requests.get(requestLabels{route, knownMethod(method), status})
@@ -87,7 +87,7 @@ func (m *Metrics) ObserveRequest(route, method string, status int, took time.Dur
 	}
 }
 
-// ObserveTransaction counts a transaction of the store: kind is read or write, outcome ok, refused (by a rule) or error.
+// ObserveTransaction counts a transaction. kind is read or write. outcome is ok, refused (by a rule) or error.
 func (m *Metrics) ObserveTransaction(kind string, took time.Duration, outcome string) {
 	series := m.store.get(transactionLabels{kind, outcome})
 	series.count.Inc()
@@ -97,7 +97,7 @@ func (m *Metrics) ObserveTransaction(kind string, took time.Duration, outcome st
 // ObserveGroupCommit records how many writes shared one commit.
 func (m *Metrics) ObserveGroupCommit(size int) { m.groupSize.Observe(float64(size)) }
 
-// WatchWritable adds to every scrape whether writes to the store work. It is called once.
+// WatchWritable adds a gauge that shows whether writes to the store work. Call it once.
 func (m *Metrics) WatchWritable(works func() bool) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "signalbox_store_writable", Help: "1 while writes to the store work; 0 after a write failed because of the disk, until a write works again.",
@@ -109,7 +109,7 @@ func (m *Metrics) WatchWritable(works func() bool) {
 	}))
 }
 
-// WatchClock adds to every scrape how far this node's clock is ahead of the database's, in seconds. It is called once.
+// WatchClock adds a gauge that shows how many seconds this node's clock is ahead of the database's. Call it once.
 func (m *Metrics) WatchClock(difference func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "signalbox_clock_difference_seconds",
@@ -117,7 +117,7 @@ func (m *Metrics) WatchClock(difference func() float64) {
 	}, difference))
 }
 
-// CountAuthentication counts a credential check: hit (known from the cache), miss (looked up) or refused.
+// CountAuthentication counts a check of a credential: hit (found in the cache), miss (looked up) or refused.
 func (m *Metrics) CountAuthentication(result string) { m.auth.get(result).Inc() }
 
 type requestLabels struct {
@@ -143,8 +143,8 @@ func newRequests(registry prometheus.Registerer) *children[requestLabels, reques
 		func() requestSeries { return series(other, other, other) })
 }
 
-// knownMethod maps methods that clients make up to OpenTelemetry's name for them. It returns a constant and never the argument:
-// cached, the argument would keep the request's memory alive.
+// knownMethod returns a standard method, or OpenTelemetry's name for unknown methods. It returns a constant and never its
+// argument, because a cached argument would keep the request's memory alive.
 func knownMethod(method string) string {
 	for _, known := range [...]string{http.MethodGet, http.MethodPut, http.MethodPost, http.MethodDelete, http.MethodHead,
 		http.MethodPatch, http.MethodOptions, http.MethodConnect, http.MethodTrace} {
@@ -174,7 +174,7 @@ func newTransactions(registry prometheus.Registerer) *children[transactionLabels
 		func() transactionSeries { return series(other, other) })
 }
 
-// newWordCounters returns counters with one label whose values are words of our own.
+// newWordCounters returns counters with one label that has a few fixed values.
 func newWordCounters(registry prometheus.Registerer, name, help, by string) *children[string, prometheus.Counter] {
 	count := newCounters(name, help, by)
 	registry.MustRegister(count)

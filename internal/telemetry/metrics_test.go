@@ -38,7 +38,7 @@ func scrape(t *testing.T, m *Metrics) scraped {
 	return families
 }
 
-// series finds the series of a metric that has all the labels, written name=value.
+// series finds the series of a metric that has all these labels, written as name=value.
 func (s scraped) series(name string, labels ...string) *dto.Metric {
 	for _, metric := range s[name].GetMetric() {
 		text := ","
@@ -58,7 +58,7 @@ func (s scraped) series(name string, labels ...string) *dto.Metric {
 	return nil
 }
 
-// check compares the value of a counter or gauge, the number of observations of a histogram.
+// check compares the value of a counter or gauge, or the number of observations of a histogram.
 func (s scraped) check(t *testing.T, want float64, name string, labels ...string) {
 	t.Helper()
 	metric := s.series(name, labels...)
@@ -151,7 +151,7 @@ func TestMetrics_SeparateRegistries(t *testing.T) {
 	one, two := NewMetrics("1"), NewMetrics("2")
 	one.CountAuthentication("hit")
 	if scrape(t, two)["signalbox_authentications_total"] != nil {
-		t.Error("two processes in one share their metrics")
+		t.Error("two Metrics share their registry")
 	}
 }
 
@@ -200,7 +200,7 @@ func TestReportClientMetric_SharePerAccount(t *testing.T) {
 	s.check(t, 1, "signalbox_reported_sum", "account=modest", "name=n", "unit=ms")
 }
 
-// TestMetrics_OperatorHandler looks at what is open to everybody.
+// TestMetrics_OperatorHandler: metrics that accounts report are only in the operator's scrape.
 func TestMetrics_OperatorHandler(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("1.2.3")
@@ -212,7 +212,7 @@ func TestMetrics_OperatorHandler(t *testing.T) {
 	}
 }
 
-// TestMetrics_Documented looks for every metric of ours in the operator's manual.
+// TestMetrics_Documented checks that the operator's manual mentions every metric of Signalbox.
 func TestMetrics_Documented(t *testing.T) {
 	t.Parallel()
 	manual, err := os.ReadFile("../../docs/monitoring.md")
@@ -226,11 +226,11 @@ func TestMetrics_Documented(t *testing.T) {
 		}
 	}
 	if len(names) < 20 {
-		t.Errorf("only %d metrics were looked for", len(names))
+		t.Errorf("only %d metrics were checked", len(names))
 	}
 }
 
-// TestMetrics_Deployed looks for metrics in the alert rules and the dashboard that no server has.
+// TestMetrics_Deployed checks that the alert rules and the dashboard use no metric that does not exist.
 func TestMetrics_Deployed(t *testing.T) {
 	t.Parallel()
 	known := metricNames()
@@ -243,7 +243,7 @@ func TestMetrics_Deployed(t *testing.T) {
 			used := regexp.MustCompile(`\bsignalbox_[a-z_]+`).FindAllString(string(text), -1)
 			for _, name := range used {
 				if !known[strings.TrimSuffix(name, "_bucket")] {
-					t.Errorf("%s asks for %s, which no server has", file, name)
+					t.Errorf("%s uses %s, which does not exist", file, name)
 				}
 			}
 			if len(used) < 10 {
@@ -253,7 +253,7 @@ func TestMetrics_Deployed(t *testing.T) {
 	}
 }
 
-// metricNames returns the names of all metrics of ours.
+// metricNames returns the names of all metrics of Signalbox.
 func metricNames() map[string]bool {
 	m := NewMetrics("1.2.3")
 	m.WatchWritable(func() bool { return true })
@@ -306,7 +306,7 @@ func TestMetrics_Concurrent(t *testing.T) {
 	}
 }
 
-// TestMetrics_HotPathDoesNotAllocate cannot be parallel: the counter is the process's.
+// TestMetrics_HotPathDoesNotAllocate cannot be parallel, because it measures the allocations of the whole process.
 func TestMetrics_HotPathDoesNotAllocate(t *testing.T) {
 	m := NewMetrics("1.2.3")
 	paths := map[string]func(){

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// WatchPool adds a connection pool to every scrape. Names must be unique.
+// WatchPool adds metrics of a connection pool. Names must be unique.
 func (m *Metrics) WatchPool(name string, stats func() sql.DBStats) {
 	labels := prometheus.Labels{"pool": label(name)}
 	gauge := func(name, help string, value func(sql.DBStats) int) {

@@ -8,14 +8,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Limits on series with labels that clients choose, in all and per account, so that no account can use up all series.
+// Limits on series whose labels clients choose: in total and per account, so that no account can use up all series.
 const (
 	maxReported          = 1000
 	maxReportedOfAccount = 100
 )
 
-// ReportClientMetric adds a sample that a client sent. Beyond 100 distinct combinations of an account, new ones count as name="other"
-// without a unit; beyond 1000 in all, also without the account. A value that is not finite would spoil the sum and is skipped.
+// ReportClientMetric adds a sample that a client sent. After 100 combinations of labels in an account, new ones count as name="other"
+// without a unit; after 1000 in total, also without the account. Values that are not finite would spoil the sum and are skipped.
 func (m *Metrics) ReportClientMetric(account, name, unit string, value float64) {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return
@@ -25,7 +25,7 @@ func (m *Metrics) ReportClientMetric(account, name, unit string, value float64) 
 	series.samples.Inc()
 }
 
-// CountDroppedReports counts sums that were dropped because the account has reached its limit for a minute or an hour.
+// CountDroppedReports counts sums that were dropped because an account reached its limit for a minute or an hour.
 func (m *Metrics) CountDroppedReports(sums int) { m.dropped.Add(float64(sums)) }
 
 // reports are the series of samples that clients send.
@@ -33,7 +33,7 @@ type reports struct {
 	*children[reportLabels, reportSeries]
 
 	mu     sync.Mutex
-	shares map[string]int // series by account
+	shares map[string]int // the number of series by account
 }
 
 type reportLabels struct{ account, name, unit string }
@@ -67,7 +67,7 @@ func (r *reports) of(labels reportLabels) reportSeries {
 	if known, ok := r.find(labels); ok {
 		return known
 	}
-	account := strings.Clone(labels.account) // a copy does not keep the request body in memory
+	account := strings.Clone(labels.account) // a copy, which does not keep the request body in memory
 	if r.shares[account] >= maxReportedOfAccount {
 		return r.get(reportLabels{account: account, name: other})
 	}

@@ -31,7 +31,7 @@ func newStreamMetrics(registry prometheus.Registerer) *streamMetrics {
 	return m
 }
 
-// SocketOpened counts an event socket: fresh, resumed or resynced. Every call needs a call of SocketClosed later.
+// SocketOpened counts an event socket as fresh, resumed or resynced. Call SocketClosed when the socket ends.
 func (m *streamMetrics) SocketOpened(how string) {
 	m.sockets.Inc()
 	m.opened.get(how).Inc()
@@ -43,12 +43,12 @@ func (m *streamMetrics) SocketClosed(reason string) {
 	m.closed.get(reason).Inc()
 }
 
-// EventsSent counts events, each once for every socket.
+// EventsSent counts events. An event that is sent to several sockets counts several times.
 func (m *streamMetrics) EventsSent(count int) {
 	if count > 0 {
 		m.events.Add(float64(count))
 	}
 }
 
-// PushLag records how long after a change its event was sent.
+// PushLag records the time from a change to the sending of its event.
 func (m *streamMetrics) PushLag(lag time.Duration) { m.lag.Observe(lag.Seconds()) }

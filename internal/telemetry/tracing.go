@@ -18,24 +18,24 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// TracingOptions say whether spans are exported, and describe the service they belong to.
+// TracingOptions say whether spans are exported, and describe the service that creates them.
 type TracingOptions struct {
 	Enabled  bool         // the OpenTelemetry library reads the destination from OTEL_* variables
 	Version  string       // of the binary
-	NodeName string       // tells the nodes of one service apart
-	Logger   *slog.Logger // for spans that could not be delivered
+	NodeName string       // distinguishes the nodes of a service
+	Logger   *slog.Logger // logs spans that could not be delivered
 }
 
-// Tracing creates spans. It does nothing, at no cost, when it is nil, zero or not enabled.
+// Tracing creates spans. If it is nil, zero or not enabled, it does nothing and costs nothing.
 type Tracing struct {
-	provider   *sdktrace.TracerProvider // nil: off
+	provider   *sdktrace.TracerProvider // nil if tracing is off
 	exporter   *loggingExporter
 	tracer     trace.Tracer
 	propagator propagation.TraceContext
 }
 
-// NewTracing starts exporting spans in the background; Shutdown ends it. The collector need not be reachable. Tests pass options of
-// the exporter instead of environment variables.
+// NewTracing starts to export spans in the background; Shutdown ends the export. The collector need not be reachable. Tests pass
+// options of the exporter, which replace environment variables.
 func NewTracing(ctx context.Context, options TracingOptions, exporter ...otlptracehttp.Option) (*Tracing, error) {
 	if !options.Enabled {
 		return &Tracing{}, nil
@@ -54,8 +54,8 @@ func NewTracing(ctx context.Context, options TracingOptions, exporter ...otlptra
 	return &Tracing{provider: provider, exporter: logging, tracer: tracer}, nil
 }
 
-// describe returns the resource of this service. The environment wins, as OpenTelemetry requires: OTEL_SERVICE_NAME or
-// OTEL_RESOURCE_ATTRIBUTES may name another.
+// describe returns the description of this service for spans. OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override
+// it, as OpenTelemetry requires.
 func describe(ctx context.Context, options TracingOptions) (*resource.Resource, error) {
 	return resource.New(ctx, resource.WithAttributes(
 		semconv.ServiceName("signalbox"),
@@ -64,8 +64,8 @@ func describe(ctx context.Context, options TracingOptions) (*resource.Resource, 
 	), resource.WithTelemetrySDK(), resource.WithFromEnv())
 }
 
-// Shutdown delivers the waiting spans while ctx lasts, and stops the export. Later spans are dropped. The end of ctx aborts the
-// deliveries. The provider does not get ctx itself: it would leave goroutines behind when ctx ends.
+// Shutdown delivers the waiting spans until ctx ends, and stops the export. Later spans are dropped. The end of ctx aborts the
+// deliveries. The provider does not get ctx itself, because it would leave goroutines behind when ctx ends.
 func (t *Tracing) Shutdown(ctx context.Context) error {
 	if t.off() {
 		return nil
@@ -81,8 +81,8 @@ func (t *Tracing) Shutdown(ctx context.Context) error {
 
 func (t *Tracing) off() bool { return t == nil || t.provider == nil }
 
-// StartRequest begins the span of a request, as a child of the client's if the request has a traceparent. The route is the pattern
-// that matched, with or without its method. The caller calls end once, with the response's status.
+// StartRequest begins the span of a request. If the request has a traceparent, the span is a child of the client's span. route is
+// the pattern that matched, with or without its method. The caller must call end once, with the response's status.
 func (t *Tracing) StartRequest(ctx context.Context, r *http.Request, route string) (_ context.Context, end func(status int)) {
 	if t.off() {
 		return ctx, ignoreStatus
@@ -92,7 +92,7 @@ func (t *Tracing) StartRequest(ctx context.Context, r *http.Request, route strin
 	ctx, span := t.tracer.Start(ctx, spanName(method, path), trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(
 		semconv.HTTPRequestMethodKey.String(method),
 		semconv.HTTPRoute(path),
-		semconv.URLPath(r.URL.EscapedPath()), // without the query, which may hold a key
+		semconv.URLPath(r.URL.EscapedPath()), // omits the query, which may contain a key
 	))
 	if id := RequestID(ctx); id != "" && span.IsRecording() {
 		span.SetAttributes(attribute.String("signalbox.request_id", valid(id)))
@@ -108,7 +108,7 @@ func routePath(route string) string {
 	return route
 }
 
-// spanName follows the OpenTelemetry convention for server spans.
+// spanName returns the name of a server span, by the convention of OpenTelemetry.
 func spanName(method, path string) string {
 	if method == unknownMethod {
 		method = "HTTP"
@@ -116,7 +116,7 @@ func spanName(method, path string) string {
 	return strings.TrimSpace(method + " " + path)
 }
 
-// endRequest ends a span. The span has failed if the server failed; a refused request is no failure.
+// endRequest ends a span. The span has failed if the server failed; a refusal is not a failure.
 func endRequest(span trace.Span, status int) {
 	span.SetAttributes(semconv.HTTPResponseStatusCode(status))
 	if status >= http.StatusInternalServerError {
@@ -125,7 +125,7 @@ func endRequest(span trace.Span, status int) {
 	span.End()
 }
 
-// Start begins a child of the span in ctx. The caller calls end once, with the error of the work or nil.
+// Start begins a child of the span in ctx. The caller must call end once, with the error of the work or nil.
 func (t *Tracing) Start(ctx context.Context, name string) (_ context.Context, end func(error)) {
 	if t.off() {
 		return ctx, ignoreError
@@ -142,9 +142,9 @@ func endWork(span trace.Span, err error) {
 	span.End()
 }
 
-// ignoreStatus and ignoreError are the ends of spans while tracing is off.
+// ignoreStatus and ignoreError are the end functions while tracing is off.
 func ignoreStatus(int)  {}
 func ignoreError(error) {}
 
-// valid replaces invalid UTF-8: one invalid string would make the exporter drop its whole batch.
+// valid replaces invalid UTF-8, because one invalid string would make the exporter drop its whole batch.
 func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }

@@ -29,12 +29,12 @@ const (
 	parentSpan  = "00f067aa0ba902b7"
 )
 
-// sink is a collector that keeps what it receives.
+// sink is a collector that keeps the received spans.
 type sink struct {
 	*httptest.Server
 	mu    sync.Mutex
 	spans map[string]*wire.Span
-	from  map[string]any // attributes of the resource
+	from  map[string]any // attributes of the service
 }
 
 func newSink(t *testing.T) *sink {
@@ -67,7 +67,7 @@ func (s *sink) receive(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// tracing sends to the sink. The returned function delivers everything.
+// tracing returns a Tracing that sends to the sink. The returned function delivers all spans.
 func (s *sink) tracing(t *testing.T) (*Tracing, func()) {
 	t.Helper()
 	options := TracingOptions{Enabled: true, Version: "1.2.3", NodeName: "node-1", Logger: slog.New(slog.DiscardHandler)}
@@ -109,7 +109,7 @@ func attributeMap(list []*common.KeyValue) map[string]any {
 	return values
 }
 
-// expect compares the named attributes only: the library adds its own.
+// expect compares only the named attributes, because the library adds its own.
 func expect(t *testing.T, got, want map[string]any) {
 	t.Helper()
 	for key, value := range want {
@@ -178,7 +178,7 @@ func TestTracing_SpanNamesAndStatuses(t *testing.T) {
 	}
 }
 
-// TestNewTracing_Environment is not parallel: it sets variables of the process.
+// TestNewTracing_Environment is not parallel, because it sets environment variables.
 func TestNewTracing_Environment(t *testing.T) {
 	s := newSink(t)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", s.URL)
@@ -197,7 +197,7 @@ func TestNewTracing_Environment(t *testing.T) {
 	expect(t, s.from, map[string]any{"service.name": "renamed", "service.instance.id": "node-1", "deployment.environment.name": "blue"})
 }
 
-// TestNewTracing_MalformedEnvironment is not parallel: it sets a variable of the process.
+// TestNewTracing_MalformedEnvironment is not parallel, because it sets an environment variable.
 func TestNewTracing_MalformedEnvironment(t *testing.T) {
 	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "no pair")
 	if _, err := NewTracing(t.Context(), TracingOptions{Enabled: true}); err == nil || !strings.Contains(err.Error(), "describe this service") {
@@ -205,7 +205,7 @@ func TestNewTracing_MalformedEnvironment(t *testing.T) {
 	}
 }
 
-// TestTracing_OffDoesNotAllocate cannot be parallel: the counter is the process's.
+// TestTracing_OffDoesNotAllocate cannot be parallel, because it measures the allocations of the whole process.
 func TestTracing_OffDoesNotAllocate(t *testing.T) {
 	made, err := NewTracing(t.Context(), TracingOptions{})
 	if err != nil {
@@ -281,11 +281,11 @@ func TestExporter_LogsOncePerMinute(t *testing.T) {
 	}
 }
 
-// TestTracing_ShutdownEndsWithContext has a collector that never answers; goleak sees whether anything stays behind.
+// TestTracing_ShutdownEndsWithContext uses a collector that never answers. goleak finds goroutines that stay behind.
 func TestTracing_ShutdownEndsWithContext(t *testing.T) {
 	t.Parallel()
 	for _, before := range []bool{true, false} {
-		t.Run(fmt.Sprint("cancelled before: ", before), func(t *testing.T) {
+		t.Run(fmt.Sprint("canceled before: ", before), func(t *testing.T) {
 			t.Parallel()
 			arrived := make(chan struct{}, 1)
 			stuck := newStuckCollector(t, arrived)

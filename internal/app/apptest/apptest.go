@@ -36,15 +36,15 @@ type Node struct {
 // OwnerKey is the bootstrap key of every node of a test.
 const OwnerKey = "sk_api_test-owner-key-of-the-first-account-00000000"
 
-// Start runs a node on a database until the end of the test. Several nodes
-// may run on one PostgreSQL database. change may alter the settings. A test
-// without special needs uses Shared.
+// Start runs a node on a database until the end of the test. Several nodes may
+// run on one PostgreSQL database. change may alter the settings. Tests without
+// special needs use Shared.
 func Start(t testing.TB, database storetest.Database, change ...func(*settings.Settings)) *Node {
 	t.Helper()
 	return StartWith(t, database, Quick, change...)
 }
 
-// StartWith is Start with other options than Quick. They should include Quick.
+// StartWith is Start with the given options. They should include Quick.
 func StartWith(t testing.TB, database storetest.Database, options func(*app.Options), change ...func(*settings.Settings)) *Node {
 	t.Helper()
 	node, err := start(t.Context(), database, options, change...)
@@ -76,7 +76,7 @@ func start(ctx context.Context, database storetest.Database, options func(*app.O
 
 func (n *Node) stop() error { return n.App.Stop(context.Background()) }
 
-// Quick sets the options of a fast node: short intervals and cheap passwords.
+// Quick sets the options of a fast node: short intervals and cheap hashing.
 func Quick(o *app.Options) {
 	o.Unsynced = true
 	o.ResealInterval = 50 * time.Millisecond
@@ -98,16 +98,16 @@ func Settings(database storetest.Database) settings.Settings {
 	}
 }
 
-// loopback lets jobs of tests reach the servers of tests.
+// loopback returns the networks of the test servers, so that jobs may call them.
 func loopback() []netip.Prefix {
 	return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 }
 
-// created numbers the accounts that tests create.
+// created counts the accounts that tests have created.
 var created atomic.Int64 //nolint:gochecknoglobals // all tests of a package share nodes
 
 // Account creates another account on the given plans and returns its OWNER key.
-// A number makes its name unique.
+// It adds a number to the name to make it unique.
 func (n *Node) Account(t testing.TB, name, plan string) string {
 	t.Helper()
 	_, key, err := n.App.Operator().CreateAccount(t.Context(), fmt.Sprint(name, " ", created.Add(1)), plan)
@@ -117,7 +117,7 @@ func (n *Node) Account(t testing.TB, name, plan string) string {
 	return key.Plaintext
 }
 
-// KeyringFile returns the key ring file of a database's nodes.
+// KeyringFile returns the path of the key ring for nodes of a database.
 func KeyringFile(database storetest.Database) string { return filepath.Join(database.Dir, "keyring") }
 
 // Still builds a node whose loops do not run, and serves it until the end of the

@@ -14,8 +14,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// sharedRuns is how many requests a shared node may have in flight: one test that
-// holds requests must not keep other tests waiting.
+// sharedRuns is how many runs a shared node may have in flight. It is large, so
+// that a test that holds requests does not delay other tests.
 const sharedRuns = 4096
 
 // shared are the nodes of this test process, by kind of database. The first
@@ -30,7 +30,7 @@ type sharedNode struct {
 }
 
 // Shared returns the node on SQLite or PostgreSQL that all tests of a package
-// share, each with accounts of its own. The package's TestMain calls Main.
+// share. Each test creates its own accounts. The package's TestMain calls Main.
 func Shared(t testing.TB, kind string) *Node {
 	t.Helper()
 	storetest.Need(t, kind)
@@ -59,8 +59,8 @@ func (s *sharedNode) stop() (err error) {
 	return err
 }
 
-// Main runs the tests of a package, stops the nodes that they shared, and fails
-// when a goroutine is left.
+// Main runs the tests of a package and stops their shared nodes. It fails if a
+// goroutine is left.
 func Main(m *testing.M) { goleak.VerifyTestMain(tests{m}) }
 
 type tests struct{ *testing.M }
