@@ -5,6 +5,7 @@ import { useMemo } from "react";
 import { Live } from "../api/live";
 import { newQueryClient } from "../api/queries";
 import { meOptions, prefetchSession } from "../api/session";
+import { Boundary } from "../ui/later";
 import { AppContext } from "./context";
 import { Messages } from "./Messages";
 import { newRouter } from "./router";
@@ -23,8 +24,10 @@ export function App() {
     <MantineProvider theme={theme} defaultColorScheme="auto">
       <QueryClientProvider client={queries}>
         <AppContext.Provider value={{ live }}>
+          <Boundary place="">
+            <RouterProvider router={router} />
+          </Boundary>
           <Messages />
-          <RouterProvider router={router} />
         </AppContext.Provider>
       </QueryClientProvider>
     </MantineProvider>

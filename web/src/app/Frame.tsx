@@ -1,11 +1,13 @@
 import { useMantineColorScheme } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useRouter } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState } from "react";
-import { send } from "../api/client";
+import { Suspense, useEffect, useState } from "react";
+import { asApiError, send } from "../api/client";
 import { useLive } from "../api/live";
 import { useEnvironments, useMe } from "../api/session";
 import { IconMenu2, IconMoon, IconSearch, IconSun } from "../ui/icons";
+import { later } from "../ui/later";
+import { sayFailure } from "../ui/messages";
 import { RelativeTime } from "../ui/RelativeTime";
 import { Loading } from "../ui/states";
 import { WriteProvider } from "../ui/WriteProvider";
@@ -16,8 +18,8 @@ import { useFocus } from "./focus";
 import { useKeys } from "./keys";
 import { places } from "./places";
 
-const Palette = lazy(() => import("./Palette"));
-const KeyHelp = lazy(() => import("./KeyHelp"));
+const Palette = later(() => import("./Palette"));
+const KeyHelp = later(() => import("./KeyHelp"));
 
 /** Frame is around every screen: the rail, the environment in focus, search, the connection, the user. */
 export function Frame() {
@@ -27,14 +29,19 @@ export function Frame() {
     live.start();
     return () => live.stop();
   }, [live]);
-  useKeys({ palette: () => setShown("palette"), help: () => setShown("keys") });
+  const show = (part: "palette" | "keys") =>
+    (part === "palette" ? Palette : KeyHelp).preload().then(
+      () => setShown(part),
+      (failure) => sayFailure(part === "palette" ? "Search" : "Keyboard", asApiError(failure)),
+    );
+  useKeys({ palette: () => void show("palette"), help: () => void show("keys") });
   const close = () => setShown(undefined);
   return (
     <WriteProvider>
       <div className={styles.frame}>
         <Rail />
         <div className={styles.main}>
-          <TopBar onSearch={() => setShown("palette")} onKeys={() => setShown("keys")} />
+          <TopBar onSearch={() => void show("palette")} onKeys={() => void show("keys")} />
           <div className={styles.content}>
             <Suspense fallback={<Loading />}>
               <Outlet />

@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { Suspense, useMemo, useState } from "react";
 import type { Environment } from "../api/session";
 import { useColumns } from "../app/focus";
 import { EnvironmentName } from "../ui/EnvironmentDot";
@@ -7,6 +7,7 @@ import { EnvironmentLines, heightWith } from "../ui/EnvironmentLines";
 import { Filter, ManagedFilter } from "../ui/Filter";
 import type { Column } from "../ui/Grid";
 import { IconSnowflake } from "../ui/icons";
+import { later } from "../ui/later";
 import { NewButton } from "../ui/NewButton";
 import { PagedGrid } from "../ui/PagedGrid";
 import { RelativeTime, useNow } from "../ui/RelativeTime";
@@ -21,7 +22,7 @@ import { shareOf } from "./rules";
 import { Toggle } from "./Toggle";
 import { useFlags } from "./useFlags";
 
-const NewFlag = lazy(() => import("./NewFlag"));
+const NewFlag = later(() => import("./NewFlag"));
 
 /** FlagList is the screen of flags: a row for each, a column for each environment. */
 export default function FlagList() {

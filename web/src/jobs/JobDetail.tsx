@@ -1,13 +1,14 @@
 import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { lazy } from "react";
+
 import type { Resource } from "../api/kinds";
 import { type Loaded, useOne } from "../api/queries";
 import { Detail } from "../ui/Detail";
 import { DetailHead } from "../ui/DetailHead";
 import { IconPlayerPlay } from "../ui/icons";
 import { LeaveButton } from "../ui/LeaveButton";
+import { later } from "../ui/later";
 import { RelativeTime } from "../ui/RelativeTime";
 import { RoleGate } from "../ui/RoleGate";
 import { TabbedPanel } from "../ui/TabbedPanel";
@@ -23,9 +24,9 @@ import { inWords } from "./schedule";
 import { useLook } from "./useLook";
 import { useRunActions } from "./useRunActions";
 
-const EditJob = lazy(() => import("./EditJob"));
-const Statistics = lazy(() => import("./Statistics"));
-const History = lazy(() => import("../ui/History"));
+const EditJob = later(() => import("./EditJob"));
+const Statistics = later(() => import("./Statistics"));
+const History = later(() => import("../ui/History"));
 
 const list = { to: "/jobs", label: "Jobs" };
 

@@ -1,12 +1,13 @@
 import { useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { DetailHead } from "../ui/DetailHead";
+import { later } from "../ui/later";
 import { Loading } from "../ui/states";
 import { useWriter } from "../ui/WriteProvider";
 import { attributesOf, emptyDraft } from "./draft";
 import { useRunActions } from "./useRunActions";
 
-const JobForm = lazy(() => import("./JobForm").then(({ JobForm }) => ({ default: JobForm })));
+const JobForm = later(() => import("./JobForm").then(({ JobForm }) => ({ default: JobForm })));
 
 /** NewJob is the page that creates a job. */
 export default function NewJob() {

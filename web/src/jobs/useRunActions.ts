@@ -1,10 +1,9 @@
-import { notifications } from "@mantine/notifications";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { asApiError, send } from "../api/client";
 import { pathOf, type Single } from "../api/kinds";
 import { keyOf } from "../api/queries";
-import { visible } from "../visible/visible";
+import { sayFailure } from "../ui/messages";
 
 /** useRunActions returns the actions on runs. Each shows its run, or the error. */
 export function useRunActions() {
@@ -18,13 +17,7 @@ export function useRunActions() {
       void queries.invalidateQueries({ queryKey: ["job"] });
       return document.data;
     } catch (failure) {
-      const { message, requestId } = asApiError(failure);
-      notifications.show({
-        color: "red",
-        title: `${title}: failed`,
-        message: visible(`${message} (request ${requestId})`),
-        autoClose: 12_000,
-      });
+      sayFailure(title, asApiError(failure));
       return undefined;
     }
   };

@@ -1,6 +1,6 @@
 import { Button, Menu } from "@mantine/core";
-import { notifications } from "@mantine/notifications";
 import { asCurl, type Sent } from "./copyas";
+import { say } from "./messages";
 
 interface Forms extends Sent {
   cli?: string;
@@ -11,7 +11,7 @@ interface Forms extends Sent {
 export function CopyAs({ cli, go, ...sent }: Forms) {
   const copy = async (what: string, text: string) => {
     await navigator.clipboard.writeText(text);
-    notifications.show({ message: `Copied as ${what}.`, autoClose: 2000 });
+    say(`Copied as ${what}.`);
   };
   return (
     <Menu position="bottom-end" withinPortal>
