@@ -1,10 +1,14 @@
 import { expect } from "vitest";
-import { envelope, test, world } from "./harness";
+import { expectAccessible } from "./axe";
+import { answer, envelope, test, world } from "./harness";
 
 /** These tests are about what must not happen: a blank page, lost text, an action that is done twice, a false word. */
 const w = world(async (server) => {
-  for (const id of ["stopped"])
+  for (const id of ["stopped", "drafted", "ended"])
     await server.api("POST", "/api/v1/flags", envelope("flag", id, { type: "BOOLEAN", default: false }));
+  await server.api("POST", "/api/v1/flags", envelope("flag", "limits", { type: "JSON", default: { limit: 1 } }));
+  const configuration = { method: "GET", url: `${server.url}/api/liveness` };
+  await server.api("POST", "/api/v1/jobs", envelope("job", "nightly", { name: "Nightly", schedule: "0 3 * * *", configuration }));
 });
 
 test("the page stays when the server stops, and says why a click does nothing", async () => {
@@ -29,7 +33,7 @@ test("after an upgrade the page is loaded again, once", async () => {
   let loads = 0;
   page.on("framenavigated", () => loads++);
   await page.route("**/assets/KeyHelp-*", (route) => route.fulfill({ status: 404 }));
-  await page.route(w.server.url + "/", (route) =>
+  await page.route(`${w.server.url}/`, (route) =>
     route.fulfill({ contentType: "text/html", body: '<script type="module" crossorigin src="/assets/index-upgraded.js"></script>' }),
   );
   await page.keyboard.press("?");
@@ -38,4 +42,68 @@ test("after an upgrade the page is loaded again, once", async () => {
   await page.keyboard.press("?");
   await page.getByRole("alert").getByText("A part of the console could not be loaded.").waitFor();
   expect(loads).toBe(1);
+});
+
+test("what is typed survives Escape, a reload and Back", async () => {
+  const page = await w.open("/flags/drafted?tab=production");
+  await page.getByRole("button", { name: "Add rule" }).click();
+  await page.getByRole("textbox", { name: "Description" }).fill("Half a rule");
+  await page.keyboard.press("Escape");
+  await page.getByRole("alertdialog", { name: "Discard what you typed?" }).getByRole("button", { name: "Keep editing" }).click();
+  await page.reload();
+  await page.getByText("This is what you typed").waitFor();
+  expect(await page.getByRole("textbox", { name: "Description" }).inputValue()).toBe("Half a rule");
+  await expectAccessible(page);
+
+  await page.goto("/jobs/nightly?tab=edit");
+  await page.getByRole("textbox", { name: "Description" }).fill("Half a job");
+  await page.goBack();
+  await page.getByRole("dialog", { name: "New rule in Production" }).getByText("This is what you typed").waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.goForward();
+  await page.getByText("This is what you typed").waitFor();
+  expect(await page.getByRole("textbox", { name: "Description" }).inputValue()).toBe("Half a job");
+  await page.getByRole("button", { name: "Discard" }).click();
+  expect(await page.getByRole("textbox", { name: "Description" }).inputValue()).toBe("");
+});
+
+test("an edit survives the end of the session, and is saved after the sign-in", async () => {
+  const page = await w.open("/flags/ended?tab=production");
+  await page.getByRole("button", { name: "Add rule" }).click();
+  await page.getByRole("textbox", { name: "Value" }).fill("alice");
+  await page.context().request.delete("/api/v1/sessions/current");
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  const again = page.getByRole("dialog", { name: "Your session has ended" });
+  await again.getByRole("button", { name: "Sign in with an API key" }).click();
+  await again.getByLabel("API key").fill(w.server.key);
+  await again.getByRole("button", { name: "Sign in", exact: true }).click();
+  await answer(page, /^Add a rule of ended/);
+  await page.getByRole("listitem", { name: "user.key is alice" }).waitFor();
+  await page.getByText("Live").waitFor();
+});
+
+test("a double click acts once", async () => {
+  const page = await w.open("/jobs/nightly");
+  const keys: (string | undefined)[] = [];
+  page.on("request", (request) => {
+    if (request.method() === "POST" && request.url().endsWith("/actions/run")) keys.push(request.headers()["idempotency-key"]);
+  });
+  await page.getByRole("button", { name: "Run now" }).dblclick();
+  await page.getByRole("heading", { name: "Run", exact: true }).waitFor();
+  expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
+});
+
+test("a text that is no value is refused with a sentence", async () => {
+  const page = await w.open("/flags/limits?tab=values");
+  const editor = page.getByRole("textbox", { name: "Default for environments without their own" });
+  await editor.fill('{"limit": 2}5');
+  await page.getByText("must be JSON:").waitFor();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page
+    .getByRole("alert")
+    .getByText(/^The default must be JSON: .*\.$/)
+    .waitFor();
+  const { data } = await w.server.api("GET", "/api/v1/flags/limits");
+  expect(data.attributes.default).toEqual({ limit: 1 });
 });

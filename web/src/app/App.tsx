@@ -2,9 +2,10 @@ import { MantineProvider } from "@mantine/core";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { useMemo } from "react";
+import { send } from "../api/client";
 import { Live } from "../api/live";
 import { newQueryClient } from "../api/queries";
-import { meOptions, prefetchSession } from "../api/session";
+import { prefetchSession } from "../api/session";
 import { Boundary } from "../ui/later";
 import { AppContext } from "./context";
 import { Messages } from "./Messages";
@@ -17,7 +18,7 @@ export function App() {
     const queries = newQueryClient();
     prefetchSession(queries);
     const router = newRouter(queries);
-    const live = new Live(queries, () => void queries.refetchQueries(meOptions));
+    const live = new Live(queries, () => void send("GET", "/api/v1/sessions/current").catch(() => {}));
     return { queries, router, live };
   }, []);
   return (

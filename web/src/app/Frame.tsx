@@ -2,9 +2,10 @@ import { useMantineColorScheme } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useRouter } from "@tanstack/react-router";
 import { Suspense, useEffect, useState } from "react";
-import { asApiError, send } from "../api/client";
+import { around, asApiError, send } from "../api/client";
 import { useLive } from "../api/live";
 import { useEnvironments, useMe } from "../api/session";
+import { drafts } from "../ui/draft";
 import { IconMenu2, IconMoon, IconSearch, IconSun } from "../ui/icons";
 import { later } from "../ui/later";
 import { sayFailure } from "../ui/messages";
@@ -17,6 +18,7 @@ import styles from "./Frame.module.css";
 import { useFocus } from "./focus";
 import { useKeys } from "./keys";
 import { places } from "./places";
+import { SessionGuard } from "./SessionGuard";
 
 const Palette = later(() => import("./Palette"));
 const KeyHelp = later(() => import("./KeyHelp"));
@@ -27,6 +29,7 @@ export function Frame() {
   const [shown, setShown] = useState<"palette" | "keys">();
   useEffect(() => {
     live.start();
+    around.doubt = () => live.doubt();
     return () => live.stop();
   }, [live]);
   const show = (part: "palette" | "keys") =>
@@ -38,6 +41,7 @@ export function Frame() {
   const close = () => setShown(undefined);
   return (
     <WriteProvider>
+      <SessionGuard />
       <div className={styles.frame}>
         <Rail />
         <div className={styles.main}>
@@ -137,10 +141,11 @@ function Connection() {
     status === "live"
       ? "Changes by anybody appear here within a second."
       : "The data may be outdated; the console keeps trying to reach the server.";
+  const isLost = status === "reconnecting" || status === "offline";
   return (
     <output className={styles.connection} data-status={status} title={label}>
       <span className="dot" aria-hidden="true" /> {words[status]}
-      {status === "offline" && (
+      {isLost && (
         <span className={styles.since}>
           {" "}
           since <RelativeTime at={since.toISOString()} />
@@ -174,6 +179,7 @@ function UserMenu({ onKeys }: { onKeys: () => void }) {
   const signOut = async () => {
     await send("DELETE", "/api/v1/sessions/current");
     queries.clear();
+    drafts.clear();
     await router.navigate({ to: "/sign-in" });
   };
   return (

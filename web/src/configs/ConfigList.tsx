@@ -40,7 +40,7 @@ export default function ConfigList() {
 
 function Tree() {
   const { data, error, isPending, refetch } = useList("config", { "page[size]": most, "meta[total]": true });
-  const rows = useMemo(() => branches((data?.data ?? []).map(levelOf)), [data]);
+  const rows = useMemo(() => branches((data?.data ?? []).map((config) => levelOf(config))), [data]);
   if (isPending) return <Loading rows={14} />;
   if (!data) return <ErrorState error={error} retry={() => refetch()} />;
   if ((data.meta.pagination.total ?? 0) > most) return <Flat />;

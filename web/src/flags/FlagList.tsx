@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { Suspense, useMemo, useState } from "react";
+import { Suspense, useMemo } from "react";
 import type { Environment } from "../api/session";
-import { useColumns } from "../app/focus";
+import { useColumns, useSetSearch } from "../app/focus";
 import { EnvironmentName } from "../ui/EnvironmentDot";
 import { EnvironmentLines, heightWith } from "../ui/EnvironmentLines";
 import { Filter, ManagedFilter } from "../ui/Filter";
@@ -29,14 +29,14 @@ export default function FlagList() {
   const search = useSearch({ from: "/frame/flags" });
   const environments = useColumns();
   const navigate = useNavigate();
-  const [isNew, setNew] = useState(false);
+  const setSearch = useSetSearch();
   const pages = useFlags(search);
   const columns = useMemo(() => columnsOf(environments), [environments]);
   const { q, type, managed, references, stale } = search;
   const isFiltered = Boolean(q || type || managed || references || stale);
   return (
     <main className="screen">
-      <Filters onNew={() => setNew(true)} total={pages.total} />
+      <Filters onNew={() => setSearch({ new: "1" })} total={pages.total} />
       <PagedGrid
         label="Flags"
         pages={pages}
@@ -62,7 +62,7 @@ export default function FlagList() {
           </>
         )}
       />
-      <Suspense>{isNew && <NewFlag close={() => setNew(false)} />}</Suspense>
+      <Suspense>{search.new && <NewFlag close={() => setSearch({ new: undefined })} />}</Suspense>
     </main>
   );
 }

@@ -1,12 +1,13 @@
 import type { Environment } from "../api/session";
 import { RoleGate } from "../ui/RoleGate";
 import { Switch } from "../ui/Switch";
-import { useWriter } from "../ui/WriteProvider";
+import { useWriter, useWriting } from "../ui/WriteProvider";
 import { type Flag, withSettings } from "./flags";
 
 /** Toggle switches a flag on or off in an environment. */
 export function Toggle({ flag, environment, label }: { flag: Flag; environment: Environment; label?: string }) {
   const writer = useWriter();
+  const isWriting = useWriting("flag", flag.id);
   const isOn = flag.attributes.environments[environment.id]?.enabled ?? true;
   const toggle = () =>
     void writer.attempt({
@@ -24,6 +25,7 @@ export function Toggle({ flag, environment, label }: { flag: Flag; environment: 
           tabIndex={label ? 0 : -1}
           checked={isOn}
           disabled={disabled}
+          aria-busy={isWriting}
           onChange={toggle}
           label={label}
           aria-label={label ?? `${flag.id} in ${environment.name}`}

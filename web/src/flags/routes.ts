@@ -8,14 +8,14 @@ import { queryOf } from "./useFlags";
 const list = createRoute({
   getParentRoute: () => frame,
   path: "/flags",
-  validateSearch: pick("q", "type", "managed", "references", "stale"),
+  validateSearch: pick("q", "type", "managed", "references", "stale", "new"),
   component: screenOf(() => import("./FlagList")),
   staticData: { prefetch: (queries, search) => void queries.prefetchQuery(pageOf("flag", queryOf(search), 1)) },
 });
 const detail = createRoute({
   getParentRoute: () => frame,
   path: "/flags/$id",
-  validateSearch: pick("tab"),
+  validateSearch: pick("tab", "rule"),
   component: screenOf(() => import("./FlagDetail")),
 });
 

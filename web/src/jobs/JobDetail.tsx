@@ -71,11 +71,11 @@ function Page({ loaded }: { loaded: Loaded<"job"> }) {
 }
 
 function RunNow({ id }: { id: string }) {
-  const { runNow } = useRunActions();
+  const { busy, runNow } = useRunActions();
   return (
     <RoleGate needs="MEMBER">
       {(disabled) => (
-        <Button size="compact-sm" leftSection={<IconPlayerPlay size={14} />} disabled={disabled} onClick={() => runNow(id)}>
+        <Button size="compact-sm" leftSection={<IconPlayerPlay size={14} />} disabled={disabled} loading={busy} onClick={() => runNow(id)}>
           Run now
         </Button>
       )}

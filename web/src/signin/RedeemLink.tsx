@@ -34,7 +34,7 @@ export default function RedeemLink() {
     setBusy(true);
     setFailure(undefined);
     try {
-      await send("POST", "/api/v1/links/redeem", { body: { token, ...fields } });
+      await send("POST", "/api/v1/links/redeem", { body: { token, ...fields }, anonymous: true });
       queries.removeQueries(meOptions);
       await router.navigate({ to: "/" });
     } catch (problem) {

@@ -3,11 +3,13 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type ApiError, asApiError, send } from "../api/client";
 import type { Kind, Resource, Role } from "../api/kinds";
+import { concerned } from "../api/live";
 import { useStream } from "../api/queries";
 import { Diff } from "./Diff";
 import { RelativeTime } from "./RelativeTime";
 import { RoleGate } from "./RoleGate";
 import { EmptyState, ErrorState, Loading } from "./states";
+import { useOnce } from "./useOnce";
 
 /** History shows the changes of one resource, newest first, each with its diff and a revert button. */
 export default function History({ kind, id, needs = "MEMBER" }: { kind: Kind; id: string; needs?: Role }) {
@@ -70,19 +72,18 @@ export function RevertButton({ seq, kind, disabled }: { seq: string; kind: Kind;
   const [preview, setPreview] = useState<Resource<"change">>();
   const [failure, setFailure] = useState<ApiError>();
   const [force, setForce] = useState(false);
-  const run = async (dryRun: boolean, forced: boolean) => {
+  const [busy, run] = useOnce(async (dryRun: boolean, forced: boolean) => {
     setFailure(undefined);
     try {
       const query = { dry_run: dryRun || undefined, force: forced || undefined };
       const { document } = await send<{ data: Resource<"change"> }>("POST", `/api/v1/changes/${seq}/actions/revert`, { query });
       setForce(forced);
       setPreview(dryRun ? document.data : undefined);
-      if (!dryRun)
-        await Promise.all([queries.invalidateQueries({ queryKey: [kind] }), queries.invalidateQueries({ queryKey: ["change"] })]);
+      if (!dryRun) await Promise.all(concerned(`${kind}_changed`).map((queryKey) => queries.invalidateQueries({ queryKey })));
     } catch (problem) {
       setFailure(asApiError(problem));
     }
-  };
+  });
   if (failure?.code === "changed_since" && !force) {
     return (
       <Group gap="xs">
@@ -96,7 +97,7 @@ export function RevertButton({ seq, kind, disabled }: { seq: string; kind: Kind;
   if (failure) return <ErrorState error={failure} />;
   if (!preview) {
     return (
-      <Button size="compact-xs" variant="default" disabled={disabled} onClick={() => run(true, false)}>
+      <Button size="compact-xs" variant="default" disabled={disabled} aria-busy={busy} onClick={() => run(true, false)}>
         Revert…
       </Button>
     );
@@ -105,7 +106,7 @@ export function RevertButton({ seq, kind, disabled }: { seq: string; kind: Kind;
     <Stack gap="xs" className="inset">
       <Diff before={preview.attributes.before} after={preview.attributes.after} />
       <Group gap="xs">
-        <Button size="compact-xs" onClick={() => run(false, force)}>
+        <Button size="compact-xs" loading={busy} onClick={() => run(false, force)}>
           Revert
         </Button>
         <Button size="compact-xs" variant="default" onClick={() => setPreview(undefined)}>

@@ -8,7 +8,7 @@ import type { Conflict, Question } from "./write";
 export default function WriteDialogs({ asked }: { asked: Asked }) {
   const title = asked.kind === "confirm" ? asked.question.title : "Somebody else changed this";
   return (
-    <Modal opened onClose={() => asked.answer(false)} title={title} size={asked.kind === "confirm" ? "lg" : "xl"}>
+    <Modal opened data-above onClose={() => asked.answer(false)} title={title} size={asked.kind === "confirm" ? "lg" : "xl"}>
       {asked.kind === "confirm" ? (
         <Confirm question={asked.question} answer={asked.answer} />
       ) : (

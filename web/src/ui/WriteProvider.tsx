@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { createContext, type ReactNode, Suspense, useContext, useMemo, useState } from "react";
+import { createContext, type ReactNode, Suspense, useContext, useMemo, useState, useSyncExternalStore } from "react";
+import type { Kind } from "../api/kinds";
 import { later } from "./later";
 import { say, sayFailure } from "./messages";
 import { type Conflict, type Dialogs, type Question, Writer } from "./write";
@@ -16,6 +17,12 @@ export function useWriter(): Writer {
   const writer = useContext(Context);
   if (!writer) throw new Error("useWriter outside of WriteProvider");
   return writer;
+}
+
+/** useWriting returns whether a write of a resource is in progress. */
+export function useWriting(kind: Kind, id: string): boolean {
+  const writer = useWriter();
+  return useSyncExternalStore(writer.subscribe, () => writer.isWriting(kind, id));
 }
 
 /** WriteProvider shows the questions and messages of writes. */

@@ -1,0 +1,22 @@
+import { Modal, Text } from "@mantine/core";
+import { SignInForm } from "../signin/SignInForm";
+
+/** SignInAgain asks to sign in over the page, which keeps what is being typed. */
+export default function SignInAgain({ answer }: { answer: (signedIn: boolean) => void }) {
+  return (
+    <Modal
+      opened
+      data-above
+      onClose={() => answer(false)}
+      title="Your session has ended"
+      zIndex={400}
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+    >
+      <Text size="sm" mb="md">
+        Sign in to go on. What you typed is kept.
+      </Text>
+      <SignInForm next={window.location.pathname + window.location.search} onDone={() => answer(true)} />
+    </Modal>
+  );
+}
