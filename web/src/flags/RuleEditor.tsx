@@ -8,7 +8,7 @@ import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
 import { Builder } from "./Builder";
 import { type Edited, type Flag, type Rule, replaceRule, withSettings } from "./flags";
-import { build, type Model, parse } from "./rules";
+import { build, type Model, parse, problemOf } from "./rules";
 import { useAttributes } from "./useAttributes";
 import { ValueInput } from "./ValueInput";
 
@@ -51,6 +51,8 @@ export function RuleEditor({ flag, environment, etag, edited, close }: Props) {
   const { description, model, logic, asJson, value } = draft.value;
   const rule = draft.base.edited?.rule;
   const { submit, failure, busy } = useSubmit(async () => {
+    const problem = asJson || !model ? undefined : problemOf({ kind: "group", ...model });
+    if (problem) throw new Error(`${problem}.`);
     const next: Rule = {
       description,
       logic: asJson || !model ? (valueFrom("The JSON Logic", logic, "JSON") as Rule["logic"]) : build(model),
@@ -146,7 +148,7 @@ function Logic({ draft, seed, problems }: { draft: Drafting<Form>; seed: string;
             value={logic}
             onChange={(text) => draft.change({ logic: text })}
             problems={problems}
-            completions={attributes}
+            completions={attributes.names}
           />
           {readable(logic) === undefined && (
             <Text size="xs" className="muted">
