@@ -1,3 +1,4 @@
+import { clock } from "./clock";
 import { Keys } from "./keys";
 import type { components } from "./schema";
 
@@ -129,6 +130,7 @@ async function reach(url: string, { signal, ...init }: RequestInit, isRead: bool
   signal?.addEventListener("abort", onAbort);
   try {
     const response = await fetch(url, { ...init, signal: limit.signal, credentials: "same-origin", cache: "no-cache" });
+    clock.hear(response.headers.get("Date"));
     return { response, content: parsed(await response.text()) };
   } catch (failure) {
     if (signal?.aborted) throw failure;

@@ -1,6 +1,6 @@
 import { useMantineColorScheme } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { Link, Outlet, useRouter } from "@tanstack/react-router";
+import { Link, Outlet, useLocation, useRouter } from "@tanstack/react-router";
 import { Suspense, useEffect, useState } from "react";
 import { around, asApiError, send } from "../api/client";
 import { useLive } from "../api/live";
@@ -19,6 +19,8 @@ import { useFocus } from "./focus";
 import { useKeys } from "./keys";
 import { places } from "./places";
 import { SessionGuard } from "./SessionGuard";
+import { titleOf } from "./title";
+import { Typeahead } from "./typeahead";
 
 const Palette = later(() => import("./Palette"));
 const KeyHelp = later(() => import("./KeyHelp"));
@@ -32,11 +34,21 @@ export function Frame() {
     around.doubt = () => live.doubt();
     return () => live.stop();
   }, [live]);
-  const show = (part: "palette" | "keys") =>
-    (part === "palette" ? Palette : KeyHelp).preload().then(
+  const [typeahead] = useState(() => new Typeahead());
+  const show = (part: "palette" | "keys") => {
+    if (part === "palette" && shown !== "palette") typeahead.start();
+    return (part === "palette" ? Palette : KeyHelp).preload().then(
       () => setShown(part),
-      (failure) => sayFailure(part === "palette" ? "Search" : "Keyboard", asApiError(failure)),
+      (failure) => {
+        typeahead.end();
+        sayFailure(part === "palette" ? "Search" : "Keyboard", asApiError(failure));
+      },
     );
+  };
+  const { pathname } = useLocation();
+  useEffect(() => {
+    document.title = titleOf(pathname);
+  }, [pathname]);
   useKeys({ palette: () => void show("palette"), help: () => void show("keys") });
   const close = () => setShown(undefined);
   return (
@@ -54,7 +66,7 @@ export function Frame() {
         </div>
       </div>
       <Suspense>
-        {shown === "palette" && <Palette close={close} />}
+        {shown === "palette" && <Palette close={close} early={() => typeahead.end()} />}
         {shown === "keys" && <KeyHelp close={close} />}
       </Suspense>
     </WriteProvider>

@@ -1,11 +1,11 @@
-import { Modal, Text } from "@mantine/core";
+import { Text } from "@mantine/core";
 import { SignInForm } from "../signin/SignInForm";
+import { Dialog } from "../ui/Dialog";
 
 /** SignInAgain asks to sign in over the page, which keeps what is being typed. */
 export default function SignInAgain({ answer }: { answer: (signedIn: boolean) => void }) {
   return (
-    <Modal
-      opened
+    <Dialog
       data-above
       onClose={() => answer(false)}
       title="Your session has ended"
@@ -17,6 +17,6 @@ export default function SignInAgain({ answer }: { answer: (signedIn: boolean) =>
         Sign in to go on. What you typed is kept.
       </Text>
       <SignInForm next={window.location.pathname + window.location.search} onDone={() => answer(true)} />
-    </Modal>
+    </Dialog>
   );
 }

@@ -45,17 +45,21 @@ export default function EnvironmentSettings({ flag, etag, environment }: Props) 
 
   return (
     <Stack gap="lg">
-      {reason ? (
-        <Text size="sm" className="muted" role="note">
-          {reason}
-        </Text>
-      ) : (
-        <Toggle
-          flag={flag}
-          environment={environment}
-          label={settings.enabled ? "On: the rules apply" : "Off: the default is served, the rules are ignored"}
-        />
-      )}
+      <div>
+        {flag.attributes.managed && (
+          <Toggle
+            flag={flag}
+            environment={environment}
+            frozen={Boolean(reason)}
+            label={settings.enabled ? "On: the rules apply" : "Off: the default is served, the rules are ignored"}
+          />
+        )}
+        {reason && (
+          <Text size="sm" className="muted" role="note">
+            {reason}
+          </Text>
+        )}
+      </div>
       <section aria-label="Rules">
         <Group justify="space-between" mb="xs">
           <Text size="sm" fw={600}>

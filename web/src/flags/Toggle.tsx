@@ -4,8 +4,16 @@ import { Switch } from "../ui/Switch";
 import { useWriter, useWriting } from "../ui/WriteProvider";
 import { type Flag, withSettings } from "./flags";
 
+interface Props {
+  flag: Flag;
+  environment: Environment;
+  label?: string;
+  /** frozen shows the state without a way to change it. */
+  frozen?: boolean;
+}
+
 /** Toggle switches a flag on or off in an environment. */
-export function Toggle({ flag, environment, label }: { flag: Flag; environment: Environment; label?: string }) {
+export function Toggle({ flag, environment, label, frozen = false }: Props) {
   const writer = useWriter();
   const isWriting = useWriting("flag", flag.id);
   const isOn = flag.attributes.environments[environment.id]?.enabled ?? true;
@@ -24,7 +32,7 @@ export function Toggle({ flag, environment, label }: { flag: Flag; environment: 
         <Switch
           tabIndex={label ? 0 : -1}
           checked={isOn}
-          disabled={disabled}
+          disabled={disabled || frozen}
           aria-busy={isWriting}
           onChange={toggle}
           label={label}

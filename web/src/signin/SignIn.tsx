@@ -1,6 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRouter, useSearch } from "@tanstack/react-router";
-import { meOptions } from "../api/session";
 import { Door } from "./Door";
 import { SignInForm } from "./SignInForm";
 import { localPath, sentenceFor } from "./signin";
@@ -11,7 +10,7 @@ export default function SignIn() {
   const router = useRouter();
   const queries = useQueryClient();
   const done = () => {
-    queries.removeQueries(meOptions);
+    queries.clear(); // it has refusals of requests before the sign-in
     router.history.push(localPath(next));
   };
   return (

@@ -1,5 +1,6 @@
-import { Alert, Button, Group, Modal, type ModalProps, Text } from "@mantine/core";
+import { Alert, Button, Group, type ModalProps, Text } from "@mantine/core";
 import { useState } from "react";
+import { Dialog } from "./Dialog";
 import type { Drafting } from "./draft";
 import { RelativeTime } from "./RelativeTime";
 
@@ -64,10 +65,10 @@ export function Restored({ draft: { restored, discard } }: { draft: Pick<Draftin
 export function FormModal({ draft, onClose, children, ...modal }: Omit<ModalProps, "opened"> & { draft: Drafting<object> }) {
   const { leave, ...asking } = useLeaving(draft, onClose);
   return (
-    <Modal opened onClose={leave} {...modal}>
+    <Dialog onClose={leave} {...modal}>
       <Restored draft={draft} />
       {children}
       <AskDiscard {...asking} />
-    </Modal>
+    </Dialog>
   );
 }

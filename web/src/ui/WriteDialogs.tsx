@@ -1,4 +1,5 @@
-import { Alert, Button, Group, Modal, SimpleGrid, Stack, Text } from "@mantine/core";
+import { Alert, Button, Group, SimpleGrid, Stack, Text } from "@mantine/core";
+import { Dialog } from "./Dialog";
 import { Diff } from "./Diff";
 import { RelativeTime } from "./RelativeTime";
 import type { Asked } from "./WriteProvider";
@@ -8,13 +9,13 @@ import type { Conflict, Question } from "./write";
 export default function WriteDialogs({ asked }: { asked: Asked }) {
   const title = asked.kind === "confirm" ? asked.question.title : "Somebody else changed this";
   return (
-    <Modal opened data-above onClose={() => asked.answer(false)} title={title} size={asked.kind === "confirm" ? "lg" : "xl"}>
+    <Dialog data-above onClose={() => asked.answer(false)} title={title} size={asked.kind === "confirm" ? "lg" : "xl"}>
       {asked.kind === "confirm" ? (
         <Confirm question={asked.question} answer={asked.answer} />
       ) : (
         <Resolve conflict={asked.conflict} answer={asked.answer} />
       )}
-    </Modal>
+    </Dialog>
   );
 }
 
