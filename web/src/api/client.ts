@@ -58,6 +58,8 @@ export interface Sending {
   signal?: AbortSignal;
   /** anonymous requests do not ask for a new sign-in when nobody is signed in. */
   anonymous?: boolean;
+  /** note says why, for the history. */
+  note?: string;
 }
 
 /** around is what the client asks of the page around it; the frame sets it. */
@@ -111,11 +113,12 @@ export async function send<T>(method: Method, path: string, sending: Sending = {
   }
 }
 
-function headersOf({ body, ifMatch }: Sending, key: string | undefined): Record<string, string> {
+function headersOf({ body, ifMatch, note }: Sending, key: string | undefined): Record<string, string> {
   const headers: Record<string, string> = { Accept: "application/vnd.api+json", Prefer: "handling=strict" };
   if (body !== undefined) headers["Content-Type"] = "application/vnd.api+json";
   if (ifMatch) headers["If-Match"] = ifMatch;
   if (key) headers["Idempotency-Key"] = key;
+  if (note) headers["Signalbox-Note"] = encodeURIComponent(note);
   return headers;
 }
 

@@ -130,7 +130,9 @@ function CodeTab({ flag }: { flag: Flag }) {
             </Text>
             <CopyText text={text} />
           </Group>
-          <Code block>{text}</Code>
+          <Code block tabIndex={0}>
+            {text}
+          </Code>
         </div>
       ))}
     </Stack>

@@ -51,7 +51,7 @@ export default function Statistics({ id, last }: { id: string; last: string | un
 
 function DaysTable({ days }: { days: Day[] }) {
   return (
-    <Table.ScrollContainer minWidth={520}>
+    <Table.ScrollContainer type="native" tabIndex={0} minWidth={520}>
       <Table verticalSpacing={4} fz="xs">
         <Table.Thead>
           <Table.Tr>

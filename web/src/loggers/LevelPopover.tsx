@@ -21,11 +21,11 @@ export default function LevelPopover({ picking, onClose, onWritten }: PickerProp
   }
   const { left, top, width, height } = anchor.getBoundingClientRect();
   return (
-    <Popover opened onDismiss={close} trapFocus position="bottom-start" width={480} closeOnClickOutside>
+    <Popover opened withRoles={false} onDismiss={close} trapFocus position="bottom-start" width={480} closeOnClickOutside>
       <Popover.Target>
         <div style={{ position: "fixed", left, top, width, height, pointerEvents: "none" }} />
       </Popover.Target>
-      <Popover.Dropdown>
+      <Popover.Dropdown role="dialog" aria-label="Set a level">
         <LevelForm {...form} onClose={close} onWritten={onWritten} />
       </Popover.Dropdown>
     </Popover>

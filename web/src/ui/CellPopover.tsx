@@ -25,11 +25,13 @@ export function CellPopover({ anchor, title, width, onClose, children }: Props) 
   }
   const { left, top, width: wide, height } = anchor.getBoundingClientRect();
   return (
-    <Popover opened onDismiss={onClose} trapFocus position="bottom-start" width={width}>
+    <Popover opened withRoles={false} onDismiss={onClose} trapFocus position="bottom-start" width={width}>
       <Popover.Target>
         <div style={{ position: "fixed", left, top, width: wide, height, pointerEvents: "none" }} />
       </Popover.Target>
-      <Popover.Dropdown aria-label={title}>{children}</Popover.Dropdown>
+      <Popover.Dropdown role="dialog" aria-label={title}>
+        {children}
+      </Popover.Dropdown>
     </Popover>
   );
 }

@@ -5,9 +5,9 @@ import { type ApiError, asApiError, send } from "../api/client";
 import type { Kind, Resource, Role } from "../api/kinds";
 import { concerned } from "../api/live";
 import { useStream } from "../api/queries";
-import { Diff } from "./Diff";
 import { RelativeTime } from "./RelativeTime";
 import { RoleGate } from "./RoleGate";
+import { Note, Sentences } from "./Sentences";
 import { EmptyState, ErrorState, Loading } from "./states";
 import { useOnce } from "./useOnce";
 
@@ -39,7 +39,7 @@ const revertible = new Set(["created", "updated", "deleted", "expired", "cascade
 
 /** ChangeEntry shows one change: its actor, time and diff, and a revert button. */
 export function ChangeEntry({ change, needs }: { change: Resource<"change">; needs: Role }) {
-  const { action, actor, before, after, created_at, reverts } = change.attributes;
+  const { action, actor, before, after, created_at, reverts, summary, note } = change.attributes;
   return (
     <Stack gap={4} component="article" aria-label={`Change ${change.id}`}>
       <Group gap="xs" justify="space-between">
@@ -61,7 +61,8 @@ export function ChangeEntry({ change, needs }: { change: Resource<"change">; nee
           </RoleGate>
         )}
       </Group>
-      <Diff before={before} after={after} />
+      <Note note={note} />
+      <Sentences summary={summary} before={before} after={after} />
     </Stack>
   );
 }
@@ -104,7 +105,7 @@ export function RevertButton({ seq, kind, disabled }: { seq: string; kind: Kind;
   }
   return (
     <Stack gap="xs" className="inset">
-      <Diff before={preview.attributes.before} after={preview.attributes.after} />
+      <Sentences summary={preview.attributes.summary} before={preview.attributes.before} after={preview.attributes.after} />
       <Group gap="xs">
         <Button size="compact-xs" loading={busy} onClick={() => run(false, force)}>
           Revert

@@ -3,11 +3,11 @@ import { createContext, type ReactNode, Suspense, useContext, useMemo, useState,
 import type { Kind } from "../api/kinds";
 import { later } from "./later";
 import { say, sayFailure } from "./messages";
-import { type Conflict, type Dialogs, type Question, Writer } from "./write";
+import { type Conflict, type Consent, type Dialogs, type Question, Writer } from "./write";
 
-export type Asked = ({ kind: "confirm"; question: Question } | { kind: "conflict"; conflict: Conflict }) & {
-  answer: (yes: boolean) => void;
-};
+export type Asked =
+  | { kind: "confirm"; question: Question; answer: (consent: Consent) => void }
+  | { kind: "conflict"; conflict: Conflict; answer: (isMine: boolean) => void };
 
 const WriteDialogs = later(() => import("./WriteDialogs"));
 const Context = createContext<Writer | null>(null);
@@ -30,20 +30,20 @@ export function WriteProvider({ children }: { children: ReactNode }) {
   const queries = useQueryClient();
   const [asked, setAsked] = useState<Asked>();
   const writer = useMemo(() => {
-    const ask = async (what: (answer: (yes: boolean) => void) => Asked) => {
+    const ask = async <A,>(what: (answer: (given: A) => void) => Asked) => {
       await WriteDialogs.preload(); // an action whose question cannot be shown fails, instead of waiting for an answer
-      return new Promise<boolean>((resolve) => {
+      return new Promise<A>((resolve) => {
         setAsked(
-          what((yes) => {
+          what((given) => {
             setAsked(undefined);
-            resolve(yes);
+            resolve(given);
           }),
         );
       });
     };
     const dialogs: Dialogs = {
-      confirm: (question) => ask((answer) => ({ kind: "confirm", question, answer })),
-      resolve: (conflict) => ask((answer) => ({ kind: "conflict", conflict, answer })),
+      confirm: (question) => ask<Consent>((answer) => ({ kind: "confirm", question, answer })),
+      resolve: (conflict) => ask<boolean>((answer) => ({ kind: "conflict", conflict, answer })),
       succeeded: (message, undo) => say(message, { undo }),
       failed: sayFailure,
     };

@@ -17,7 +17,7 @@ function writerWith(answer: Answer) {
   });
   const said: string[] = [];
   const dialogs: Dialogs = {
-    confirm: async () => true,
+    confirm: async () => ({}),
     resolve: async () => true,
     succeeded: (message) => said.push(message),
     failed: (title, { message }) => said.push(`${title}: ${message}`),

@@ -1,7 +1,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { ApiError, asApiError, type Query, send } from "../api/client";
-import { type Kind, type Kinds, pathOf, type Resource, type Single, type Stream } from "../api/kinds";
+import { type Kind, type Kinds, pathOf, type Resource, type Sentence, type Single, type Stream } from "../api/kinds";
 import { concerned } from "../api/live";
 import { keyOf, type Loaded, load } from "../api/queries";
 import { same } from "./diff";
@@ -32,6 +32,8 @@ export interface Write<K extends Kind> {
   consequences?: ReactNode;
   /** change returns the attributes to send. After a conflict it is called again with the newest version. */
   change?: (current: Kinds[K] | undefined) => Record<string, unknown>;
+  /** note says why, for the history; a question shows it and may change it. */
+  note?: string;
   /** etag is the ETag of the version in the form; without it the newest version is changed. */
   etag?: string;
 }
@@ -41,6 +43,9 @@ export interface Question {
   title: string;
   before: unknown;
   after: unknown;
+  /** summary is what the write does, in sentences. */
+  summary?: Sentence[];
+  note?: string;
   warnings: string[];
   consequences?: ReactNode;
   destructive: boolean;
@@ -54,11 +59,17 @@ export interface Conflict {
   at: string;
   theirs: unknown;
   mine: unknown;
+  /** did is what somebody else did, and would is what the write would do after it, in sentences. */
+  did?: Sentence[];
+  would?: Sentence[];
 }
+
+/** Consent is the answer to a question; undefined is no. */
+export type Consent = { note?: string } | undefined;
 
 /** Dialogs show the confirmations and messages of writes. */
 export interface Dialogs {
-  confirm: (question: Question) => Promise<boolean>;
+  confirm: (question: Question) => Promise<Consent>;
   resolve: (conflict: Conflict) => Promise<boolean>;
   succeeded: (message: string, undo?: () => Promise<void>) => void;
   failed: (title: string, failure: ApiError) => void;
@@ -114,7 +125,9 @@ export class Writer {
     for (let current = await this.current(write); ; current = await this.current({ ...write, etag: undefined })) {
       const body = this.body(write, current);
       try {
-        if (this.asks(write) && !(await this.confirmed(write, current, body))) return undefined;
+        const consent = this.asks(write) ? await this.confirmed(write, current, body) : {};
+        if (!consent) return undefined;
+        write = { ...write, ...consent };
         return await this.commit(write, current, body);
       } catch (failure) {
         if (asApiError(failure).code !== "version_mismatch") throw failure;
@@ -156,19 +169,23 @@ export class Writer {
 
   private request<K extends Kind>(write: Write<K>, current: Loaded<K> | undefined, body: unknown, dryRun: boolean) {
     const query = { ...write.query, dry_run: dryRun || undefined };
-    if (write.action) return send<Single<K> | undefined>("POST", `${pathOf(write.kind, write.id)}/actions/${write.action}`, { query });
+    const { note } = write;
+    if (write.action)
+      return send<Single<K> | undefined>("POST", `${pathOf(write.kind, write.id)}/actions/${write.action}`, { query, note });
     const method = write.method ?? "PUT";
     const path = pathOf(write.kind, method === "POST" ? undefined : write.id);
-    return send<Single<K> | undefined>(method, path, { body, ifMatch: current?.etag, query });
+    return send<Single<K> | undefined>(method, path, { body, ifMatch: current?.etag, query, note });
   }
 
-  private async confirmed<K extends Kind>(write: Write<K>, current: Loaded<K> | undefined, body: unknown): Promise<boolean> {
+  private async confirmed<K extends Kind>(write: Write<K>, current: Loaded<K> | undefined, body: unknown): Promise<Consent> {
     const dry = !write.action && write.kind !== "session"; // actions and sessions have no dry run
     const { document } = dry ? await this.request(write, current, body, true) : { document: undefined };
     return this.dialogs.confirm({
       title: write.title,
       before: current?.resource.attributes,
       after: document?.data.attributes,
+      summary: document?.meta?.summary,
+      note: write.note,
       warnings: (document?.meta?.warnings ?? []).map((warning) => warning.detail),
       consequences: write.consequences,
       destructive: write.method === "DELETE" || write.action !== undefined,
@@ -232,12 +249,16 @@ export class Writer {
 
   private async resolved<K extends Kind>(write: Write<K>, body: Body | undefined): Promise<boolean> {
     const [theirs, change] = await Promise.all([load(write.kind, write.id), newest(write.kind, write.id)]);
+    const next = this.body(write, theirs) ?? body;
+    const dry = await this.request(write, theirs, next, true).catch(() => undefined);
     return this.dialogs.resolve({
       title: write.title,
       who: change?.attributes.actor.name ?? "Somebody",
       at: change?.attributes.created_at ?? new Date().toISOString(),
       theirs: theirs.resource.attributes,
-      mine: { ...theirs.resource.attributes, ...(body?.data.attributes ?? {}) },
+      mine: { ...theirs.resource.attributes, ...(next?.data.attributes ?? {}) },
+      did: change?.attributes.summary,
+      would: dry?.document?.meta?.summary,
     });
   }
 }
