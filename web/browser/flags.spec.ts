@@ -167,6 +167,7 @@ test("flags that nobody evaluated for a month are stale", async () => {
     .getByText("stale")
     .waitFor();
   expect(await page.getByRole("combobox", { name: "Use" }).inputValue()).toBe("1");
+  await page.unrouteAll({ behavior: "wait" });
 });
 
 test("while the server is away, what was read stays and nothing can be changed", async () => {

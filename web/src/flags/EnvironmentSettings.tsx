@@ -185,7 +185,7 @@ function DefaultValue({ flag, environment, settings, disabled, onSave }: Default
   const { type, values, default: fallback } = flag.attributes;
   const own = settings.default ?? null;
   const current = own ?? fallback;
-  const draft = useDraft(`flag:${flag.id}/${environment}/default`, JSON.stringify(current), { text: textOf(current, type) });
+  const draft = useDraft(`flag:${flag.id}/${environment}/default`, JSON.stringify(own), { text: textOf(current, type) });
   const read = readAs(draft.value.text, type);
   const save = async (value: unknown) => {
     if (await onSave(value)) draft.discard();
