@@ -39,5 +39,5 @@ export const messages = new Messages();
 export const say = (text: string, more: Omit<Message, "text"> = {}) => messages.show({ text, ...more });
 
 /** sayFailure shows that an action failed, with the request id that the server's log has too. */
-export const sayFailure = (title: string, { message, requestId }: ApiError) =>
-  say(`${message}${requestId ? ` (request ${requestId})` : ""}`, { title: `${title}: failed` });
+export const sayFailure = (title: string, { message, requestId, code }: ApiError) =>
+  say(`${message}${requestId ? ` (request ${requestId})` : ""}`, { title: `${title}: ${code === "unknown" ? "no answer" : "failed"}` });
