@@ -42,7 +42,7 @@ test("a new config gets an item, and production another value after its diff", a
   await page.getByRole("textbox", { name: "page_size in Production" }).fill("50");
   await page.getByRole("button", { name: "Override" }).click();
   const question = page.getByRole("dialog", { name: "Set page_size of search in Production" });
-  await question.getByText("environments › production", { exact: false }).first().waitFor();
+  await question.getByRole("listitem").getByText("page_size", { exact: false }).waitFor();
   await question.getByRole("button", { name: "Apply" }).click();
   await page.getByRole("button", { name: "page_size in Production: 50 set here" }).waitFor();
   await expectAccessible(page);
@@ -77,7 +77,7 @@ test("two environments are compared, and values copied through a diff", async ()
   await expectAccessible(page);
   await page.getByRole("button", { name: "Copy 2 values to Production…" }).click();
   const question = page.getByRole("dialog", { name: "Copy 2 values of checkout from Development to Production" });
-  await question.getByText("environments › production", { exact: false }).first().waitFor();
+  await question.getByText("production: retries 3 → 9").waitFor();
   await question.getByRole("button", { name: "Apply" }).click();
   await page.getByRole("checkbox", { name: "Choose retries" }).waitFor({ state: "detached" });
   const { data } = await w.server.api<{ data: { attributes: { values: Record<string, unknown> } } }>(

@@ -155,13 +155,19 @@ test("a rule is dragged to its place", async () => {
 test("flags that nobody evaluated for a month are stale", async () => {
   const page = await w.open("/flags?stale=1&q=checkout", { fresh: true });
   await page.getByText("No flag passes the filter").waitFor();
-  await page.clock.setFixedTime(Date.now() + 40 * 86_400_000);
+  // The server's clock counts, not that of the browser.
+  const later = new Date(Date.now() + 40 * 86_400_000).toUTCString();
+  await page.route("**/api/v1/**", async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, headers: { ...response.headers(), date: later } });
+  });
   await page.reload();
   await page
     .getByRole("row", { name: /checkout/ })
     .getByText("stale")
     .waitFor();
   expect(await page.getByRole("combobox", { name: "Use" }).inputValue()).toBe("1");
+  await page.unrouteAll({ behavior: "wait" });
 });
 
 test("while the server is away, what was read stays and nothing can be changed", async () => {

@@ -25,7 +25,7 @@ test("DEBUG for 15 minutes takes four clicks, and services confirm it", async ()
   await page.getByRole("radio", { name: "DEBUG" }).click();
   await page.getByRole("button", { name: "Apply" }).click();
   const question = page.getByRole("dialog", { name: "Set shop.payments.gateway to DEBUG in production for 15 min" });
-  await question.getByText("DEBUG", { exact: false }).last().waitFor();
+  await question.getByRole("listitem").getByText("DEBUG", { exact: false }).waitFor();
   await question.getByRole("button", { name: "Apply" }).click();
   await page.getByText("shop.payments.gateway is DEBUG in production for 15 min.").waitFor();
   await page.getByRole("button", { name: `${pill("shop.payments.gateway")}: DEBUG own` }).waitFor();

@@ -1,8 +1,13 @@
+import { clock } from "./clock";
+import { Keys } from "./keys";
 import type { components } from "./schema";
 
 type Problem = components["schemas"]["Error"];
 
-/** ApiError is a refusal by the server, or code "offline" when it cannot be reached. */
+/**
+ * ApiError is a refusal by the server. Its code is "offline" when a read did not reach the server, and "unknown" when the
+ * answer to a write did not arrive.
+ */
 export class ApiError extends Error {
   override name = "ApiError";
   readonly status: number;
@@ -51,7 +56,19 @@ export interface Sending {
   body?: unknown;
   ifMatch?: string;
   signal?: AbortSignal;
+  /** anonymous requests do not ask for a new sign-in when nobody is signed in. */
+  anonymous?: boolean;
+  /** note says why, for the history. */
+  note?: string;
 }
+
+/** around is what the client asks of the page around it; the frame sets it. */
+export const around: {
+  /** signIn asks to sign in again after the session has ended, and returns whether the same person did. */
+  signIn?: () => Promise<boolean>;
+  /** doubt is called when the server does not answer. */
+  doubt?: () => void;
+} = {};
 
 export interface Answer<T> {
   document: T;
@@ -69,38 +86,81 @@ export function address(path: string, query: Query = {}): string {
   return text === "" ? path : `${path}?${text}`;
 }
 
-/** send makes one request and returns its document, or throws an ApiError. */
-export async function send<T>(method: Method, path: string, { query, body, ifMatch, signal }: Sending = {}): Promise<Answer<T>> {
-  const headers: Record<string, string> = { Accept: "application/vnd.api+json", Prefer: "handling=strict" };
-  if (body !== undefined) headers["Content-Type"] = "application/vnd.api+json";
-  if (ifMatch) headers["If-Match"] = ifMatch;
-  const response = await reach(address(path, query), {
-    method,
-    headers,
-    signal,
-    body: body === undefined ? undefined : JSON.stringify(body),
-  });
-  const requestId = response.headers.get("X-Request-Id") ?? "";
-  if (!response.ok) throw await refusal(response, requestId);
-  const document = response.status === 204 || response.status === 202 ? undefined : await response.json();
-  return { document: document as T, etag: response.headers.get("ETag") ?? "", requestId };
-}
+const keys = new Keys();
 
-async function reach(url: string, init: RequestInit): Promise<Response> {
-  try {
-    return await fetch(url, { ...init, credentials: "same-origin", cache: "no-cache" });
-  } catch (failure) {
-    if (init.signal?.aborted) throw failure;
-    throw new ApiError(0, "offline", "The server cannot be reached. Nothing was changed.", "");
+/**
+ * send makes one request and returns its document, or throws an ApiError. When the session has ended, it asks to sign in and
+ * goes on. A POST that writes has an idempotency key: the same action is carried out once, however often it is sent.
+ */
+export async function send<T>(method: Method, path: string, sending: Sending = {}): Promise<Answer<T>> {
+  const { query, body, signal, anonymous } = sending;
+  const url = address(path, query);
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const isRead = method === "GET" || query?.dry_run === true || path.endsWith("/actions/evaluate");
+  const action = method === "POST" && !isRead ? `${url} ${text}` : undefined;
+  const headers = headersOf(sending, action && keys.of(action));
+  for (let asked = anonymous; ; asked = true) {
+    const { response, content } = await reach(url, { method, headers, signal, body: text }, isRead);
+    const failure = response.ok ? undefined : refusal(response, content);
+    if (failure?.status === 401 && !asked && (await around.signIn?.())) continue;
+    if (failure?.code === "in_progress" && !asked) {
+      await new Promise((resolve) => setTimeout(resolve, 1000 * Number(response.headers.get("Retry-After") ?? 1)));
+      continue;
+    }
+    if (action) keys.settle(action);
+    if (failure) throw failure;
+    return { document: content as T, etag: response.headers.get("ETag") ?? "", requestId: response.headers.get("X-Request-Id") ?? "" };
   }
 }
 
-async function refusal(response: Response, requestId: string): Promise<ApiError> {
-  const problems = await response.json().then(
-    (body) => (body.errors ?? []) as Problem[],
-    () => [],
-  );
-  const first = problems[0];
+function headersOf({ body, ifMatch, note }: Sending, key: string | undefined): Record<string, string> {
+  const headers: Record<string, string> = { Accept: "application/vnd.api+json", Prefer: "handling=strict" };
+  if (body !== undefined) headers["Content-Type"] = "application/vnd.api+json";
+  if (ifMatch) headers["If-Match"] = ifMatch;
+  if (key) headers["Idempotency-Key"] = key;
+  if (note) headers["Signalbox-Note"] = encodeURIComponent(note);
+  return headers;
+}
+
+/** patience is how long an answer may take, in milliseconds. */
+const patience = 10_000;
+
+/** reach returns the whole answer. An answer that does not arrive leaves open whether a write was carried out. */
+async function reach(url: string, { signal, ...init }: RequestInit, isRead: boolean): Promise<{ response: Response; content: unknown }> {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), patience);
+  const onAbort = () => limit.abort();
+  signal?.addEventListener("abort", onAbort);
+  try {
+    const response = await fetch(url, { ...init, signal: limit.signal, credentials: "same-origin", cache: "no-cache" });
+    clock.hear(response.headers.get("Date"));
+    return { response, content: parsed(await response.text()) };
+  } catch (failure) {
+    if (signal?.aborted) throw failure;
+    around.doubt?.();
+    throw lost(isRead);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+function lost(isRead: boolean): ApiError {
+  if (isRead) return new ApiError(0, "offline", "The server cannot be reached.", "");
+  return new ApiError(0, "unknown", "The server did not answer, so it is not known whether this was done.", "");
+}
+
+function parsed(text: string): unknown {
+  try {
+    return text === "" ? undefined : JSON.parse(text);
+  } catch {
+    return undefined; // a page of a proxy: its status says enough
+  }
+}
+
+function refusal(response: Response, content: unknown): ApiError {
+  const problems = (content as { errors?: Problem[] } | undefined)?.errors ?? [];
   const detail = problems.map((problem) => problem.detail ?? problem.title).join(" ") || `The server answered ${response.status}.`;
-  return new ApiError(response.status, first?.code ?? "unreadable", detail, requestId, problems);
+  const requestId = response.headers.get("X-Request-Id") ?? "";
+  return new ApiError(response.status, problems[0]?.code ?? "unreadable", detail, requestId, problems);
 }

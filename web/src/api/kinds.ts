@@ -30,6 +30,8 @@ export interface Kinds {
 
 export type Kind = keyof Kinds;
 export type Level = Schemas["Level"];
+/** Sentence is one thing that a change does, in plain words. */
+export type Sentence = Schemas["Sentence"];
 export type Role = Schemas["Role"];
 
 export interface Resource<K extends Kind> {
@@ -42,6 +44,8 @@ export interface WriteMeta {
   dry_run?: boolean;
   ignored?: string[];
   warnings?: { pointer: string; detail: string }[];
+  /** summary is what a dry run would do. */
+  summary?: Sentence[];
 }
 
 export interface Single<K extends Kind> {

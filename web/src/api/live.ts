@@ -15,8 +15,17 @@ interface Message {
   seq?: number;
 }
 
+/** silence is how long the server may be silent; it sends a heartbeat every 30 s. */
+const silence = 45_000;
+
 /** offlineAfter is how long a lost connection may last before writes are disabled. */
 const offlineAfter = 10_000;
+
+/** reports are the times after a change of a level at which services have reported what they use. */
+const reports = [1500, 4000, 10_000, 30_000, 70_000];
+
+/** connecting is how long a new socket may take to open. */
+const connecting = 10_000;
 
 /**
  * Live keeps the event socket open and invalidates the queries that a change concerns. It resumes after the
@@ -30,6 +39,9 @@ export class Live {
   private seq?: number;
   private attempts = 0;
   private timer?: ReturnType<typeof setTimeout>;
+  private watchdog?: ReturnType<typeof setTimeout>;
+  private heard = new Date();
+  private following: ReturnType<typeof setTimeout>[] = [];
   private flushing?: ReturnType<typeof setTimeout>;
   private stopped = true;
   private readonly queries: QueryClient;
@@ -44,14 +56,16 @@ export class Live {
     if (!this.stopped) return;
     this.stopped = false;
     this.connect();
-    window.addEventListener("online", this.retryNow);
+    window.addEventListener("online", this.retry);
   }
 
   stop(): void {
     this.stopped = true;
     clearTimeout(this.timer);
+    clearTimeout(this.watchdog);
     clearTimeout(this.flushing);
-    window.removeEventListener("online", this.retryNow);
+    for (const timer of this.following) clearTimeout(timer);
+    window.removeEventListener("online", this.retry);
     this.socket?.close();
   }
 
@@ -68,11 +82,26 @@ export class Live {
     for (const listener of this.listeners) listener();
   }
 
-  private retryNow = () => {
+  /** retry connects now instead of waiting for the next attempt. */
+  retry = () => {
     if (this.stopped || this.state.status === "live") return;
     clearTimeout(this.timer);
     this.connect();
   };
+
+  /** doubt opens a new socket because a request got no answer: the old one may be dead without knowing it. */
+  doubt(): void {
+    if (this.stopped || this.state.status !== "live") return;
+    this.forsake();
+  }
+
+  // forsake gives a silent socket up. Its close event may never come.
+  private forsake(): void {
+    const old = this.socket;
+    this.socket = undefined;
+    old?.close();
+    this.lost();
+  }
 
   private connect(): void {
     const url = new URL("/api/ws/v1/events", window.location.href);
@@ -82,11 +111,20 @@ export class Live {
     this.socket?.close();
     const socket = new WebSocket(url);
     this.socket = socket;
+    this.watch();
     socket.onmessage = ({ data }) => this.socket === socket && this.hear(String(data));
     socket.onclose = () => this.socket === socket && this.lost();
   }
 
+  // watch gives the socket up if nothing is heard on it: a network that swallows packets never closes it.
+  private watch(): void {
+    clearTimeout(this.watchdog);
+    this.watchdog = setTimeout(() => this.forsake(), this.state.status === "live" ? silence : connecting);
+  }
+
   private hear(text: string): void {
+    this.heard = new Date();
+    this.watch();
     if (text === "ping") {
       this.socket?.send("pong");
       return;
@@ -101,12 +139,14 @@ export class Live {
     // Data that was read before the socket opened may be outdated.
     if (this.seq === undefined || this.seq !== message.seq) this.later(["change"]);
     this.attempts = 0;
-    this.set("live", new Date());
+    this.set("live", this.heard);
+    this.watch();
   }
 
   private lost(): void {
     if (this.stopped) return;
-    if (this.state.status === "live") this.set("reconnecting", new Date());
+    clearTimeout(this.watchdog);
+    if (this.state.status === "live") this.set("reconnecting", this.heard);
     if (this.attempts === 0) setTimeout(() => this.state.status !== "live" && !this.stopped && this.set("offline"), offlineAfter);
     if (this.attempts === 2) this.onRefused(); // perhaps the session ended: a request shows it
     const wait = Math.min(15_000, 300 * 2 ** this.attempts) * (0.7 + 0.6 * Math.random());
@@ -116,6 +156,13 @@ export class Live {
 
   private invalidate(event: string, id?: string): void {
     for (const key of concerned(event, id)) this.later(key);
+    if (/^(logger|group|log_group|environment)s?_/.test(event)) this.follow();
+  }
+
+  // follow reads levels again for a while after a change: services follow it and report so, and reports send no events.
+  private follow(): void {
+    for (const timer of this.following) clearTimeout(timer);
+    this.following = reports.map((wait) => setTimeout(() => this.later(["logger"]), wait));
   }
 
   // later collects the events of a moment: after a script writes a hundred flags, the list is read once.
@@ -138,6 +185,7 @@ export function concerned(event: string, id?: string): (readonly unknown[])[] {
   switch (kind) {
     case "logger": // its descendants inherit from it
     case "group": // its members inherit from it
+    case "log_group":
       return [["logger"], ["log_group"], ["logger_source"], changes];
     case "config": // its children inherit from it
       return [["config"], changes];

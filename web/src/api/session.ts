@@ -17,16 +17,17 @@ export interface Me {
 export const meOptions = queryOptions({
   queryKey: ["settings", "me"],
   staleTime: Number.POSITIVE_INFINITY,
-  queryFn: async (): Promise<Me | null> => {
+  queryFn: async ({ client }): Promise<Me | null> => {
+    const anonymous = !client.getQueryData(["settings", "me"]); // later the page asks to sign in again
     try {
       const [session, user, account] = await Promise.all([
-        send<Schemas["SessionDocument"]>("GET", "/api/v1/sessions/current"),
-        send<Schemas["UserDocument"]>("GET", "/api/v1/users/current"),
-        send<Schemas["AccountDocument"]>("GET", "/api/v1/accounts/current"),
+        send<Schemas["SessionDocument"]>("GET", "/api/v1/sessions/current", { anonymous }),
+        send<Schemas["UserDocument"]>("GET", "/api/v1/users/current", { anonymous }),
+        send<Schemas["AccountDocument"]>("GET", "/api/v1/accounts/current", { anonymous }),
       ]);
       return { session: session.document.data, user: user.document.data, account: account.document.data };
     } catch (failure) {
-      if (failure instanceof ApiError && failure.status === 401) return null;
+      if (anonymous && failure instanceof ApiError && failure.status === 401) return null;
       throw failure;
     }
   },

@@ -1,5 +1,5 @@
 import { type ErrorComponentProps, Link, useRouter } from "@tanstack/react-router";
-import { EmptyState, ErrorState } from "../ui/states";
+import { ErrorState } from "../ui/states";
 
 /** Crash shows an error that a screen did not handle. */
 export function Crash({ error, reset }: ErrorComponentProps) {
@@ -18,8 +18,9 @@ export function Crash({ error, reset }: ErrorComponentProps) {
 /** Missing is the page of an unknown address. */
 export function Missing() {
   return (
-    <EmptyState title="Page not found">
+    <main className="empty">
+      <h1>Page not found</h1>
       <Link to="/">Go to the start page</Link>
-    </EmptyState>
+    </main>
   );
 }

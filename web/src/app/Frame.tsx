@@ -1,11 +1,14 @@
 import { useMantineColorScheme } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { Link, Outlet, useRouter } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState } from "react";
-import { send } from "../api/client";
+import { Link, Outlet, useLocation, useRouter } from "@tanstack/react-router";
+import { Suspense, useEffect, useState } from "react";
+import { around, asApiError, send } from "../api/client";
 import { useLive } from "../api/live";
 import { useEnvironments, useMe } from "../api/session";
+import { drafts } from "../ui/draft";
 import { IconMenu2, IconMoon, IconSearch, IconSun } from "../ui/icons";
+import { later } from "../ui/later";
+import { sayFailure } from "../ui/messages";
 import { RelativeTime } from "../ui/RelativeTime";
 import { Loading } from "../ui/states";
 import { WriteProvider } from "../ui/WriteProvider";
@@ -15,9 +18,12 @@ import styles from "./Frame.module.css";
 import { useFocus } from "./focus";
 import { useKeys } from "./keys";
 import { places } from "./places";
+import { SessionGuard } from "./SessionGuard";
+import { titleOf } from "./title";
+import { Typeahead } from "./typeahead";
 
-const Palette = lazy(() => import("./Palette"));
-const KeyHelp = lazy(() => import("./KeyHelp"));
+const Palette = later(() => import("./Palette"));
+const KeyHelp = later(() => import("./KeyHelp"));
 
 /** Frame is around every screen: the rail, the environment in focus, search, the connection, the user. */
 export function Frame() {
@@ -25,16 +31,33 @@ export function Frame() {
   const [shown, setShown] = useState<"palette" | "keys">();
   useEffect(() => {
     live.start();
+    around.doubt = () => live.doubt();
     return () => live.stop();
   }, [live]);
-  useKeys({ palette: () => setShown("palette"), help: () => setShown("keys") });
+  const [typeahead] = useState(() => new Typeahead());
+  const show = (part: "palette" | "keys") => {
+    if (part === "palette" && shown !== "palette") typeahead.start();
+    return (part === "palette" ? Palette : KeyHelp).preload().then(
+      () => setShown(part),
+      (failure) => {
+        typeahead.end();
+        sayFailure(part === "palette" ? "Search" : "Keyboard", asApiError(failure));
+      },
+    );
+  };
+  const { pathname } = useLocation();
+  useEffect(() => {
+    document.title = titleOf(pathname);
+  }, [pathname]);
+  useKeys({ palette: () => void show("palette"), help: () => void show("keys") });
   const close = () => setShown(undefined);
   return (
     <WriteProvider>
+      <SessionGuard />
       <div className={styles.frame}>
         <Rail />
         <div className={styles.main}>
-          <TopBar onSearch={() => setShown("palette")} onKeys={() => setShown("keys")} />
+          <TopBar onSearch={() => void show("palette")} onKeys={() => void show("keys")} />
           <div className={styles.content}>
             <Suspense fallback={<Loading />}>
               <Outlet />
@@ -43,7 +66,7 @@ export function Frame() {
         </div>
       </div>
       <Suspense>
-        {shown === "palette" && <Palette close={close} />}
+        {shown === "palette" && <Palette close={close} early={() => typeahead.end()} />}
         {shown === "keys" && <KeyHelp close={close} />}
       </Suspense>
     </WriteProvider>
@@ -130,10 +153,11 @@ function Connection() {
     status === "live"
       ? "Changes by anybody appear here within a second."
       : "The data may be outdated; the console keeps trying to reach the server.";
+  const isLost = status === "reconnecting" || status === "offline";
   return (
     <output className={styles.connection} data-status={status} title={label}>
       <span className="dot" aria-hidden="true" /> {words[status]}
-      {status === "offline" && (
+      {isLost && (
         <span className={styles.since}>
           {" "}
           since <RelativeTime at={since.toISOString()} />
@@ -167,6 +191,7 @@ function UserMenu({ onKeys }: { onKeys: () => void }) {
   const signOut = async () => {
     await send("DELETE", "/api/v1/sessions/current");
     queries.clear();
+    drafts.clear();
     await router.navigate({ to: "/sign-in" });
   };
   return (

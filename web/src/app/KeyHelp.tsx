@@ -1,4 +1,5 @@
-import { Kbd, Modal, Table } from "@mantine/core";
+import { Kbd, Table } from "@mantine/core";
+import { Dialog } from "../ui/Dialog";
 import { places } from "./places";
 
 const keys: [string[], string][] = [
@@ -13,7 +14,7 @@ const keys: [string[], string][] = [
 /** KeyHelp lists the keys. */
 export default function KeyHelp({ close }: { close: () => void }) {
   return (
-    <Modal opened onClose={close} title="Keyboard">
+    <Dialog onClose={close} title="Keyboard">
       <Table withRowBorders={false} verticalSpacing={4}>
         <Table.Tbody>
           {keys.map(([combination, meaning]) => (
@@ -24,7 +25,7 @@ export default function KeyHelp({ close }: { close: () => void }) {
           ))}
         </Table.Tbody>
       </Table>
-    </Modal>
+    </Dialog>
   );
 }
 

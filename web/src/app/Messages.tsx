@@ -1,12 +1,55 @@
-import { useNotifications } from "@mantine/notifications";
-import { lazy, Suspense, useRef } from "react";
+import { Button, CloseButton } from "@mantine/core";
+import { useEffect, useState, useSyncExternalStore } from "react";
+import { messages } from "../ui/messages";
+import styles from "./Messages.module.css";
 
-const MessageList = lazy(() => import("./MessageList"));
-
-/** Messages shows the messages of writes; the list is loaded with the first message. */
+/** Messages shows the last message until its time is over; it stays while the pointer or the focus is on it. */
 export function Messages() {
-  const { notifications } = useNotifications();
-  const isNeeded = useRef(false);
-  if (notifications.length > 0) isNeeded.current = true;
-  return <Suspense>{isNeeded.current && <MessageList />}</Suspense>;
+  const message = useSyncExternalStore(messages.subscribe, messages.snapshot);
+  const [held, setHeld] = useState(false);
+  useEffect(() => {
+    if (!message || held) return;
+    const timer = setTimeout(() => messages.show(undefined), message.ms ?? (message.title ? 12_000 : message.undo ? 8000 : 3000));
+    return () => clearTimeout(timer);
+  }, [message, held]);
+  const close = () => {
+    setHeld(false);
+    messages.show(undefined);
+  };
+  if (!message) return null;
+  const { text, title, undo } = message;
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the pointer on it only makes it stay
+    <div
+      role={title ? "alert" : "status"}
+      className={styles.message}
+      data-failed={title !== undefined || undefined}
+      onMouseEnter={() => setHeld(true)}
+      onMouseLeave={() => setHeld(false)}
+      onFocus={() => setHeld(true)}
+      onBlur={() => setHeld(false)}
+    >
+      <div>
+        {title && (
+          <p>
+            <strong>{title}</strong>
+          </p>
+        )}
+        <p>{text}</p>
+      </div>
+      {undo && (
+        <Button
+          size="compact-sm"
+          variant="light"
+          onClick={() => {
+            close();
+            void undo();
+          }}
+        >
+          Undo
+        </Button>
+      )}
+      <CloseButton aria-label="Close" size="sm" onClick={close} />
+    </div>
+  );
 }

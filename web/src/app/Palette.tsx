@@ -1,10 +1,11 @@
-import { Modal, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQueries } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { type KeyboardEvent, useEffect, useState } from "react";
 import { type Kind, placeOf, wordFor } from "../api/kinds";
 import { listOf } from "../api/queries";
+import { Dialog } from "../ui/Dialog";
 import styles from "./Palette.module.css";
 import { places } from "./places";
 
@@ -17,8 +18,8 @@ interface Hit {
 
 const kinds = ["flag", "logger", "log_group", "config", "job"] as const satisfies Kind[];
 
-/** Palette finds resources by id or name, and screens. */
-export default function Palette({ close }: { close: () => void }) {
+/** Palette finds resources by id or name, and screens. early returns what was typed before its field had the focus. */
+export default function Palette({ close, early }: { close: () => void; early: () => string }) {
   const router = useRouter();
   const [text, setText] = useState("");
   const [active, setActive] = useState(0);
@@ -49,8 +50,7 @@ export default function Palette({ close }: { close: () => void }) {
   });
 
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={close}
       title="Search"
       classNames={{ header: "visually-hidden" }}
@@ -77,6 +77,10 @@ export default function Palette({ close }: { close: () => void }) {
           setActive(0);
         }}
         onKeyDown={onKeyDown}
+        onFocus={() => {
+          const typed = early();
+          if (typed) setText((text) => typed + text);
+        }}
       />
       <div role="listbox" id="palette-hits" aria-label="Results" className={styles.hits}>
         {hits.map((hit, index) => (
@@ -97,7 +101,7 @@ export default function Palette({ close }: { close: () => void }) {
         ))}
         {hits.length === 0 && <p className={styles.none}>Nothing has “{text}” in its id or name.</p>}
       </div>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -8,7 +8,7 @@ const isTyping = (target: EventTarget | null) =>
 /** useKeys listens for the keys that work everywhere; KeyHelp lists them. */
 export function useKeys({ palette, help }: { palette: () => void; help: () => void }) {
   const navigate = useNavigate();
-  const leading = useRef(0);
+  const leading = useRef(Number.NEGATIVE_INFINITY);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
@@ -18,7 +18,7 @@ export function useKeys({ palette, help }: { palette: () => void; help: () => vo
       }
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       if (event.timeStamp - leading.current < 1000) {
-        leading.current = 0;
+        leading.current = Number.NEGATIVE_INFINITY;
         const place = places.find(({ keys }) => keys === event.key);
         if (place) void navigate({ to: place.to });
         return;

@@ -43,6 +43,7 @@ export function newRouter(queries: QueryClient) {
     parseSearch: parse,
     stringifySearch: stringify,
     defaultPreload: "intent",
+    scrollRestoration: true,
     defaultErrorComponent: Crash,
     defaultNotFoundComponent: Missing,
   });

@@ -34,7 +34,9 @@ function Snippet({ title, code, children }: { title: string; code: string; child
         {children}
       </Text>
       <div className="code-block">
-        <Block block>{code}</Block>
+        <Block block tabIndex={0}>
+          {code}
+        </Block>
         <CopyText text={code} />
       </div>
     </section>

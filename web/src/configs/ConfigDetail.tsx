@@ -1,12 +1,13 @@
 import { Button } from "@mantine/core";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo } from "react";
+import { Suspense, useMemo } from "react";
 import { useList } from "../api/queries";
 import { useEnvironments } from "../api/session";
 import { useColumns, useSetSearch } from "../app/focus";
 import { Detail } from "../ui/Detail";
 import { DetailHead } from "../ui/DetailHead";
 import { LeaveButton } from "../ui/LeaveButton";
+import { later } from "../ui/later";
 import { NewButton } from "../ui/NewButton";
 import { RoleGate } from "../ui/RoleGate";
 import { ErrorState } from "../ui/states";
@@ -15,11 +16,11 @@ import { useChain, useResolved } from "./queries";
 import { ValueGrid } from "./ValueGrid";
 import { type Level, rowsOf } from "./values";
 
-const Compare = lazy(() => import("./Compare").then(({ Compare }) => ({ default: Compare })));
-const Code = lazy(() => import("./Code").then(({ Code }) => ({ default: Code })));
-const History = lazy(() => import("../ui/History"));
-const ItemDialog = lazy(() => import("./ItemDialog").then(({ ItemDialog }) => ({ default: ItemDialog })));
-const EditConfig = lazy(() => import("./ConfigForm").then(({ EditConfig }) => ({ default: EditConfig })));
+const Compare = later(() => import("./Compare").then(({ Compare }) => ({ default: Compare })));
+const Code = later(() => import("./Code").then(({ Code }) => ({ default: Code })));
+const History = later(() => import("../ui/History"));
+const ItemDialog = later(() => import("./ItemDialog").then(({ ItemDialog }) => ({ default: ItemDialog })));
+const EditConfig = later(() => import("./ConfigForm").then(({ EditConfig }) => ({ default: EditConfig })));
 
 const list = { to: "/configs", label: "Config" };
 

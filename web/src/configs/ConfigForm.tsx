@@ -1,9 +1,11 @@
-import { Alert, Button, Group, Modal, NativeSelect, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { Alert, Button, Group, NativeSelect, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 import { pathOf } from "../api/kinds";
 import { useList } from "../api/queries";
 import { CopyAs } from "../ui/CopyAs";
+import { changedMembers } from "../ui/diff";
+import { type Drafting, useDraft } from "../ui/draft";
+import { FormModal } from "../ui/FormModal";
 import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
 import { type Config, type Level, writable } from "./values";
@@ -16,6 +18,8 @@ interface Draft {
   parent: string;
 }
 
+const blank: Draft = { id: "", name: "", description: "", parent: "common" };
+
 /** NewConfig is the form that creates a config. */
 export function NewConfig({ onClose }: { onClose: () => void }) {
   const writer = useWriter();
@@ -25,6 +29,7 @@ export function NewConfig({ onClose }: { onClose: () => void }) {
     description: description || null,
     parent: parent || null,
   });
+  const kept = useDraft("config:new", "", blank);
   const save = async (draft: Draft) => {
     const made = await writer.perform({
       kind: "config",
@@ -34,12 +39,14 @@ export function NewConfig({ onClose }: { onClose: () => void }) {
       done: `Created ${draft.id}.`,
       change: () => attributes(draft),
     });
-    if (made) await navigate({ to: "/configs/$id", params: { id: made.id }, search: { add: "1" } });
+    if (!made) return;
+    kept.discard();
+    await navigate({ to: "/configs/$id", params: { id: made.id }, search: { add: "1" } });
   };
   return (
-    <Modal opened onClose={onClose} title="New config">
+    <FormModal draft={kept} onClose={onClose} title="New config">
       <ConfigForm
-        initial={{ id: "", name: "", description: "", parent: "common" }}
+        kept={kept}
         isNew
         onSave={save}
         footer={(draft) => (
@@ -51,17 +58,25 @@ export function NewConfig({ onClose }: { onClose: () => void }) {
           />
         )}
       />
-    </Modal>
+    </FormModal>
   );
 }
 
 /** EditConfig changes a config's name, description and parent. */
-export function EditConfig({ level: { id, config }, onClose }: { level: Level; onClose: () => void }) {
+export function EditConfig({ level: { id, config, etag }, onClose }: { level: Level; onClose: () => void }) {
   const writer = useWriter();
-  const save = async ({ name, description, parent }: Draft) => {
+  const initial = { id, name: config.name, description: config.description ?? "", parent: config.parent ?? "" };
+  const kept = useDraft(`config:${id}`, etag ?? "", initial);
+  const save = async ({ parent }: Draft) => {
+    const members = ({ name, description, parent }: Draft) => ({
+      name: name || id,
+      description: description || null,
+      parent: parent || null,
+    });
     const done = await writer.perform({
       kind: "config",
       id,
+      etag: kept.version,
       title: `Change the config ${id}`,
       done: `${id} is saved.`,
       confirm: (config.parent ?? "") !== parent,
@@ -70,34 +85,31 @@ export function EditConfig({ level: { id, config }, onClose }: { level: Level; o
         "Another parent changes the inherited values of this config and the configs below it, in all environments.",
       change: (current) => ({
         ...writable(current as unknown as Config),
-        name: name || id,
-        description: description || null,
-        parent: parent || null,
+        ...changedMembers(members(kept.base), members(kept.value)),
       }),
     });
-    if (done) onClose();
+    if (!done) return;
+    kept.discard();
+    onClose();
   };
-  const initial = { id, name: config.name, description: config.description ?? "", parent: config.parent ?? "" };
   return (
-    <Modal opened onClose={onClose} title={`Settings of ${id}`}>
-      <ConfigForm initial={initial} onSave={save} />
-    </Modal>
+    <FormModal draft={kept} onClose={onClose} title={`Settings of ${id}`}>
+      <ConfigForm kept={kept} onSave={save} />
+    </FormModal>
   );
 }
 
 interface Form {
-  initial: Draft;
+  kept: Drafting<Draft>;
   isNew?: boolean;
   onSave: (draft: Draft) => Promise<void>;
   footer?: (draft: Draft) => React.ReactNode;
 }
 
-function ConfigForm({ initial, isNew, onSave, footer }: Form) {
-  const [draft, setDraft] = useState(initial);
+function ConfigForm({ kept: { value: draft, base, change }, isNew, onSave, footer }: Form) {
   const { submit, failure, busy } = useSubmit(() => onSave(draft));
   const { data } = useList("config", { "page[size]": 1000 });
-  const parents = (data?.data ?? []).map(({ id }) => id).filter((id) => id !== initial.id);
-  const change = (changes: Partial<Draft>) => setDraft((old) => ({ ...old, ...changes }));
+  const parents = (data?.data ?? []).map(({ id }) => id).filter((id) => id !== base.id);
   const at = (name: string) => failure?.at(`/data/attributes/${name}`);
   return (
     <Stack component="form" gap="sm" onSubmit={submit}>

@@ -1,10 +1,11 @@
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { lazy, type ReactNode, Suspense, useMemo } from "react";
+import { type ReactNode, Suspense, useMemo } from "react";
 import { useList } from "../api/queries";
 import type { Environment } from "../api/session";
 import { useColumns, useSetSearch } from "../app/focus";
 import { EnvironmentName } from "../ui/EnvironmentDot";
 import { type Column, Grid } from "../ui/Grid";
+import { later } from "../ui/later";
 import { NewButton } from "../ui/NewButton";
 import { RelativeTime } from "../ui/RelativeTime";
 import { SearchBox } from "../ui/SearchBox";
@@ -14,7 +15,7 @@ import styles from "./configs.module.css";
 import { type Branch, branches } from "./tree";
 import { levelOf, overridesIn } from "./values";
 
-const NewConfig = lazy(() => import("./ConfigForm").then(({ NewConfig }) => ({ default: NewConfig })));
+const NewConfig = later(() => import("./ConfigForm").then(({ NewConfig }) => ({ default: NewConfig })));
 
 /** most is the number of configs up to which the list is a tree. Longer lists have pages and a column for the parent. */
 const most = 1000;
@@ -39,7 +40,7 @@ export default function ConfigList() {
 
 function Tree() {
   const { data, error, isPending, refetch } = useList("config", { "page[size]": most, "meta[total]": true });
-  const rows = useMemo(() => branches((data?.data ?? []).map(levelOf)), [data]);
+  const rows = useMemo(() => branches((data?.data ?? []).map((config) => levelOf(config))), [data]);
   if (isPending) return <Loading rows={14} />;
   if (!data) return <ErrorState error={error} retry={() => refetch()} />;
   if ((data.meta.pagination.total ?? 0) > most) return <Flat />;

@@ -1,5 +1,7 @@
-import { Alert, Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { Alert, Button, Group, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
+import { changedMembers } from "../ui/diff";
+import { type Drafting, useDraft } from "../ui/draft";
+import { FormModal } from "../ui/FormModal";
 import { JsonEditor } from "../ui/JsonEditor";
 import { RoleGate } from "../ui/RoleGate";
 import { useSubmit } from "../ui/useSubmit";
@@ -31,7 +33,7 @@ function itemOf({ type, text, description, schema }: Draft): { item: Item; probl
   const read = readAs(text, type);
   if (read.problem !== undefined) return { problem: `The value ${read.problem}.` };
   const rules = schema.trim() === "" ? { value: null } : readAs(schema, "JSON");
-  if ("problem" in rules && rules.problem !== undefined) return { problem: `The schema is not JSON: ${rules.problem}` };
+  if ("problem" in rules && rules.problem !== undefined) return { problem: `The schema ${rules.problem}.` };
   return {
     item: { value: read.value, type, description: description || null, ...(type === "JSON" ? { schema: rules.value } : {}) },
   };
@@ -39,18 +41,34 @@ function itemOf({ type, text, description, schema }: Draft): { item: Item; probl
 
 /** ItemDialog declares a new item, or changes the item itemKey: its type, default, description and JSON Schema. */
 export function ItemDialog({ level, itemKey, onClose }: { level: Level; itemKey?: string; onClose: () => void }) {
+  const draft = useDraft(
+    `config:${level.id}/${itemKey === undefined ? "new" : `item:${itemKey}`}`,
+    level.etag ?? "",
+    draftOf(itemKey ?? "", level.config.items[itemKey ?? ""]),
+  );
   return (
-    <Modal opened onClose={onClose} title={itemKey === undefined ? `New item of ${level.id}` : `${itemKey} of ${level.id}`} size="lg">
-      <Form level={level} itemKey={itemKey} onClose={onClose} />
-    </Modal>
+    <FormModal
+      draft={draft}
+      onClose={onClose}
+      title={itemKey === undefined ? `New item of ${level.id}` : `${itemKey} of ${level.id}`}
+      size="lg"
+    >
+      <Form level={level} itemKey={itemKey} kept={draft} onClose={onClose} />
+    </FormModal>
   );
 }
 
-function Form({ level: { id, config }, itemKey, onClose }: { level: Level; itemKey?: string; onClose: () => void }) {
+interface FormProps {
+  level: Level;
+  itemKey?: string;
+  kept: Drafting<Draft>;
+  onClose: () => void;
+}
+
+function Form({ level: { id, config }, itemKey, kept, onClose }: FormProps) {
   const writer = useWriter();
   const isNew = itemKey === undefined;
-  const [draft, setDraft] = useState(() => draftOf(itemKey ?? "", config.items[itemKey ?? ""]));
-  const change = (changes: Partial<Draft>) => setDraft((old) => ({ ...old, ...changes }));
+  const { value: draft, change } = kept;
   const read = itemOf(draft);
   const at = `/data/attributes/items/${draft.key}`;
   const taken = isNew && draft.key in config.items ? `${id} has this item already` : undefined;
@@ -60,15 +78,20 @@ function Form({ level: { id, config }, itemKey, onClose }: { level: Level; itemK
     const done = await writer.perform({
       kind: "config",
       id,
+      etag: isNew ? undefined : kept.version,
       title: `${isNew ? "Add" : "Change"} ${draft.key} of ${id}`,
       done: `${draft.key} of ${id} is saved.`,
       environments: isNew ? [] : ["production"],
       change: (current) => {
         const now = writable(current as unknown as Config);
-        return { ...now, items: { ...now.items, [draft.key]: read.item } };
+        const opened = itemOf(kept.base);
+        const item = opened.problem === undefined ? changedMembers(opened.item, read.item) : read.item;
+        return { ...now, items: { ...now.items, [draft.key]: isNew ? read.item : { ...(now.items[draft.key] ?? read.item), ...item } } };
       },
     });
-    if (done) onClose();
+    if (!done) return;
+    kept.discard();
+    onClose();
   });
 
   return (

@@ -5,6 +5,8 @@ import { pathOf } from "../api/kinds";
 import type { Environment } from "../api/session";
 import { CellPopover } from "../ui/CellPopover";
 import { CopyAs } from "../ui/CopyAs";
+import { type Drafting, useDraft } from "../ui/draft";
+import { AskDiscard, Restored, useLeaving } from "../ui/FormModal";
 import type { JsonProblem } from "../ui/JsonEditor";
 import { useRefusal } from "../ui/RoleGate";
 import { useDryRun } from "../ui/useDryRun";
@@ -39,29 +41,38 @@ interface Editor {
 
 /** ValueEditor changes one value in place; the server checks it while people type. */
 export function ValueEditor(props: Editor) {
-  const { row, environment, anchor, onClose } = props;
+  const { level, row, environment, effective, anchor, onClose } = props;
   const title = environment ? `${row.key} in ${environment.name}` : `Default of ${row.key}`;
+  const place = { key: row.key, environment: environment?.id };
+  const opened = textOf(isSet(level.config, place) ? storedAt(level.config, place) : effective, row.item.type);
+  const draft = useDraft(`config:${level.id}/${environment?.id ?? "*"}/${row.key}`, opened, { text: opened });
+  const { leave, ...asking } = useLeaving(draft, onClose);
   return (
-    <CellPopover anchor={anchor} title={title} width={row.item.type === "JSON" ? 520 : 380} onClose={onClose}>
-      <Form {...props} title={title} />
+    <CellPopover anchor={anchor} title={title} width={row.item.type === "JSON" ? 520 : 380} onClose={leave}>
+      <Restored draft={draft} />
+      <Form {...props} title={title} draft={draft} />
+      <AskDiscard {...asking} />
     </CellPopover>
   );
 }
 
-function Form({ level: { id, config }, row, environment, effective, onClose, title }: Editor & { title: string }) {
+interface FormProps extends Editor {
+  title: string;
+  draft: Drafting<{ text: string }>;
+}
+
+function Form({ level: { id, config }, row, environment, effective, onClose, title, draft }: FormProps) {
   const writer = useWriter();
   const place = { key: row.key, environment: environment?.id };
   const isOwn = isSet(config, place);
-  const opened = textOf(isOwn ? storedAt(config, place) : effective, row.item.type);
-  const [first] = useState(opened);
-  const [text, setText] = useState(opened);
+  const { text } = draft.value;
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<ApiError>();
   const denied = useRefusal("MEMBER", environment?.id);
   const refusal = frozen(environment) ?? denied;
   const read = readAs(text, row.item.type);
   const attributes = read.problem === undefined ? withValue(config, place, read.value, row.item) : undefined;
-  const isTried = attributes !== undefined && text !== first && !refusal;
+  const isTried = attributes !== undefined && draft.isChanged && !refusal;
   const { failure, warnings } = useDryRun(isTried ? { kind: "config", id, method: "PUT", attributes } : undefined);
   const problems: JsonProblem[] =
     read.problem !== undefined && row.item.type !== "JSON" ? [{ message: read.problem }] : problemsAt(failure ?? refused, pointerOf(place));
@@ -84,7 +95,9 @@ function Form({ level: { id, config }, row, environment, effective, onClose, tit
           return what === "set" ? withValue(now, place, value, row.item) : withoutValue(now, place);
         },
       });
-      if (done) onClose();
+      if (!done) return;
+      draft.discard();
+      onClose();
     } catch (problem) {
       setRefused(asApiError(problem));
     } finally {
@@ -111,7 +124,14 @@ function Form({ level: { id, config }, row, environment, effective, onClose, tit
           </Text>
         )}
       </div>
-      <ValueInput type={row.item.type} label={title} text={text} onChange={setText} problems={problems} disabled={Boolean(refusal)} />
+      <ValueInput
+        type={row.item.type}
+        label={title}
+        text={text}
+        onChange={(text) => draft.change({ text })}
+        problems={problems}
+        disabled={Boolean(refusal)}
+      />
       {row.item.type === "JSON" && environment && (
         <Text size="xs" className="muted">
           Objects are merged with the value that they override: only members that differ are needed here.
@@ -122,7 +142,7 @@ function Form({ level: { id, config }, row, environment, effective, onClose, tit
           <Text size="xs">{warning}</Text>
         </Alert>
       ))}
-      {opened !== first && (
+      {draft.isOutdated && (
         <Alert color="yellow" variant="light" p="xs" role="status">
           <Text size="xs">Somebody set this to {shown(effective, 60)} while you were typing.</Text>
         </Alert>

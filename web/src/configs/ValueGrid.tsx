@@ -1,15 +1,16 @@
 import { Link, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo } from "react";
+import { Suspense, useMemo } from "react";
 import type { Environment } from "../api/session";
 import { useSetSearch } from "../app/focus";
 import { EnvironmentName } from "../ui/EnvironmentDot";
 import { type Column, Grid } from "../ui/Grid";
+import { later } from "../ui/later";
 import { SearchBox } from "../ui/SearchBox";
 import { EmptyState } from "../ui/states";
 import styles from "./configs.module.css";
 import { type Level, originWord, type Resolved, type Row, shown, standing } from "./values";
 
-const ValueEditor = lazy(() => import("./ValueEditor").then(({ ValueEditor }) => ({ default: ValueEditor })));
+const ValueEditor = later(() => import("./ValueEditor").then(({ ValueEditor }) => ({ default: ValueEditor })));
 
 interface Values {
   level: Level;

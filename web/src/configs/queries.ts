@@ -10,8 +10,10 @@ export function useChain(id: string) {
     queryKey: [...keyOf.one("config", id), "chain"],
     queryFn: async ({ signal }) => {
       const chain: Level[] = [];
-      for (let next: string | null = id; next !== null; next = (chain.at(-1) as Level).config.parent)
-        chain.push(levelOf((await load("config", next, signal)).resource));
+      for (let next: string | null = id; next !== null; next = (chain.at(-1) as Level).config.parent) {
+        const { resource, etag } = await load("config", next, signal);
+        chain.push(levelOf(resource, etag));
+      }
       return chain;
     },
     placeholderData: keepPreviousData,

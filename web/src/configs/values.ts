@@ -2,6 +2,8 @@ import type { Kinds, Resource } from "../api/kinds";
 import type { Environment } from "../api/session";
 import { same } from "../ui/diff";
 
+export { readAs, textOf } from "../ui/typed";
+
 export type ItemType = "STRING" | "NUMBER" | "BOOLEAN" | "JSON";
 export const types: ItemType[] = ["STRING", "NUMBER", "BOOLEAN", "JSON"];
 
@@ -22,9 +24,14 @@ export interface Config extends Omit<Kinds["config"], "items" | "environments"> 
 export interface Level {
   id: string;
   config: Config;
+  etag?: string;
 }
 
-export const levelOf = ({ id, attributes }: Resource<"config">): Level => ({ id, config: attributes as unknown as Config });
+export const levelOf = ({ id, attributes }: Resource<"config">, etag?: string): Level => ({
+  id,
+  config: attributes as unknown as Config,
+  etag,
+});
 
 /** Origin is the place that a resolved value comes from, as the server reports it. */
 export interface Origin {
@@ -136,28 +143,6 @@ export function pointerOf({ key, environment }: Place): string {
   return environment === undefined
     ? `/data/attributes/items/${step(key)}/value`
     : `/data/attributes/environments/${step(environment)}/${step(key)}`;
-}
-
-/** textOf returns a value as its editor shows it. */
-export function textOf(value: unknown, type: ItemType): string {
-  if (value === undefined) return type === "BOOLEAN" ? "false" : type === "JSON" ? "{}" : "";
-  if (type === "STRING") return typeof value === "string" ? value : JSON.stringify(value);
-  return type === "JSON" ? JSON.stringify(value, null, 2) : String(value);
-}
-
-/** readAs returns the value of an editor's text, or the problem with it. */
-export function readAs(text: string, type: ItemType): { value: unknown; problem?: undefined } | { problem: string } {
-  if (type === "STRING") return { value: text };
-  if (type === "BOOLEAN") return { value: text === "true" };
-  if (type === "NUMBER") {
-    const number = Number(text.trim());
-    return text.trim() === "" || !Number.isFinite(number) ? { problem: "must be a number such as 1500 or 0.5" } : { value: number };
-  }
-  try {
-    return { value: JSON.parse(text) as unknown };
-  } catch (failure) {
-    return { problem: failure instanceof Error ? failure.message : "must be JSON" };
-  }
 }
 
 /** shown returns a value in one line. A text has no quotes unless it is empty. */

@@ -35,6 +35,14 @@ back.slot = "nav-logo";
 back.href = "/docs";
 back.textContent = "← The book";
 reference.append(back);
+// The viewer has a navigation inside its navigation, without names to tell them apart.
+reference.addEventListener("spec-loaded", () =>
+  requestAnimationFrame(() => {
+    const [outer, inner] = reference.shadowRoot?.querySelectorAll("nav") ?? [];
+    outer?.setAttribute("aria-label", "Reference");
+    inner?.setAttribute("aria-label", "Operations");
+  }),
+);
 document.body.append(reference);
 
 // The viewer needs half a minute to resolve our document as OpenAPI 3.1, and a second as 3.0. The parts of 3.1

@@ -1,17 +1,33 @@
 import { Autocomplete, Button, Group, NativeSelect, Slider, Stack, Text, TextInput } from "@mantine/core";
+import { useState } from "react";
 import styles from "./Rules.module.css";
-import { type Condition, type Model, type Operator, operators, textOf, typed } from "./rules";
+import {
+  type AttributeType,
+  type Condition,
+  comparisons,
+  type Model,
+  type Operator,
+  operatorFor,
+  operators,
+  problemOf,
+  textOf,
+  typeOf,
+  valueFor,
+} from "./rules";
+import type { Attributes } from "./useAttributes";
 
 interface Props {
   model: Model;
   onChange: (model: Model) => void;
-  attributes: string[];
+  attributes: Attributes;
+  /** depth is 0 for the rule itself, and more for a group inside it. */
+  depth?: number;
   /** seed is hashed with the user, so that percentages of different flags choose different users. */
   seed: string;
 }
 
-/** Builder edits the conditions of a rule. */
-export function Builder({ model, onChange, attributes, seed }: Props) {
+/** Builder edits the conditions of a rule, or of a group of conditions inside it. */
+export function Builder({ model, onChange, attributes, seed, depth = 0 }: Props) {
   const set = (index: number, condition: Condition | undefined) =>
     onChange({ ...model, conditions: model.conditions.flatMap((each, at) => (at === index ? (condition ? [condition] : []) : [each])) });
   const add = (condition: Condition) => onChange({ ...model, conditions: [...model.conditions, condition] });
@@ -20,7 +36,7 @@ export function Builder({ model, onChange, attributes, seed }: Props) {
       {model.conditions.length > 1 && (
         <NativeSelect
           size="xs"
-          aria-label="Match"
+          aria-label={depth > 0 ? "Match in the group" : "Match"}
           w={220}
           value={model.match}
           onChange={(event) => onChange({ ...model, match: event.currentTarget.value as Model["match"] })}
@@ -30,74 +46,100 @@ export function Builder({ model, onChange, attributes, seed }: Props) {
           ]}
         />
       )}
-      {model.conditions.map((condition, index) =>
-        condition.kind === "share" ? (
-          // biome-ignore lint/suspicious/noArrayIndexKey: conditions have no id
-          <Share key={index} condition={condition} attributes={attributes} onChange={(next) => set(index, next)} />
-        ) : (
-          // biome-ignore lint/suspicious/noArrayIndexKey: conditions have no id
-          <Compare key={index} condition={condition} attributes={attributes} onChange={(next) => set(index, next)} />
-        ),
-      )}
+      {model.conditions.map((condition, index) => {
+        const part = { attributes, onChange: (next: Condition | undefined) => set(index, next) };
+        // biome-ignore-start lint/suspicious/noArrayIndexKey: conditions have no id
+        if (condition.kind === "share") return <Share key={index} condition={condition} {...part} />;
+        if (condition.kind === "compare") return <Compare key={index} condition={condition} {...part} />;
+        return <Nested key={index} condition={condition} seed={seed} depth={depth + 1} {...part} />;
+        // biome-ignore-end lint/suspicious/noArrayIndexKey: conditions have no id
+      })}
       {model.conditions.length === 0 && (
         <Text size="sm" className="muted">
-          Without a condition the rule never matches.
+          Without a condition the {depth > 0 ? "group is ignored" : "rule never matches"}.
         </Text>
       )}
       <Group gap="xs">
-        <Button
-          size="compact-xs"
-          variant="default"
-          onClick={() => add({ kind: "compare", attribute: "user.key", operator: "is", value: "" })}
-        >
+        <Button size="compact-xs" variant="default" onClick={() => add(empty)}>
           Add condition
         </Button>
         <Button size="compact-xs" variant="default" onClick={() => add({ kind: "share", by: "user.key", seed, percent: 10 })}>
           Add percentage
         </Button>
+        {depth < deepest && (
+          <Button
+            size="compact-xs"
+            variant="default"
+            onClick={() => add({ kind: "group", match: model.match === "all" ? "any" : "all", conditions: [empty, empty] })}
+          >
+            Add group
+          </Button>
+        )}
       </Group>
     </Stack>
   );
 }
 
+/** deepest is how deep groups can be added; deeper ones are shown. */
+const deepest = 3;
+
+const empty: Condition = { kind: "compare", attribute: "user.key", operator: "is", value: "" };
+
 type Comparing = Extract<Condition, { kind: "compare" }>;
 type Sharing = Extract<Condition, { kind: "share" }>;
+type Grouping = Extract<Condition, { kind: "group" }>;
 type Change = (condition: Condition | undefined) => void;
 
-function Compare({ condition, attributes, onChange }: { condition: Comparing; attributes: string[]; onChange: Change }) {
+interface GroupProps extends Pick<Props, "attributes" | "seed"> {
+  condition: Grouping;
+  depth: number;
+  onChange: Change;
+}
+
+function Nested({ condition, onChange, ...props }: GroupProps) {
+  return (
+    <fieldset className={styles.group} aria-label="Group of conditions">
+      <Builder {...props} model={condition} onChange={(model) => onChange({ kind: "group", ...model })} />
+      <Button size="compact-xs" variant="subtle" onClick={() => onChange(undefined)} aria-label="Remove the group">
+        Remove group
+      </Button>
+    </fieldset>
+  );
+}
+
+function Compare({ condition, attributes, onChange }: { condition: Comparing; attributes: Attributes; onChange: Change }) {
   const { attribute, operator, value } = condition;
   const isList = operator === "oneOf" || operator === "notOneOf";
   const hasValue = operator !== "isSet" && operator !== "isNotSet";
-  const read = (text: string, list: boolean) => (list ? text.split(",").map((part) => typed(part)) : typed(text));
-  const choose = (next: Operator) => {
-    const list = next === "oneOf" || next === "notOneOf";
-    const empty = next === "isSet" || next === "isNotSet";
-    onChange({ ...condition, operator: next, value: empty ? null : read(textOf(value), list) });
+  const text = textOf(value);
+  const choose = (next: Operator) => onChange({ ...condition, operator: next, value: valueFor(next, text) });
+  const name = (next: string) => {
+    const fitting = operatorFor(attributes.typeOf(next), operator);
+    onChange({ kind: "compare", attribute: next, operator: fitting, value: fitting === operator ? value : valueFor(fitting, text) });
+  };
+  const retype = (typing: string) => {
+    const fitting = ordered.includes(operator) ? operatorFor(typeOf([typing.trim()]), operator) : operator;
+    const isFitting = fitting !== operator && (comparisons.version.includes(fitting) || comparisons.date.includes(fitting));
+    const chosen = isFitting ? fitting : operator;
+    onChange({ ...condition, operator: chosen, value: valueFor(chosen, typing) });
   };
   return (
     <div className={styles.condition}>
-      <Autocomplete
-        size="xs"
-        aria-label="Attribute"
-        data={attributes}
-        value={attribute}
-        onChange={(next) => onChange({ ...condition, attribute: next })}
-      />
+      <Autocomplete size="xs" aria-label="Attribute" data={attributes.names} value={attribute} onChange={name} />
       <NativeSelect
         size="xs"
         aria-label="Comparison"
         value={operator}
         onChange={(event) => choose(event.currentTarget.value as Operator)}
-        data={Object.entries(operators).map(([key, label]) => ({ value: key, label }))}
+        data={choicesFor(attributes.typeOf(attribute))}
       />
       {hasValue ? (
-        <TextInput
-          size="xs"
-          aria-label="Value"
-          placeholder={isList ? "one, two, three" : "value"}
-          defaultValue={textOf(value)}
-          key={operator}
-          onChange={(event) => onChange({ ...condition, value: read(event.currentTarget.value, isList) })}
+        <Value
+          key={isList ? "list" : "one"}
+          text={text}
+          isList={isList}
+          onChange={retype}
+          error={text === "" ? undefined : problemOf(condition)}
         />
       ) : (
         <span />
@@ -109,13 +151,54 @@ function Compare({ condition, attributes, onChange }: { condition: Comparing; at
   );
 }
 
-function Share({ condition, attributes, onChange }: { condition: Sharing; attributes: string[]; onChange: Change }) {
+interface ValueProps {
+  text: string;
+  isList: boolean;
+  onChange: (text: string) => void;
+  error?: string;
+}
+
+/** Value keeps the text as it is typed, since the value that it means may be written differently: 1.0 is 1. */
+function Value({ text, isList, onChange, error }: ValueProps) {
+  const [typing, setTyping] = useState(text);
+  return (
+    <TextInput
+      size="xs"
+      aria-label="Value"
+      placeholder={isList ? "one, two, three" : "value"}
+      value={typing}
+      error={error}
+      onChange={(event) => {
+        setTyping(event.currentTarget.value);
+        onChange(event.currentTarget.value);
+      }}
+    />
+  );
+}
+
+/** ordered are the operators that would compare a version or a date as a number. */
+const ordered: Operator[] = ["less", "atMost", "greater", "atLeast"];
+
+const choice = (operator: Operator) => ({ value: operator, label: operators[operator] });
+
+/** choicesFor returns the operators, first those that fit the type of the attribute. */
+function choicesFor(type: AttributeType | undefined) {
+  const all = Object.keys(operators) as Operator[];
+  if (!type) return all.map(choice);
+  const fitting = comparisons[type];
+  return [
+    { group: `For a ${type}`, items: fitting.map(choice) },
+    { group: "Other", items: all.filter((operator) => !fitting.includes(operator)).map(choice) },
+  ];
+}
+
+function Share({ condition, attributes, onChange }: { condition: Sharing; attributes: Attributes; onChange: Change }) {
   return (
     <div className={styles.share}>
       <Autocomplete
         size="xs"
         aria-label="Share by"
-        data={attributes}
+        data={attributes.names}
         value={condition.by}
         onChange={(by) => onChange({ ...condition, by })}
       />

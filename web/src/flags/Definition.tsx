@@ -1,63 +1,82 @@
 import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { changedMembers } from "../ui/diff";
+import { useDraft } from "../ui/draft";
+import { Restored } from "../ui/FormModal";
 import { JsonEditor } from "../ui/JsonEditor";
 import { RoleGate } from "../ui/RoleGate";
+import { textOf, valueFrom } from "../ui/typed";
 import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
-import { type Flag, withDefinition } from "./flags";
+import { type Attributes, type Flag, withDefinition } from "./flags";
 import { ValueInput } from "./ValueInput";
+
+interface Form {
+  name: string;
+  description: string;
+  value: string;
+  values: string;
+}
+
+const formOf = ({ name, description, type, default: value, values }: Attributes): Form => ({
+  name,
+  description: description ?? "",
+  value: textOf(value, type),
+  values: JSON.stringify(values, null, 2),
+});
+
+/** membersOf returns the members of a flag that a form has, or throws a sentence about a text that cannot be read. */
+const membersOf = ({ name, description, value, values }: Form, type: Attributes["type"]) => ({
+  name,
+  description: description || null,
+  default: valueFrom("The default", value, type),
+  ...(type !== "BOOLEAN" && { values: valueFrom("The list of values", values, "JSON") }),
+});
 
 /** Definition edits the members of a flag that apply to all environments: name, description, default, and allowed values. */
 export default function Definition({ flag, etag }: { flag: Flag; etag: string }) {
   const writer = useWriter();
   const { attributes } = flag;
-  const [name, setName] = useState(attributes.name);
-  const [description, setDescription] = useState(attributes.description ?? "");
-  const [value, setValue] = useState(attributes.default);
-  const [values, setValues] = useState(() => JSON.stringify(attributes.values, null, 2));
-  const [opened, setOpened] = useState(etag);
-  const { submit, failure } = useSubmit(async () => {
-    const changes = {
-      name,
-      description: description || null,
-      default: value,
-      ...(attributes.type !== "BOOLEAN" && { values: JSON.parse(values) }),
-    };
+  const { type } = attributes;
+  const draft = useDraft(`flag:${flag.id}/definition`, etag, formOf(attributes));
+  const { name, description, value, values } = draft.value;
+  const { submit, failure, busy } = useSubmit(async () => {
+    const changes = changedMembers(membersOf(draft.base, type), membersOf(draft.value, type));
     const written = await writer.perform({
       kind: "flag",
       id: flag.id,
-      etag: opened,
+      etag: draft.version,
       title: `Change ${flag.id}`,
       done: `${flag.id} was changed.`,
       environments: ["production"],
       change: (current) => withDefinition(current, changes),
     });
-    if (written) setOpened(""); // later writes change the newest version
+    if (written) draft.discard();
   });
   return (
     <form onSubmit={submit}>
+      <Restored draft={draft} />
       <Stack maw={640}>
         <TextInput
           label="Name"
           value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
+          onChange={(event) => draft.change({ name: event.currentTarget.value })}
           error={failure?.at("/data/attributes/name")}
         />
         <TextInput
           label="Description"
           value={description}
-          onChange={(event) => setDescription(event.currentTarget.value)}
+          onChange={(event) => draft.change({ description: event.currentTarget.value })}
           error={failure?.at("/data/attributes/description")}
         />
         <ValueInput
           label="Default for environments without their own"
-          type={attributes.type}
+          type={type}
           values={attributes.values}
-          value={value}
-          onChange={setValue}
+          text={value}
+          onChange={(text) => draft.change({ value: text })}
           error={failure?.at("/data/attributes/default")}
         />
-        {attributes.type !== "BOOLEAN" && (
+        {type !== "BOOLEAN" && (
           <div>
             <Text size="sm" fw={500}>
               Values that may be served
@@ -68,7 +87,7 @@ export default function Definition({ flag, etag }: { flag: Flag; etag: string })
             <JsonEditor
               label="Values"
               value={values}
-              onChange={setValues}
+              onChange={(text) => draft.change({ values: text })}
               minHeight={60}
               problems={(failure?.problems ?? []).map(({ detail, title }) => ({ message: detail ?? title }))}
             />
@@ -82,7 +101,7 @@ export default function Definition({ flag, etag }: { flag: Flag; etag: string })
         <Group>
           <RoleGate needs="MEMBER">
             {(disabled) => (
-              <Button type="submit" size="xs" disabled={disabled}>
+              <Button type="submit" size="xs" disabled={disabled || !draft.isChanged} loading={busy}>
                 Save
               </Button>
             )}

@@ -1,10 +1,13 @@
 import { Button, Group, Stack, Text } from "@mantine/core";
-import { useState } from "react";
+import { useSearch } from "@tanstack/react-router";
 import type { Environment } from "../api/session";
+import { useSetSearch } from "../app/focus";
+import { drafts, useDraft } from "../ui/draft";
 import { OrderList } from "../ui/OrderList";
 import { useRefusal } from "../ui/RoleGate";
+import { readAs, textOf } from "../ui/typed";
 import { useWriter } from "../ui/WriteProvider";
-import { arranged, chipOf, type Flag, keysOf, type Rule, replaceRule, type Settings, settingsIn, withSettings } from "./flags";
+import { arranged, chipOf, type Edited, type Flag, keysOf, type Rule, replaceRule, type Settings, settingsIn, withSettings } from "./flags";
 import { RuleEditor } from "./RuleEditor";
 import styles from "./Rules.module.css";
 import { sentenceOf } from "./rules";
@@ -21,7 +24,8 @@ interface Props {
 export default function EnvironmentSettings({ flag, etag, environment }: Props) {
   const writer = useWriter();
   const settings = settingsIn(flag.attributes, environment.id);
-  const [editing, setEditing] = useState<{ rule?: Rule }>();
+  const { rule: editing } = useSearch({ strict: false }) as { rule?: string };
+  const setSearch = useSetSearch();
   const refusal = useRefusal("MEMBER", environment.id);
   const reason = !flag.attributes.managed
     ? "The flag is discovered; manage it first."
@@ -41,23 +45,27 @@ export default function EnvironmentSettings({ flag, etag, environment }: Props) 
 
   return (
     <Stack gap="lg">
-      {reason ? (
-        <Text size="sm" className="muted" role="note">
-          {reason}
-        </Text>
-      ) : (
-        <Toggle
-          flag={flag}
-          environment={environment}
-          label={settings.enabled ? "On: the rules apply" : "Off: the default is served, the rules are ignored"}
-        />
-      )}
+      <div>
+        {flag.attributes.managed && (
+          <Toggle
+            flag={flag}
+            environment={environment}
+            frozen={Boolean(reason)}
+            label={settings.enabled ? "On: the rules apply" : "Off: the default is served, the rules are ignored"}
+          />
+        )}
+        {reason && (
+          <Text size="sm" className="muted" role="note">
+            {reason}
+          </Text>
+        )}
+      </div>
       <section aria-label="Rules">
         <Group justify="space-between" mb="xs">
           <Text size="sm" fw={600}>
             Rules, first match wins
           </Text>
-          <Button size="compact-sm" variant="default" disabled={Boolean(reason)} onClick={() => setEditing({})}>
+          <Button size="compact-sm" variant="default" disabled={Boolean(reason)} onClick={() => setSearch({ rule: "new" })}>
             Add rule
           </Button>
         </Group>
@@ -76,15 +84,15 @@ export default function EnvironmentSettings({ flag, etag, environment }: Props) 
                 write(`Move a rule ${where}`, "The rule was moved.", (old) => ({ ...old, rules: arranged(old.rules, keys) })).then(() => {})
               }
             >
-              {({ rule }) => (
+              {({ rule, index }) => (
                 <RuleLine
                   rule={rule}
                   disabled={Boolean(reason)}
-                  onEdit={() => setEditing({ rule })}
+                  onEdit={() => setSearch({ rule: String(index + 1) })}
                   onDelete={() =>
                     void write(`Delete a rule ${where}`, "The rule was deleted.", (old) => ({
                       ...old,
-                      rules: replaceRule(old.rules, rule, undefined),
+                      rules: replaceRule(old.rules, { rule, index, among: settings.rules }, undefined),
                     }))
                   }
                 />
@@ -94,27 +102,45 @@ export default function EnvironmentSettings({ flag, etag, environment }: Props) 
         )}
       </section>
       <DefaultValue
-        key={JSON.stringify(settings.default)}
         flag={flag}
+        environment={environment.id}
         settings={settings}
         disabled={Boolean(reason)}
         onSave={(value) =>
-          void write(`Change the default ${where}`, `The default ${where} is ${chipOf(value ?? flag.attributes.default)}.`, (old) => ({
+          write(`Change the default ${where}`, `The default ${where} is ${chipOf(value ?? flag.attributes.default)}.`, (old) => ({
             ...old,
             default: value,
           }))
         }
       />
-      {editing && <RuleEditor flag={flag} environment={environment} etag={etag} rule={editing.rule} close={() => setEditing(undefined)} />}
+      {editing && !reason && (
+        <EditedRule number={editing} {...{ flag, environment, etag }} rules={settings.rules} close={() => setSearch({ rule: undefined })} />
+      )}
     </Stack>
   );
+}
+
+interface EditedProps extends Props {
+  /** number is the rule's number in the list, or "new". */
+  number: string;
+  rules: Rule[];
+  close: () => void;
+}
+
+/** EditedRule edits the rule that the address names. A draft is edited further even if the rule is gone. */
+function EditedRule({ number, rules, close, ...props }: EditedProps) {
+  const rule = rules[Number(number) - 1];
+  const kept = drafts.read<{ edited?: Edited }>(`flag:${props.flag.id}/${props.environment.id}/rule:${number}`)?.base.edited;
+  const edited = kept ?? (rule && { rule, index: Number(number) - 1, among: rules });
+  if (number !== "new" && !edited) return null;
+  return <RuleEditor key={number} {...props} edited={number === "new" ? undefined : edited} close={close} />;
 }
 
 const nameOf = ({ description, logic }: Rule) => description || sentenceOf(logic);
 
 function itemsOf(rules: Rule[]) {
   const keys = keysOf(rules);
-  return rules.map((rule, index) => ({ id: keys[index] as string, name: nameOf(rule), rule }));
+  return rules.map((rule, index) => ({ id: keys[index] as string, name: nameOf(rule), rule, index }));
 }
 
 interface LineProps {
@@ -147,16 +173,23 @@ function RuleLine({ rule, disabled, onEdit, onDelete }: LineProps) {
 
 interface DefaultProps {
   flag: Flag;
+  environment: string;
   settings: Settings;
   disabled: boolean;
-  onSave: (value: unknown) => void;
+  /** onSave reports whether the value was saved. */
+  onSave: (value: unknown) => Promise<boolean>;
 }
 
-function DefaultValue({ flag, settings, disabled, onSave }: DefaultProps) {
+/** DefaultValue edits what is served when no rule matches. A save by somebody else does not replace what is being typed. */
+function DefaultValue({ flag, environment, settings, disabled, onSave }: DefaultProps) {
   const { type, values, default: fallback } = flag.attributes;
   const own = settings.default ?? null;
-  const [value, setValue] = useState<unknown>(own ?? fallback);
-  const isChanged = JSON.stringify(value) !== JSON.stringify(own ?? fallback) || (own === null && value !== fallback);
+  const current = own ?? fallback;
+  const draft = useDraft(`flag:${flag.id}/${environment}/default`, JSON.stringify(own), { text: textOf(current, type) });
+  const read = readAs(draft.value.text, type);
+  const save = async (value: unknown) => {
+    if (await onSave(value)) draft.discard();
+  };
   return (
     <section aria-label="Default">
       <Group align="flex-end" gap="sm">
@@ -165,20 +198,34 @@ function DefaultValue({ flag, settings, disabled, onSave }: DefaultProps) {
             label={own === null ? "Otherwise, the flag's own default" : "Otherwise"}
             type={type}
             values={values}
-            value={value}
-            onChange={setValue}
+            text={draft.value.text}
+            onChange={(text) => draft.change({ text })}
             disabled={disabled}
           />
         </div>
-        <Button size="xs" disabled={disabled || !isChanged} onClick={() => onSave(value)}>
+        <Button
+          size="xs"
+          disabled={disabled || !draft.isChanged || read.problem !== undefined}
+          onClick={() => read.problem === undefined && save(read.value)}
+        >
           Save
         </Button>
         {own !== null && (
-          <Button size="xs" variant="default" disabled={disabled} onClick={() => onSave(null)}>
+          <Button size="xs" variant="default" disabled={disabled} onClick={() => save(null)}>
             Use the flag's default ({chipOf(fallback)})
           </Button>
         )}
       </Group>
+      {draft.isOutdated && (
+        <Group gap="xs" mt={6}>
+          <Text size="xs" role="status">
+            Somebody changed it to {chipOf(current)} while you were typing. Saving replaces that.
+          </Text>
+          <Button size="compact-xs" variant="default" onClick={draft.discard}>
+            Discard mine
+          </Button>
+        </Group>
+      )}
     </section>
   );
 }

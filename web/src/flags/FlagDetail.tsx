@@ -1,6 +1,6 @@
 import { Code, Group, Stack, Text } from "@mantine/core";
 import { useParams } from "@tanstack/react-router";
-import { lazy } from "react";
+
 import type { Kinds } from "../api/kinds";
 import { useOne } from "../api/queries";
 import { useColumns } from "../app/focus";
@@ -9,6 +9,7 @@ import { Detail } from "../ui/Detail";
 import { DetailHead } from "../ui/DetailHead";
 import { EnvironmentName } from "../ui/EnvironmentDot";
 import { LeaveButton } from "../ui/LeaveButton";
+import { later } from "../ui/later";
 import { RelativeTime } from "../ui/RelativeTime";
 import { Sources } from "../ui/Sources";
 import { EmptyState } from "../ui/states";
@@ -17,10 +18,10 @@ import { Tag } from "../ui/Tag";
 import { chipOf, type Flag } from "./flags";
 import { ManageFlag } from "./ManageFlag";
 
-const History = lazy(() => import("../ui/History"));
-const EnvironmentSettings = lazy(() => import("./EnvironmentSettings"));
-const Definition = lazy(() => import("./Definition"));
-const Why = lazy(() => import("./Why"));
+const History = later(() => import("../ui/History"));
+const EnvironmentSettings = later(() => import("./EnvironmentSettings"));
+const Definition = later(() => import("./Definition"));
+const Why = later(() => import("./Why"));
 
 const list = { to: "/flags", label: "Flags" };
 
@@ -129,7 +130,9 @@ function CodeTab({ flag }: { flag: Flag }) {
             </Text>
             <CopyText text={text} />
           </Group>
-          <Code block>{text}</Code>
+          <Code block tabIndex={0}>
+            {text}
+          </Code>
         </div>
       ))}
     </Stack>

@@ -1,12 +1,13 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { Suspense, useMemo } from "react";
 import type { Environment } from "../api/session";
-import { useColumns } from "../app/focus";
+import { useColumns, useSetSearch } from "../app/focus";
 import { EnvironmentName } from "../ui/EnvironmentDot";
 import { EnvironmentLines, heightWith } from "../ui/EnvironmentLines";
 import { Filter, ManagedFilter } from "../ui/Filter";
 import type { Column } from "../ui/Grid";
 import { IconSnowflake } from "../ui/icons";
+import { later } from "../ui/later";
 import { NewButton } from "../ui/NewButton";
 import { PagedGrid } from "../ui/PagedGrid";
 import { RelativeTime, useNow } from "../ui/RelativeTime";
@@ -21,21 +22,21 @@ import { shareOf } from "./rules";
 import { Toggle } from "./Toggle";
 import { useFlags } from "./useFlags";
 
-const NewFlag = lazy(() => import("./NewFlag"));
+const NewFlag = later(() => import("./NewFlag"));
 
 /** FlagList is the screen of flags: a row for each, a column for each environment. */
 export default function FlagList() {
   const search = useSearch({ from: "/frame/flags" });
   const environments = useColumns();
   const navigate = useNavigate();
-  const [isNew, setNew] = useState(false);
+  const setSearch = useSetSearch();
   const pages = useFlags(search);
   const columns = useMemo(() => columnsOf(environments), [environments]);
   const { q, type, managed, references, stale } = search;
   const isFiltered = Boolean(q || type || managed || references || stale);
   return (
     <main className="screen">
-      <Filters onNew={() => setNew(true)} total={pages.total} />
+      <Filters onNew={() => setSearch({ new: "1" })} total={pages.total} />
       <PagedGrid
         label="Flags"
         pages={pages}
@@ -61,7 +62,7 @@ export default function FlagList() {
           </>
         )}
       />
-      <Suspense>{isNew && <NewFlag close={() => setNew(false)} />}</Suspense>
+      <Suspense>{search.new && <NewFlag close={() => setSearch({ new: undefined })} />}</Suspense>
     </main>
   );
 }

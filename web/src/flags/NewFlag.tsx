@@ -1,41 +1,46 @@
-import { Button, Group, Modal, NativeSelect, Stack, TextInput } from "@mantine/core";
+import { Button, Group, NativeSelect, Stack, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 import { CopyAs } from "../ui/CopyAs";
+import { useDraft } from "../ui/draft";
+import { FormModal } from "../ui/FormModal";
+import { readAs, textOf, valueFrom } from "../ui/typed";
 import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
 import { type Attributes, exampleOf } from "./flags";
 import { ValueInput } from "./ValueInput";
 
+const empty = { id: "", type: "BOOLEAN" as Attributes["type"], value: "false", description: "" };
+
 /** NewFlag creates a flag. */
 export default function NewFlag({ close }: { close: () => void }) {
   const writer = useWriter();
   const navigate = useNavigate();
-  const [id, setId] = useState("");
-  const [type, setType] = useState<Attributes["type"]>("BOOLEAN");
-  const [value, setValue] = useState<unknown>(false);
-  const [description, setDescription] = useState("");
-  const attributes = { type, default: value, ...(description && { description }) };
-  const { submit, failure } = useSubmit(async () => {
+  const draft = useDraft("flag:new", "", empty);
+  const { id, type, value, description } = draft.value;
+  const read = readAs(value, type);
+  const attributes = { type, default: read.problem === undefined ? read.value : null, ...(description && { description }) };
+  const { submit, failure, busy } = useSubmit(async () => {
     const made = await writer.perform({
       kind: "flag",
       id,
       method: "POST",
       title: `Create ${id}`,
       done: `Created ${id}.`,
-      change: () => attributes,
+      change: () => ({ ...attributes, default: valueFrom("The default", value, type) }),
     });
-    if (made) await navigate({ to: "/flags/$id", params: { id: made.id } });
+    if (!made) return;
+    draft.discard();
+    await navigate({ to: "/flags/$id", params: { id: made.id } });
   });
   return (
-    <Modal opened onClose={close} title="New flag">
+    <FormModal draft={draft} onClose={close} title="New flag">
       <form onSubmit={submit}>
         <Stack>
           <TextInput
             label="Id"
             description="The name in the code, such as checkout-v2."
             value={id}
-            onChange={(event) => setId(event.currentTarget.value)}
+            onChange={(event) => draft.change({ id: event.currentTarget.value })}
             error={failure?.at("/data/id")}
             required
             data-autofocus
@@ -43,7 +48,7 @@ export default function NewFlag({ close }: { close: () => void }) {
           <TextInput
             label="Description"
             value={description}
-            onChange={(event) => setDescription(event.currentTarget.value)}
+            onChange={(event) => draft.change({ description: event.currentTarget.value })}
             error={failure?.at("/data/attributes/description")}
           />
           <NativeSelect
@@ -52,23 +57,30 @@ export default function NewFlag({ close }: { close: () => void }) {
             data={["BOOLEAN", "STRING", "NUMERIC", "JSON"]}
             onChange={(event) => {
               const chosen = event.currentTarget.value as Attributes["type"];
-              setType(chosen);
-              setValue(exampleOf(chosen));
+              draft.change({ type: chosen, value: textOf(exampleOf(chosen), chosen) });
             }}
           />
-          <ValueInput label="Default" type={type} value={value} onChange={setValue} error={failure?.at("/data/attributes/default")} />
+          <ValueInput
+            label="Default"
+            type={type}
+            text={value}
+            onChange={(text) => draft.change({ value: text })}
+            error={failure?.at("/data/attributes/default")}
+          />
           {failure?.problems.every((problem) => !problem.source?.pointer) && <p role="alert">{failure.message}</p>}
           <Group justify="space-between">
             <CopyAs
               method="POST"
               path="/api/v1/flags"
               body={{ data: { type: "flag", id, attributes } }}
-              cli={`signalbox flags create ${id || "ID"} --type ${type.toLowerCase()} --default '${JSON.stringify(value)}'`}
+              cli={`signalbox flags create ${id || "ID"} --type ${type.toLowerCase()} --default '${JSON.stringify(attributes.default)}'`}
             />
-            <Button type="submit">Create</Button>
+            <Button type="submit" loading={busy}>
+              Create
+            </Button>
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </FormModal>
   );
 }

@@ -1,12 +1,14 @@
-import { Button, Group, Modal, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { Button, Group, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
 import type { Environment } from "../api/session";
+import { type Drafting, useDraft } from "../ui/draft";
+import { FormModal } from "../ui/FormModal";
 import { JsonEditor } from "../ui/JsonEditor";
+import { textOf, valueFrom } from "../ui/typed";
 import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
 import { Builder } from "./Builder";
-import { type Flag, type Rule, replaceRule, withSettings } from "./flags";
-import { build, type Model, parse } from "./rules";
+import { type Edited, type Flag, type Rule, replaceRule, withSettings } from "./flags";
+import { build, type Model, parse, problemOf } from "./rules";
 import { useAttributes } from "./useAttributes";
 import { ValueInput } from "./ValueInput";
 
@@ -14,44 +16,61 @@ interface Props {
   flag: Flag;
   environment: Environment;
   etag: string;
-  /** rule is the rule to edit; without it a new rule is added. */
-  rule?: Rule;
+  /** edited is the rule to edit; without it a new rule is added. */
+  edited?: Edited;
   close: () => void;
 }
 
-/** RuleEditor edits a rule as JSON, or with the builder if the builder can show the rule exactly. */
-export function RuleEditor({ flag, environment, etag, rule, close }: Props) {
-  const writer = useWriter();
-  const attributes = useAttributes();
-  const { type, values, default: fallback } = flag.attributes;
-  const [model, setModel] = useState<Model | undefined>(() =>
-    rule ? parse(rule.logic) : { match: "all", conditions: [{ kind: "compare", attribute: "user.key", operator: "is", value: "" }] },
-  );
-  const [text, setText] = useState(() => JSON.stringify(rule?.logic ?? {}, null, 2));
-  const [asJson, setAsJson] = useState(rule !== undefined && parse(rule.logic) === undefined);
-  const [value, setValue] = useState<unknown>(rule ? rule.value : type === "BOOLEAN" ? !fallback : fallback);
-  const [description, setDescription] = useState(rule?.description ?? "");
-  const [opened] = useState(etag); // a later write by somebody else is a conflict
+interface Form {
+  description: string;
+  /** model is absent if the builder cannot show the rule; then it is edited as JSON. */
+  model?: Model;
+  logic: string;
+  asJson: boolean;
+  value: string;
+  /** edited is kept with the draft, since the rule may have moved when the draft is found again. */
+  edited?: Edited;
+}
 
-  const logic = () => (asJson ? JSON.parse(text) : build(model as Model));
-  const switchTo = (json: boolean) => {
-    if (json && model) setText(JSON.stringify(build(model), null, 2));
-    if (!json) setModel(readable(text));
-    setAsJson(json);
-  };
-  const { submit, failure } = useSubmit(async () => {
-    const next: Rule = { description, logic: logic(), value };
+function formOf({ type, default: fallback }: Flag["attributes"], edited?: Edited): Form {
+  if (!edited) {
+    const model: Model = { match: "all", conditions: [{ kind: "compare", attribute: "user.key", operator: "is", value: "" }] };
+    return { description: "", model, logic: "{}", asJson: false, value: textOf(type === "BOOLEAN" ? !fallback : fallback, type) };
+  }
+  const { logic, value, description } = edited.rule;
+  const model = parse(logic);
+  return { description, model, logic: JSON.stringify(logic, null, 2), asJson: !model, value: textOf(value, type), edited };
+}
+
+/** RuleEditor edits a rule as JSON, or with the builder if the builder can show the rule exactly. */
+export function RuleEditor({ flag, environment, etag, edited, close }: Props) {
+  const writer = useWriter();
+  const { type, values } = flag.attributes;
+  const place = `flag:${flag.id}/${environment.id}/rule:${edited ? edited.index + 1 : "new"}`;
+  const draft = useDraft(place, etag, formOf(flag.attributes, edited));
+  const { description, model, logic, asJson, value } = draft.value;
+  const rule = draft.base.edited?.rule;
+  const { submit, failure, busy } = useSubmit(async () => {
+    const problem = asJson || !model ? undefined : problemOf({ kind: "group", ...model });
+    if (problem) throw new Error(`${problem}.`);
+    const next: Rule = {
+      description,
+      logic: asJson || !model ? (valueFrom("The JSON Logic", logic, "JSON") as Rule["logic"]) : build(model),
+      value: valueFrom("The served value", value, type),
+    };
     const written = await writer.perform({
       kind: "flag",
       id: flag.id,
-      etag: opened,
+      etag: draft.version,
       title: `${rule ? "Change" : "Add"} a rule of ${flag.id} in ${environment.name}`,
       done: `The rule of ${flag.id} was ${rule ? "changed" : "added"}.`,
       environments: [environment.id],
       change: (current) =>
-        withSettings(current, environment.id, (settings) => ({ ...settings, rules: replaceRule(settings.rules, rule, next) })),
+        withSettings(current, environment.id, (settings) => ({ ...settings, rules: replaceRule(settings.rules, draft.base.edited, next) })),
     });
-    if (written) close();
+    if (!written) return;
+    draft.discard();
+    close();
   });
   const problems = (failure?.problems ?? []).map(({ detail, title, source }) => ({
     message: detail ?? title,
@@ -59,53 +78,88 @@ export function RuleEditor({ flag, environment, etag, rule, close }: Props) {
   }));
 
   return (
-    <Modal opened onClose={close} title={`${rule ? "Rule" : "New rule"} in ${environment.name}`} size="xl" closeOnClickOutside={false}>
+    <FormModal
+      draft={draft}
+      onClose={close}
+      title={`${rule ? "Rule" : "New rule"} in ${environment.name}`}
+      size="xl"
+      closeOnClickOutside={false}
+    >
       <form onSubmit={submit}>
         <Stack>
           <TextInput
             label="Description"
             value={description}
-            onChange={(event) => setDescription(event.currentTarget.value)}
+            onChange={(event) => draft.change({ description: event.currentTarget.value })}
             maxLength={2000}
             data-autofocus
           />
-          <SegmentedControl
-            size="xs"
-            aria-label="Edit as"
-            value={asJson ? "json" : "builder"}
-            onChange={(chosen) => switchTo(chosen === "json")}
-            data={[
-              { value: "builder", label: "Builder", disabled: asJson && readable(text) === undefined },
-              { value: "json", label: "JSON Logic" },
-            ]}
-          />
-          {asJson || !model ? (
-            <>
-              <JsonEditor label="JSON Logic" value={text} onChange={setText} problems={problems} completions={attributes} />
-              {readable(text) === undefined && (
-                <Text size="xs" className="muted">
-                  The builder cannot show this exactly, so it stays JSON.
-                </Text>
-              )}
-            </>
-          ) : (
-            <Builder model={model} onChange={setModel} attributes={attributes} seed={`${flag.id}.`} />
-          )}
-          <ValueInput label="Serve" type={type} values={values} value={value} onChange={setValue} />
+          <Logic draft={draft} seed={`${flag.id}.`} problems={problems} />
+          <ValueInput label="Serve" type={type} values={values} text={value} onChange={(text) => draft.change({ value: text })} />
           {failure && (
             <Text size="sm" role="alert" className="error">
               {failure.message}
             </Text>
           )}
           <Group justify="flex-end">
-            <Button variant="default" onClick={close}>
+            <Button
+              variant="default"
+              onClick={() => {
+                draft.discard();
+                close();
+              }}
+            >
               Cancel
             </Button>
-            <Button type="submit">{rule ? "Save" : "Add"}</Button>
+            <Button type="submit" loading={busy}>
+              {rule ? "Save" : "Add"}
+            </Button>
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </FormModal>
+  );
+}
+
+/** Logic edits the condition of a rule, with the builder or as JSON. */
+function Logic({ draft, seed, problems }: { draft: Drafting<Form>; seed: string; problems: { message: string; pointer?: string }[] }) {
+  const attributes = useAttributes();
+  const { model, logic, asJson } = draft.value;
+  const switchTo = (json: boolean) =>
+    draft.change(
+      json ? { asJson: true, ...(model && { logic: JSON.stringify(build(model), null, 2) }) } : { asJson: false, model: readable(logic) },
+    );
+  return (
+    <>
+      <SegmentedControl
+        size="xs"
+        aria-label="Edit as"
+        value={asJson ? "json" : "builder"}
+        onChange={(chosen) => switchTo(chosen === "json")}
+        data={[
+          { value: "builder", label: "Builder", disabled: asJson && readable(logic) === undefined },
+          { value: "json", label: "JSON Logic" },
+        ]}
+      />
+      {asJson || !model ? (
+        <>
+          <JsonEditor
+            label="JSON Logic"
+            value={logic}
+            onChange={(text) => draft.change({ logic: text })}
+            problems={problems}
+            completions={attributes.names}
+          />
+          {readable(logic) === undefined && (
+            <Text size="xs" className="muted">
+              The builder cannot show this exactly, so it stays JSON.
+            </Text>
+          )}
+        </>
+      ) : (
+        <Builder model={model} onChange={(model) => draft.change({ model })} attributes={attributes} seed={seed} />
+      )}
+    </>
   );
 }
 

@@ -1,12 +1,21 @@
 import type { Environment } from "../api/session";
 import { RoleGate } from "../ui/RoleGate";
 import { Switch } from "../ui/Switch";
-import { useWriter } from "../ui/WriteProvider";
+import { useWriter, useWriting } from "../ui/WriteProvider";
 import { type Flag, withSettings } from "./flags";
 
+interface Props {
+  flag: Flag;
+  environment: Environment;
+  label?: string;
+  /** frozen shows the state without a way to change it. */
+  frozen?: boolean;
+}
+
 /** Toggle switches a flag on or off in an environment. */
-export function Toggle({ flag, environment, label }: { flag: Flag; environment: Environment; label?: string }) {
+export function Toggle({ flag, environment, label, frozen = false }: Props) {
   const writer = useWriter();
+  const isWriting = useWriting("flag", flag.id);
   const isOn = flag.attributes.environments[environment.id]?.enabled ?? true;
   const toggle = () =>
     void writer.attempt({
@@ -23,7 +32,8 @@ export function Toggle({ flag, environment, label }: { flag: Flag; environment: 
         <Switch
           tabIndex={label ? 0 : -1}
           checked={isOn}
-          disabled={disabled}
+          disabled={disabled || frozen}
+          aria-busy={isWriting}
           onChange={toggle}
           label={label}
           aria-label={label ?? `${flag.id} in ${environment.name}`}

@@ -1,6 +1,6 @@
-import { Input, NativeSelect, NumberInput, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { Input, NativeSelect, TextInput } from "@mantine/core";
 import { JsonEditor } from "../ui/JsonEditor";
+import { readAs, textOf } from "../ui/typed";
 import type { Attributes } from "./flags";
 
 interface ValueProps {
@@ -8,28 +8,29 @@ interface ValueProps {
   type: Attributes["type"];
   /** values are the allowed values of the flag, if it has some. */
   values?: Attributes["values"];
-  value: unknown;
-  onChange: (value: unknown) => void;
+  /** text is the value as somebody types it; it may be unfinished. */
+  text: string;
+  onChange: (text: string) => void;
   error?: string;
   disabled?: boolean;
 }
 
-/** ValueInput edits a value of a flag's type. */
-export function ValueInput({ label, type, values, value, onChange, error, disabled }: ValueProps) {
+/** ValueInput edits a value of a flag's type, and says what is wrong with the text. */
+export function ValueInput({ label, type, values, text, onChange, error, disabled }: ValueProps) {
   if (type === "BOOLEAN") {
     return (
       <NativeSelect
         label={label}
         disabled={disabled}
         error={error}
-        value={String(value)}
+        value={text}
         data={["true", "false"]}
-        onChange={(event) => onChange(event.currentTarget.value === "true")}
+        onChange={(event) => onChange(event.currentTarget.value)}
       />
     );
   }
   if (values && values.length > 0) {
-    const at = values.findIndex((each) => JSON.stringify(each.value) === JSON.stringify(value));
+    const at = values.findIndex((each) => textOf(each.value, type) === text);
     return (
       <NativeSelect
         label={label}
@@ -37,45 +38,25 @@ export function ValueInput({ label, type, values, value, onChange, error, disabl
         error={error}
         value={String(at)}
         data={values.map((each, index) => ({ value: String(index), label: each.name }))}
-        onChange={(event) => onChange(values[Number(event.currentTarget.value)]?.value)}
+        onChange={(event) => onChange(textOf(values[Number(event.currentTarget.value)]?.value, type))}
       />
     );
   }
-  if (type === "NUMERIC")
+  const problem = error ?? readAs(text, type).problem;
+  if (type === "JSON")
     return (
-      <NumberInput
-        label={label}
-        disabled={disabled}
-        error={error}
-        value={value as number}
-        onChange={(next) => onChange(typeof next === "number" ? next : Number(next))}
-        hideControls
-      />
+      <Input.Wrapper label={label} error={problem}>
+        <JsonEditor label={label} value={text} onChange={onChange} readOnly={disabled} minHeight={60} />
+      </Input.Wrapper>
     );
-  if (type === "STRING")
-    return (
-      <TextInput
-        label={label}
-        disabled={disabled}
-        error={error}
-        value={String(value ?? "")}
-        onChange={(event) => onChange(event.currentTarget.value)}
-      />
-    );
-  return <JsonInput label={label} value={value} onChange={onChange} error={error} disabled={disabled} />;
-}
-
-function JsonInput({ label, value, onChange, error, disabled }: Omit<ValueProps, "type">) {
-  const [text, setText] = useState(() => JSON.stringify(value, null, 2));
-  const change = (next: string) => {
-    setText(next);
-    try {
-      onChange(JSON.parse(next));
-    } catch {} // the editor marks it
-  };
   return (
-    <Input.Wrapper label={label} error={error}>
-      <JsonEditor label={label} value={text} onChange={change} readOnly={disabled} minHeight={60} />
-    </Input.Wrapper>
+    <TextInput
+      label={label}
+      disabled={disabled}
+      error={problem}
+      inputMode={type === "NUMERIC" ? "decimal" : undefined}
+      value={text}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
   );
 }

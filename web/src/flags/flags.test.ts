@@ -17,12 +17,17 @@ const flag = {
   updated_at: "",
 } as unknown as Attributes;
 
-test("a rule is replaced where it is, also after others were added", () => {
-  expect(replaceRule([a, b, c], b, rule(9))).toEqual([a, rule(9), c]);
-  expect(replaceRule([a, c], b, rule(9))).toEqual([a, c, rule(9)]);
-  expect(replaceRule([a, b], a, undefined)).toEqual([b]);
-  expect(replaceRule([a], b, undefined)).toEqual([a]);
-  expect(replaceRule([], undefined, a)).toEqual([a]);
+test("a rule is replaced where it is now, whatever somebody else did since", () => {
+  const opened = [a, b, c];
+  const edited = { rule: b, index: 1, among: opened };
+  const mine = rule(9);
+  expect(replaceRule(opened, edited, mine), "unchanged").toEqual([a, mine, c]);
+  expect(replaceRule([b, a, c], edited, mine), "moved").toEqual([mine, a, c]);
+  expect(replaceRule([a, rule(5), c], edited, mine), "changed by somebody else").toEqual([a, mine, c]);
+  expect(replaceRule([a, c], edited, mine), "deleted").toEqual([a, mine, c]);
+  expect(replaceRule([a, c], edited, undefined), "deleted twice").toEqual([a, c]);
+  expect(replaceRule([a, b], { rule: a, index: 0, among: [a, b] }, undefined)).toEqual([b]);
+  expect(replaceRule([a, b], undefined, mine), "new").toEqual([a, b, mine]);
 });
 
 test("rules are put in order by their content, and new ones stay last", () => {

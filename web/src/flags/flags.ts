@@ -38,11 +38,26 @@ export function withDefinition(current: Attributes | undefined, changes: Record<
   return { ...definition(current), ...changes };
 }
 
-/** replaceRule replaces a rule where it is now, since somebody else may have moved it. If it is gone, the new rule is added. */
-export function replaceRule(rules: Rule[], old: Rule | undefined, rule: Rule | undefined): Rule[] {
-  const at = old ? rules.findIndex((each) => same(each, old)) : -1;
-  if (at < 0) return rule ? [...rules, rule] : rules;
-  return rules.flatMap((each, index) => (index === at ? (rule ? [rule] : []) : [each]));
+/** Edited is a rule that somebody edits, with the rules of the version in which they found it. */
+export interface Edited {
+  rule: Rule;
+  index: number;
+  among: Rule[];
+}
+
+/**
+ * replaceRule replaces a rule where it is now, or removes it without a new one. Rules have no id: a rule that somebody else
+ * has moved is found by its content, and a rule that somebody else has changed by its place. If it is gone, the new rule is
+ * put where it was.
+ */
+export function replaceRule(rules: Rule[], edited: Edited | undefined, rule: Rule | undefined): Rule[] {
+  const put = rule ? [rule] : [];
+  if (!edited) return [...rules, ...put];
+  const moved = rules.findIndex((each) => same(each, edited.rule));
+  const there = rules[edited.index];
+  const isChanged = there !== undefined && !edited.among.some((each) => same(each, there));
+  if (moved >= 0) return rules.toSpliced(moved, 1, ...put);
+  return rules.toSpliced(edited.index, isChanged ? 1 : 0, ...put);
 }
 
 /** keysOf returns a key for each rule, made of its content, since rules have no id. Equal rules are numbered. */

@@ -1,21 +1,22 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { frame } from "../app/roots";
 import { pick } from "../app/search";
+import { screenOf } from "../ui/later";
 import { pageOf } from "../ui/usePages";
 import { queryOf } from "./useFlags";
 
 const list = createRoute({
   getParentRoute: () => frame,
   path: "/flags",
-  validateSearch: pick("q", "type", "managed", "references", "stale"),
-  component: lazyRouteComponent(() => import("./FlagList")),
+  validateSearch: pick("q", "type", "managed", "references", "stale", "new"),
+  component: screenOf(() => import("./FlagList")),
   staticData: { prefetch: (queries, search) => void queries.prefetchQuery(pageOf("flag", queryOf(search), 1)) },
 });
 const detail = createRoute({
   getParentRoute: () => frame,
   path: "/flags/$id",
-  validateSearch: pick("tab"),
-  component: lazyRouteComponent(() => import("./FlagDetail")),
+  validateSearch: pick("tab", "rule"),
+  component: screenOf(() => import("./FlagDetail")),
 });
 
 export const flagRoutes = [list, detail] as const;

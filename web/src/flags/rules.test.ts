@@ -2,13 +2,31 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { short } from "../ui/diff";
-import { build, type Condition, type Operator, operators, parse, sentenceOf, shareOf, textOf, typed } from "./rules";
+import {
+  build,
+  type Condition,
+  comparisons,
+  type Operator,
+  operatorFor,
+  operators,
+  parse,
+  problemOf,
+  sentenceOf,
+  shareOf,
+  textOf,
+  typed,
+  typeOf,
+  valueFor,
+} from "./rules";
 
 const compare = (operator: Operator, value: unknown): Condition => ({ kind: "compare", attribute: "user.plan", operator, value });
 
 test("every operator survives being written and read", () => {
   for (const operator of Object.keys(operators) as Operator[]) {
-    const value = operator === "oneOf" || operator === "notOneOf" ? ["a", 2] : operator === "isSet" || operator === "isNotSet" ? null : "a";
+    const value = valueFor(
+      operator,
+      comparisons.version.includes(operator) ? "2.10.0" : comparisons.date.includes(operator) ? "2030-01-31" : "a, 2",
+    );
     const model = { match: "all" as const, conditions: [compare(operator, value)] };
     expect(parse(build(model)), operator).toEqual(model);
   }
@@ -19,13 +37,49 @@ test("several conditions and a share survive too", () => {
   for (const match of ["all", "any"] as const) expect(parse(build({ match, conditions }))).toEqual({ match, conditions });
 });
 
+test("groups inside groups survive", () => {
+  const inner: Condition = { kind: "group", match: "any", conditions: [compare("is", "pro"), compare("is", "team")] };
+  const model = { match: "all" as const, conditions: [compare("isSet", null), inner] };
+  expect(parse(build(model))).toEqual(model);
+  expect(sentenceOf(build(model))).toBe("user.plan is set and (user.plan is pro or user.plan is team)");
+  expect(build({ match: "all", conditions: [{ kind: "group", match: "any", conditions: [] }, compare("is", "pro")] })).toEqual({
+    "==": [{ var: "user.plan" }, "pro"],
+  });
+});
+
+test("versions are compared as versions, and dates in time", () => {
+  const atLeast: Condition = { kind: "compare", attribute: "app.version", operator: "versionAtLeast", value: "2.10.0" };
+  expect(build({ match: "all", conditions: [atLeast] })).toEqual({ sem_ver: [{ var: "app.version" }, ">=", "2.10.0"] });
+  expect(sentenceOf({ sem_ver: [{ var: "app.version" }, ">=", "2.10.0"] })).toBe("app.version is at least version 2.10.0");
+  expect(sentenceOf({ "<": [{ var: "user.since" }, "2030-01-31"] })).toBe("user.since is before 2030-01-31");
+  expect(problemOf({ ...atLeast, value: "new" })).toContain("a version such as 2.10.0");
+  expect(problemOf({ ...atLeast, operator: "before" })).toContain("a date such as 2030-01-31");
+  expect(problemOf(atLeast)).toBeUndefined();
+});
+
+test("the reported values of an attribute pick the comparison", () => {
+  expect(typeOf(["2.9.0", "2.10.0-rc.1"])).toBe("version");
+  expect(typeOf(["2030-01-31", "2030-01-31T08:00:00Z"])).toBe("date");
+  expect(typeOf([1, 2.5])).toBe("number");
+  expect(typeOf(["pro", "2.9.0"])).toBeUndefined();
+  expect(typeOf([])).toBeUndefined();
+  expect(operatorFor("version", "atLeast")).toBe("versionAtLeast");
+  expect(operatorFor("date", "less")).toBe("before");
+  expect(operatorFor("number", "versionIs")).toBe("is");
+  expect(operatorFor("boolean", "contains")).toBe("is");
+  expect(operatorFor(undefined, "atLeast")).toBe("atLeast");
+  expect(valueFor("versionAtLeast", "2.10")).toBe("2.10");
+});
+
 test("the builder does not show what it would change", () => {
   for (const logic of [
     { and: [{ "==": [{ var: "a" }, 1] }] },
     { "==": [1, { var: "a" }] },
     { "==": [{ var: ["a", "default"] }, 1] },
     { "===": [{ var: "a" }, 1] },
-    { and: [{ "==": [{ var: "a" }, 1] }, { or: [{ "==": [{ var: "b" }, 1] }, { "==": [{ var: "c" }, 1] }] }] },
+    { and: [{ "==": [{ var: "a" }, 1] }, { or: [{ "==": [{ var: "b" }, 1] }] }] },
+    { sem_ver: [{ var: "a" }, ">=", { var: "b" }] },
+    { sem_ver: [{ var: "a" }, "about", "1.0.0"] },
     { fractional: [{ var: "a" }, ["red", 50], ["blue", 50]] },
     { fractional: [{ var: "a" }, [true, 25], [false, 70]] },
     { if: [true, 1, 2] },

@@ -13,6 +13,18 @@ export const operators = {
   atMost: "is at most",
   greater: "is greater than",
   atLeast: "is at least",
+  versionIs: "is version",
+  versionIsNot: "is not version",
+  versionLess: "is less than version",
+  versionAtMost: "is at most version",
+  versionGreater: "is greater than version",
+  versionAtLeast: "is at least version",
+  versionMajor: "has the major version of",
+  versionMinor: "has the major and minor version of",
+  before: "is before",
+  until: "is at or before",
+  after: "is after",
+  since: "is at or after",
   isSet: "is set",
   isNotSet: "is not set",
 } as const;
@@ -22,7 +34,8 @@ export type Operator = keyof typeof operators;
 /** Condition compares an attribute of the context, or selects a percentage of its values. */
 export type Condition =
   | { kind: "compare"; attribute: string; operator: Operator; value: unknown }
-  | { kind: "share"; by: string; seed: string; percent: number };
+  | { kind: "share"; by: string; seed: string; percent: number }
+  | ({ kind: "group" } & Model);
 
 /** Model is a rule as the builder shows it. */
 export interface Model {
@@ -43,14 +56,103 @@ const symbols: [Operator, string][] = [
   ["endsWith", "ends_with"],
 ];
 
+/** versions are the operators of sem_ver. As text, 2.9.0 would be greater than 2.10.0. */
+const versions: [Operator, string][] = [
+  ["versionIs", "="],
+  ["versionIsNot", "!="],
+  ["versionLess", "<"],
+  ["versionAtMost", "<="],
+  ["versionGreater", ">"],
+  ["versionAtLeast", ">="],
+  ["versionMajor", "^"],
+  ["versionMinor", "~"],
+];
+
+/** dates are compared as text, whose order is that of time if they are written in the same way, such as in UTC. */
+const dates: [Operator, string][] = [
+  ["before", "<"],
+  ["until", "<="],
+  ["after", ">"],
+  ["since", ">="],
+];
+
+const isVersion = (value: unknown) => typeof value === "string" && /^v?\d+(\.\d+){0,2}([-+][0-9A-Za-z.+-]+)?$/i.test(value);
+const isDate = (value: unknown) =>
+  typeof value === "string" && /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/.test(value);
+
+/** AttributeType is the type of an attribute's values, which decides how they are compared. */
+export type AttributeType = "text" | "number" | "boolean" | "version" | "date";
+
+/** typeOf returns the type that all of the values have, or undefined if they differ or there are none. */
+export function typeOf(values: unknown[]): AttributeType | undefined {
+  const types = new Set(values.map(typeOfOne));
+  return types.size === 1 ? [...types][0] : undefined;
+}
+
+function typeOfOne(value: unknown): AttributeType {
+  if (typeof value === "number") return "number";
+  if (typeof value === "boolean") return "boolean";
+  if (isDate(value)) return "date";
+  return isVersion(value) && /\..*\./.test(String(value)) ? "version" : "text";
+}
+
+const presence: Operator[] = ["isSet", "isNotSet"];
+
+/** comparisons are the operators for each type; the last ones fit every type. */
+export const comparisons: Record<AttributeType, Operator[]> = {
+  text: ["is", "isNot", "oneOf", "notOneOf", "contains", "startsWith", "endsWith", ...presence],
+  number: ["is", "isNot", "less", "atMost", "greater", "atLeast", "oneOf", "notOneOf", ...presence],
+  boolean: ["is", "isNot", ...presence],
+  version: [...versions.map(([operator]) => operator), ...presence],
+  date: [...dates.map(([operator]) => operator), ...presence],
+};
+
+// alike are operators that mean the same for numbers, versions and dates.
+const alike: Operator[][] = [
+  ["is", "versionIs"],
+  ["isNot", "versionIsNot"],
+  ["less", "versionLess", "before"],
+  ["atMost", "versionAtMost", "until"],
+  ["greater", "versionGreater", "after"],
+  ["atLeast", "versionAtLeast", "since"],
+];
+
+/** operatorFor returns the operator for a type that means the same as another one: "at least" of versions instead of numbers. */
+export function operatorFor(type: AttributeType | undefined, operator: Operator): Operator {
+  if (!type || comparisons[type].includes(operator)) return operator;
+  const same = alike.find((row) => row.includes(operator))?.find((each) => comparisons[type].includes(each));
+  return same ?? (comparisons[type][0] as Operator);
+}
+
+const isOneOf = (operator: Operator, list: [Operator, string][]) => list.some(([each]) => each === operator);
+
+/** valueFor returns the value that somebody typed for an operator: versions and dates are texts, others have their own type. */
+export function valueFor(operator: Operator, text: string): unknown {
+  if (presence.includes(operator)) return null;
+  if (isOneOf(operator, versions) || isOneOf(operator, dates)) return text.trim();
+  return operator === "oneOf" || operator === "notOneOf" ? text.split(",").map((part) => typed(part)) : typed(text);
+}
+
+/** problemOf returns what is wrong with the value of a condition, which the server could not know. */
+export function problemOf(condition: Condition): string | undefined {
+  if (condition.kind === "group") return condition.conditions.map(problemOf).find((problem) => problem !== undefined);
+  if (condition.kind === "share") return undefined;
+  const { attribute, operator, value } = condition;
+  if (isOneOf(operator, versions) && !isVersion(value)) return `${attribute} must be compared with a version such as 2.10.0`;
+  if (isOneOf(operator, dates) && !isDate(value))
+    return `${attribute} must be compared with a date such as 2030-01-31 or 2030-01-31T08:00:00Z`;
+  return undefined;
+}
+
 /** build writes a model as JSON Logic. A rule without conditions never matches. */
 export function build({ match, conditions }: Model): Logic {
-  const parts = conditions.map(buildCondition);
+  const parts = conditions.map(buildCondition).filter((part) => Object.keys(part).length > 0);
   if (parts.length === 0) return {};
   return parts.length === 1 ? (parts[0] as Logic) : { [match === "all" ? "and" : "or"]: parts };
 }
 
 function buildCondition(condition: Condition): Logic {
+  if (condition.kind === "group") return build(condition);
   if (condition.kind === "share") {
     const by = { var: condition.by };
     return {
@@ -58,7 +160,9 @@ function buildCondition(condition: Condition): Logic {
     };
   }
   const variable = { var: condition.attribute };
-  const symbol = symbols.find(([operator]) => operator === condition.operator)?.[1];
+  const version = versions.find(([operator]) => operator === condition.operator)?.[1];
+  if (version) return { sem_ver: [variable, version, condition.value] };
+  const symbol = [...symbols, ...dates].find(([operator]) => operator === condition.operator)?.[1];
   if (symbol) return { [symbol]: [variable, condition.value] };
   switch (condition.operator) {
     case "oneOf":
@@ -97,6 +201,10 @@ function one(logic: unknown, match: Model["match"]): Model | undefined {
 
 function readCondition(logic: unknown): Condition | undefined {
   const [name, parts] = operation(logic) ?? ["", []];
+  if (name === "and" || name === "or") {
+    const model = read(logic);
+    return model && { kind: "group", ...model };
+  }
   const [left, right] = parts;
   if (name === "fractional") return readShare(parts);
   if (name === "!") {
@@ -104,6 +212,7 @@ function readCondition(logic: unknown): Condition | undefined {
     return inner?.kind === "compare" && inner.operator === "oneOf" ? { ...inner, operator: "notOneOf" } : undefined;
   }
   const attribute = variableOf(left);
+  if (name === "sem_ver") return readVersion(attribute, parts);
   if (name === "in" && attribute === undefined) {
     const list = variableOf(right);
     return list === undefined || typeof left !== "string"
@@ -115,8 +224,14 @@ function readCondition(logic: unknown): Condition | undefined {
     return Array.isArray(right) && right.every(isScalar) ? { kind: "compare", attribute, operator: "oneOf", value: right } : undefined;
   if (right === null && name === "==") return { kind: "compare", attribute, operator: "isNotSet", value: null };
   if (right === null && name === "!=") return { kind: "compare", attribute, operator: "isSet", value: null };
-  const operator = symbols.find(([, symbol]) => symbol === name)?.[0];
+  const operator = (isDate(right) ? [...dates, ...symbols] : symbols).find(([, symbol]) => symbol === name)?.[0];
   return operator && isScalar(right) ? { kind: "compare", attribute, operator, value: right } : undefined;
+}
+
+function readVersion(attribute: string | undefined, [, symbol, value]: unknown[]): Condition | undefined {
+  const operator = versions.find(([, each]) => each === symbol)?.[0];
+  if (attribute === undefined || !operator || !isVersion(value)) return undefined;
+  return { kind: "compare", attribute, operator, value };
 }
 
 function readShare([by, on]: unknown[]): Condition | undefined {
@@ -158,11 +273,16 @@ function unnamed(logic: unknown): Logic | undefined {
 export function sentenceOf(logic: unknown): string {
   const model = meaningOf(logic);
   if (!model) return short(logic, 160);
-  if (model.conditions.length === 0) return "never";
-  return model.conditions.map(phraseOf).join(model.match === "all" ? " and " : " or ");
+  return phrasesOf(model);
+}
+
+function phrasesOf({ match, conditions }: Model): string {
+  if (conditions.length === 0) return "never";
+  return conditions.map(phraseOf).join(match === "all" ? " and " : " or ");
 }
 
 function phraseOf(condition: Condition): string {
+  if (condition.kind === "group") return `(${phrasesOf(condition)})`;
   if (condition.kind === "share") return `${condition.percent} % by ${condition.by}`;
   const { attribute, operator, value } = condition;
   if (operator === "isSet" || operator === "isNotSet") return `${attribute} ${operators[operator]}`;

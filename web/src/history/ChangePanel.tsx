@@ -7,6 +7,7 @@ import { nameOf } from "../ui/changes";
 import { RevertButton } from "../ui/History";
 import { RelativeTime } from "../ui/RelativeTime";
 import { RoleGate } from "../ui/RoleGate";
+import { Note, SentenceList } from "../ui/Sentences";
 import { SidePanel } from "../ui/SidePanel";
 import { ErrorState, Loading } from "../ui/states";
 import { wayBack } from "./filters";
@@ -32,6 +33,8 @@ function Details({ change }: { change: Resource<"change"> }) {
     after,
     created_at,
     reverts,
+    summary,
+    note,
     private: isPrivate,
     documents_removed: isTrimmed,
   } = change.attributes;
@@ -57,6 +60,8 @@ function Details({ change }: { change: Resource<"change"> }) {
           <CopyText text={window.location.href} label="Copy link" />
         </Group>
       </Stack>
+      <Note note={note} />
+      <SentenceList summary={summary ?? []} />
       {!isPrivate && !isTrimmed && <Sides before={before} after={after} />}
       <WayBack change={change} />
     </Stack>

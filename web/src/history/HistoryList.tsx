@@ -13,7 +13,7 @@ import { RowButton } from "../ui/RowButton";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
 import { Tag, type Tone } from "../ui/Tag";
 import { ChangePanel } from "./ChangePanel";
-import { type Filters, hoursAgo, kinds, passes, queryOf } from "./filters";
+import { addressOf, type Filters, fieldOf, hoursAgo, kinds, passes, queryOf } from "./filters";
 
 type Change = Resource<"change">;
 
@@ -92,16 +92,16 @@ function TimeFilter({ from, to }: { from?: string; to?: string }) {
         size="xs"
         type="datetime-local"
         aria-label="From"
-        value={from ?? ""}
-        onChange={(event) => setSearch({ from: event.currentTarget.value || undefined })}
+        value={fieldOf(from)}
+        onChange={(event) => setSearch({ from: addressOf(event.currentTarget.value) })}
       />
       <span className="muted">–</span>
       <TextInput
         size="xs"
         type="datetime-local"
         aria-label="Until"
-        value={to ?? ""}
-        onChange={(event) => setSearch({ to: event.currentTarget.value || undefined })}
+        value={fieldOf(to)}
+        onChange={(event) => setSearch({ to: addressOf(event.currentTarget.value) })}
       />
     </Group>
   );

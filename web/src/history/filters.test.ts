@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { passes, wayBack } from "./filters";
+import { addressOf, fieldOf, hoursAgo, passes, queryOf, wayBack } from "./filters";
 
 const change = (kind: string) => ({ attributes: { kind } });
 
@@ -19,4 +19,12 @@ test("settings of another user have no way back", () => {
   expect(wayBack(settings)).toEqual({ needs: "MEMBER" });
   expect(wayBack({ ...settings, private: true })).toHaveProperty("refusal");
   expect(wayBack({ ...settings, documents_removed: true })).toHaveProperty("refusal");
+});
+
+test("times in the address mean the same in every time zone", () => {
+  const from = hoursAgo(2, new Date("2030-01-31T12:30:00Z"));
+  expect(from).toBe("2030-01-31T10:30Z");
+  expect(queryOf({ from })["filter[created_at]"]).toBe("[2030-01-31T10:30:00.000Z,*)");
+  expect(addressOf(fieldOf(from))).toBe(from);
+  expect([fieldOf("then"), addressOf("")]).toEqual(["", undefined]);
 });

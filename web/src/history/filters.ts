@@ -2,7 +2,7 @@ import type { Query } from "../api/client";
 import type { Role } from "../api/kinds";
 import { isWorth } from "../ui/changes";
 
-/** Filters are the filters in the address; times are values of a datetime-local field, in the reader's time zone. */
+/** Filters are the filters in the address; times are in UTC, so that a link means the same to a reader elsewhere. */
 export interface Filters {
   kind?: string;
   id?: string;
@@ -49,15 +49,28 @@ export function passes({ attributes }: { attributes: { kind: string } }, { kind,
   return kind ? attributes.kind === kind : isWorth({ attributes }) || sessions !== undefined;
 }
 
-function instant(local: string | undefined): string {
-  const time = local ? new Date(local) : undefined;
-  return time && !Number.isNaN(time.getTime()) ? time.toISOString() : "*";
+function instant(time: string | undefined): string {
+  const date = time ? new Date(time) : undefined;
+  return date && !Number.isNaN(date.getTime()) ? date.toISOString() : "*";
 }
 
-/** hoursAgo returns a time in the format of a datetime-local field. */
+const toMinute = (date: Date) => date.toISOString().slice(0, 16);
+
+/** hoursAgo returns a time for the address. */
 export function hoursAgo(hours: number, now = new Date()): string {
-  const then = new Date(now.getTime() - hours * 3_600_000);
-  return new Date(then.getTime() - then.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  return `${toMinute(new Date(now.getTime() - hours * 3_600_000))}Z`;
+}
+
+/** fieldOf returns a time of the address for a datetime-local field, which has the reader's time zone. */
+export function fieldOf(time: string | undefined): string {
+  const date = new Date(time ?? "");
+  return Number.isNaN(date.getTime()) ? "" : toMinute(new Date(date.getTime() - date.getTimezoneOffset() * 60_000));
+}
+
+/** addressOf returns the value of a datetime-local field for the address. */
+export function addressOf(field: string): string | undefined {
+  const date = new Date(field);
+  return Number.isNaN(date.getTime()) ? undefined : `${toMinute(date)}Z`;
 }
 
 const administered = new Set(["environment", "account", "account_settings"]);

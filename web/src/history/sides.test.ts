@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hoursAgo, queryOf, wayBack } from "./filters";
+import { queryOf, wayBack } from "./filters";
 import { folded, sideBySide } from "./sides";
 
 test("lines that are alike are beside each other", () => {
@@ -37,11 +37,6 @@ test("the filters of the address are the server's", () => {
   const from = new Date("2030-01-01T10:00").toISOString();
   expect(queryOf({ from: "2030-01-01T10:00" })["filter[created_at]"]).toBe(`[${from},*)`);
   expect(queryOf({ to: "nonsense" })["filter[created_at]"]).toBe("[*,*)");
-});
-
-test("a span begins hours before now", () => {
-  const now = new Date("2030-01-01T10:00");
-  expect(hoursAgo(24, now)).toBe("2029-12-31T10:00");
 });
 
 test("changes that can never be reverted say so", () => {

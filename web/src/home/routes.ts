@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { frame } from "../app/roots";
+import { screenOf } from "../ui/later";
 
-const home = createRoute({ getParentRoute: () => frame, path: "/", component: lazyRouteComponent(() => import("./Home")) });
+const home = createRoute({ getParentRoute: () => frame, path: "/", component: screenOf(() => import("./Home")) });
 
 export const homeRoutes = [home] as const;

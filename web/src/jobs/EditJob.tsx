@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Text } from "@mantine/core";
-import { useState } from "react";
 import type { Loaded } from "../api/queries";
-import { same } from "../ui/diff";
+import { useDraft } from "../ui/draft";
+import { Restored } from "../ui/FormModal";
 import { useWriter } from "../ui/WriteProvider";
 import { applied, draftOf } from "./draft";
 import { JobForm } from "./JobForm";
@@ -12,44 +12,37 @@ export default function EditJob({ loaded }: { loaded: Loaded<"job"> }) {
   const { id } = loaded.resource;
   const writer = useWriter();
   const { runNow } = useRunActions();
-  const [opened, setOpened] = useState(loaded);
-  const [draft, setDraft] = useState(() => draftOf(id, loaded.resource.attributes));
-  const before = draftOf(id, opened.resource.attributes);
-  const isChanged = !same(before, draft);
-  const reset = (to: Loaded<"job">) => {
-    setOpened(to);
-    setDraft(draftOf(id, to.resource.attributes));
-  };
-  if (opened.etag !== loaded.etag && !isChanged) reset(loaded);
-
+  const draft = useDraft(`job:${id}`, loaded.etag, draftOf(id, loaded.resource.attributes));
   const save = async (andRun: boolean) => {
-    if (isChanged) {
+    if (draft.isChanged) {
       const done = await writer.perform({
         kind: "job",
         id,
         title: `Change the job ${id}`,
         done: `${id} is saved.`,
-        etag: opened.etag,
-        change: (current) => applied(current ?? opened.resource.attributes, before, draft),
+        etag: draft.version,
+        change: (current) => applied(current ?? loaded.resource.attributes, draft.base, draft.value),
       });
       if (!done) return;
-      setDraft(before);
+      draft.discard();
     }
     if (andRun) await runNow(id);
   };
   return (
     <>
-      {opened.etag !== loaded.etag && (
+      {draft.isOutdated ? (
         <Alert color="yellow" variant="light" mb="md" role="status">
           <Group justify="space-between">
             <Text size="sm">Somebody changed this job while you were editing it. Saving shows both versions.</Text>
-            <Button size="compact-sm" variant="default" onClick={() => reset(loaded)}>
+            <Button size="compact-sm" variant="default" onClick={draft.discard}>
               Discard mine, show theirs
             </Button>
           </Group>
         </Alert>
+      ) : (
+        <Restored draft={draft} />
       )}
-      <JobForm draft={draft} isChanged={isChanged} onChange={(changes) => setDraft((old) => ({ ...old, ...changes }))} onSave={save} />
+      <JobForm draft={draft.value} isChanged={draft.isChanged} onChange={draft.change} onSave={save} />
     </>
   );
 }

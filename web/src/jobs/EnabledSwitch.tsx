@@ -1,12 +1,13 @@
 import type { Resource } from "../api/kinds";
 import { RoleGate } from "../ui/RoleGate";
 import { Switch } from "../ui/Switch";
-import { useWriter } from "../ui/WriteProvider";
+import { useWriter, useWriting } from "../ui/WriteProvider";
 import { writable } from "./draft";
 
 /** EnabledSwitch pauses a job, and lets it go on. */
 export function EnabledSwitch({ job, inGrid, label }: { job: Resource<"job">; inGrid?: boolean; label?: string }) {
   const writer = useWriter();
+  const isWriting = useWriting("job", job.id);
   const { enabled } = job.attributes;
   const toggle = () =>
     void writer.attempt({
@@ -24,6 +25,7 @@ export function EnabledSwitch({ job, inGrid, label }: { job: Resource<"job">; in
           aria-label={label ? undefined : `${job.id} is enabled`}
           checked={enabled}
           disabled={disabled}
+          aria-busy={isWriting}
           onChange={toggle}
           tabIndex={inGrid ? -1 : undefined}
         />

@@ -1,3 +1,4 @@
+import { clock } from "../api/clock";
 import { RelativeTime } from "../ui/RelativeTime";
 import { instant } from "./schedule";
 
@@ -14,6 +15,6 @@ export function FireTime({ at, absent }: { at: string | null; absent: string }) 
 
 // shortly leaves the date out when it is today's.
 function shortly(at: string, utc: string): string {
-  const today = new Date().toISOString().slice(0, 10);
+  const today = new Date(clock.now()).toISOString().slice(0, 10);
   return at.startsWith(today) ? utc.slice(11) : utc;
 }

@@ -1,13 +1,14 @@
 import { Button } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { lazy } from "react";
+
 import type { Resource } from "../api/kinds";
-import { type Loaded, useOne } from "../api/queries";
+import { type Loaded, oneOf, useOne } from "../api/queries";
 import { Detail } from "../ui/Detail";
 import { DetailHead } from "../ui/DetailHead";
 import { IconPlayerPlay } from "../ui/icons";
 import { LeaveButton } from "../ui/LeaveButton";
+import { later } from "../ui/later";
 import { RelativeTime } from "../ui/RelativeTime";
 import { RoleGate } from "../ui/RoleGate";
 import { TabbedPanel } from "../ui/TabbedPanel";
@@ -16,16 +17,16 @@ import { Fact } from "./Fact";
 import { FireTime } from "./FireTime";
 import styles from "./jobs.module.css";
 import { Runs } from "./Runs";
-import { isInFlight, lookAt, milliseconds, reasonWord } from "./runs";
+import { isInFlight, lookAt, milliseconds, outcome, reasonWord } from "./runs";
 import { Sparkline } from "./Sparkline";
 import { Status } from "./Status";
 import { inWords } from "./schedule";
 import { useLook } from "./useLook";
 import { useRunActions } from "./useRunActions";
 
-const EditJob = lazy(() => import("./EditJob"));
-const Statistics = lazy(() => import("./Statistics"));
-const History = lazy(() => import("../ui/History"));
+const EditJob = later(() => import("./EditJob"));
+const Statistics = later(() => import("./Statistics"));
+const History = later(() => import("../ui/History"));
 
 const list = { to: "/jobs", label: "Jobs" };
 
@@ -70,11 +71,11 @@ function Page({ loaded }: { loaded: Loaded<"job"> }) {
 }
 
 function RunNow({ id }: { id: string }) {
-  const { runNow } = useRunActions();
+  const { busy, runNow } = useRunActions();
   return (
     <RoleGate needs="MEMBER">
       {(disabled) => (
-        <Button size="compact-sm" leftSection={<IconPlayerPlay size={14} />} disabled={disabled} onClick={() => runNow(id)}>
+        <Button size="compact-sm" leftSection={<IconPlayerPlay size={14} />} disabled={disabled} loading={busy} onClick={() => runNow(id)}>
           Run now
         </Button>
       )}
@@ -102,6 +103,13 @@ function Delete({ job }: { job: Resource<"job"> }) {
   );
 }
 
+/** LastStatus reads the run itself if the receiver refused it, for its HTTP status. */
+function LastStatus({ run }: { run: NonNullable<Resource<"job">["attributes"]["last_run"]> }) {
+  const isRefused = run.failure_reason === "NON_SUCCESS_STATUS";
+  const { data } = useQuery({ ...oneOf("run", run.id), enabled: isRefused });
+  return <Status status={run.status} more={(data && outcome(data.resource.attributes)) || reasonWord(run.failure_reason)} />;
+}
+
 function Summary({ job }: { job: Resource<"job"> }) {
   const { schedule, next_run_at, last_run, configuration, description, skipped_at } = job.attributes;
   return (
@@ -115,7 +123,7 @@ function Summary({ job }: { job: Resource<"job"> }) {
       <Fact label="Last run">
         {last_run ? (
           <>
-            <Status status={last_run.status} more={reasonWord(last_run.failure_reason)} />{" "}
+            <LastStatus run={last_run} />{" "}
             <span className="muted">
               {milliseconds(last_run.run_duration_ms)}, <RelativeTime at={last_run.finished_at ?? last_run.started_at} absent="waiting" />
             </span>

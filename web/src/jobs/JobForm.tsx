@@ -204,7 +204,7 @@ function Certificates({ draft, onChange, error }: Pick<Form, "draft" | "onChange
 // Refused repeats the messages of an error beside the button, because the member may be out of view.
 function Refused({ failure }: { failure: ApiError }) {
   return (
-    <Alert color="red" variant="light" role="alert" title="Nothing was saved">
+    <Alert color="red" variant="light" role="alert" title={failure.code === "unknown" ? "No answer" : "Nothing was saved"}>
       <Text size="sm">{failure.message}</Text>
       {failure.status >= 500 && failure.requestId && <Text size="xs">Request {failure.requestId}</Text>}
     </Alert>

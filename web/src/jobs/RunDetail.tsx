@@ -62,17 +62,17 @@ function Page({ run }: { run: Run }) {
 }
 
 function Actions({ run }: { run: Run }) {
-  const { cancel, rerun } = useRunActions();
+  const { busy, cancel, rerun } = useRunActions();
   const inFlight = isInFlight(run.attributes.status);
   return (
     <RoleGate needs="MEMBER">
       {(disabled) =>
         inFlight ? (
-          <Button size="compact-sm" variant="default" disabled={disabled} onClick={() => cancel(run.id)}>
+          <Button size="compact-sm" variant="default" disabled={disabled} loading={busy} onClick={() => cancel(run.id)}>
             Cancel
           </Button>
         ) : (
-          <Button size="compact-sm" disabled={disabled} onClick={() => rerun(run.id)}>
+          <Button size="compact-sm" disabled={disabled} loading={busy} onClick={() => rerun(run.id)}>
             Run again
           </Button>
         )

@@ -1,16 +1,17 @@
 import { Table, Text, useComputedColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { send } from "../api/client";
 import { keyOf } from "../api/queries";
 import type { components } from "../api/schema";
+import { later } from "../ui/later";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
 import { Fact } from "./Fact";
 import styles from "./jobs.module.css";
 import { milliseconds } from "./runs";
 import { type Day, totals } from "./stats";
 
-const DaysChart = lazy(() => import("./DaysChart"));
+const DaysChart = later(() => import("./DaysChart"));
 
 /** Statistics shows the outcomes and durations of the runs of the last 30 days. */
 export default function Statistics({ id, last }: { id: string; last: string | undefined }) {
@@ -50,7 +51,7 @@ export default function Statistics({ id, last }: { id: string; last: string | un
 
 function DaysTable({ days }: { days: Day[] }) {
   return (
-    <Table.ScrollContainer minWidth={520}>
+    <Table.ScrollContainer type="native" tabIndex={0} minWidth={520}>
       <Table verticalSpacing={4} fz="xs">
         <Table.Thead>
           <Table.Tr>

@@ -1,28 +1,29 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { frame } from "../app/roots";
 import { pick } from "../app/search";
+import { screenOf } from "../ui/later";
 
 const list = createRoute({
   getParentRoute: () => frame,
   path: "/jobs",
   validateSearch: pick("q", "status", "enabled", "sort"),
-  component: lazyRouteComponent(() => import("./JobList")),
+  component: screenOf(() => import("./JobList")),
 });
 const create = createRoute({
   getParentRoute: () => frame,
   path: "/jobs/new",
-  component: lazyRouteComponent(() => import("./NewJob")),
+  component: screenOf(() => import("./NewJob")),
 });
 const detail = createRoute({
   getParentRoute: () => frame,
   path: "/jobs/$id",
   validateSearch: pick("tab", "status", "trigger"),
-  component: lazyRouteComponent(() => import("./JobDetail")),
+  component: screenOf(() => import("./JobDetail")),
 });
 const run = createRoute({
   getParentRoute: () => frame,
   path: "/jobs/$id/runs/$run",
-  component: lazyRouteComponent(() => import("./RunDetail")),
+  component: screenOf(() => import("./RunDetail")),
 });
 
 export const jobRoutes = [list, create, detail, run] as const;

@@ -21,7 +21,7 @@ export const statusWord = (status: Status) => words[status];
 const reasons: Record<NonNullable<RunAttributes["failure_reason"]>, string> = {
   TIMEOUT: "timeout",
   CONNECTION_ERROR: "no connection",
-  NON_SUCCESS_STATUS: "unexpected HTTP status",
+  NON_SUCCESS_STATUS: "HTTP error",
   SSRF_BLOCKED: "address not allowed",
   QUOTA_EXCEEDED: "no runs left",
   WORKER_LOST: "server node lost",

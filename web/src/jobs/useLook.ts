@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "react";
+import { clock } from "../api/clock";
 import type { Look } from "./runs";
 
 const interval = 2000;
@@ -12,7 +13,7 @@ export function useLook({ inFlight, soonest }: Look, look: () => void): void {
   latest.current = look;
   useEffect(() => {
     if (!inFlight && soonest === undefined) return;
-    const wait = inFlight ? interval : Math.max(interval, (soonest as number) - Date.now() + 500);
+    const wait = inFlight ? interval : Math.max(interval, (soonest as number) - clock.now() + 500);
     const tick = () => {
       if (!document.hidden) latest.current();
       timer = setTimeout(tick, interval);

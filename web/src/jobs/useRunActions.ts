@@ -1,10 +1,10 @@
-import { notifications } from "@mantine/notifications";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { asApiError, send } from "../api/client";
 import { pathOf, type Single } from "../api/kinds";
 import { keyOf } from "../api/queries";
-import { visible } from "../visible/visible";
+import { sayFailure } from "../ui/messages";
+import { useOnce } from "../ui/useOnce";
 
 /** useRunActions returns the actions on runs. Each shows its run, or the error. */
 export function useRunActions() {
@@ -18,13 +18,7 @@ export function useRunActions() {
       void queries.invalidateQueries({ queryKey: ["job"] });
       return document.data;
     } catch (failure) {
-      const { message, requestId } = asApiError(failure);
-      notifications.show({
-        color: "red",
-        title: `${title}: failed`,
-        message: visible(`${message} (request ${requestId})`),
-        autoClose: 12_000,
-      });
+      sayFailure(title, asApiError(failure));
       return undefined;
     }
   };
@@ -32,9 +26,11 @@ export function useRunActions() {
     const run = await made;
     if (run) await navigate({ to: "/jobs/$id/runs/$run", params: { id: run.attributes.job, run: run.id } });
   };
+  const [busy, once] = useOnce((action: () => Promise<unknown>) => action());
   return {
-    runNow: (job: string) => show(act("Run now", `${pathOf("job", job)}/actions/run`)),
-    rerun: (run: string) => show(act("Run again", `${pathOf("run", run)}/actions/rerun`)),
-    cancel: async (run: string) => void (await act("Cancel", `${pathOf("run", run)}/actions/cancel`)),
+    busy,
+    runNow: (job: string) => once(() => show(act("Run now", `${pathOf("job", job)}/actions/run`))),
+    rerun: (run: string) => once(() => show(act("Run again", `${pathOf("run", run)}/actions/rerun`))),
+    cancel: (run: string) => once(() => act("Cancel", `${pathOf("run", run)}/actions/cancel`)),
   };
 }

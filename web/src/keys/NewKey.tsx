@@ -39,7 +39,9 @@ export function NewKey({ close }: { close: () => void }) {
             Try it
           </Text>
           <div className="code-block">
-            <Code block>{exampleFor(window.location.origin, draft.access, key)}</Code>
+            <Code block tabIndex={0}>
+              {exampleFor(window.location.origin, draft.access, key)}
+            </Code>
             <CopyText text={exampleFor(window.location.origin, draft.access, key)} />
           </div>
         </Stack>

@@ -1,12 +1,13 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { frame } from "../app/roots";
 import { pick } from "../app/search";
+import { screenOf } from "../ui/later";
 
 const list = createRoute({
   getParentRoute: () => frame,
   path: "/keys",
   validateSearch: pick("q", "id", "new"),
-  component: lazyRouteComponent(() => import("./KeyList")),
+  component: screenOf(() => import("./KeyList")),
 });
 
 export const keyRoutes = [list] as const;

@@ -1,6 +1,6 @@
 import { Group, Text } from "@mantine/core";
 import { useParams } from "@tanstack/react-router";
-import { lazy, useState } from "react";
+import { useState } from "react";
 import type { Level, Resource } from "../api/kinds";
 import { useList, useOne } from "../api/queries";
 import { useColumns } from "../app/focus";
@@ -9,13 +9,14 @@ import { DetailHead } from "../ui/DetailHead";
 import { EnvironmentName } from "../ui/EnvironmentDot";
 import { LeaveButton } from "../ui/LeaveButton";
 import { LevelPill } from "../ui/LevelPill";
+import { later } from "../ui/later";
 import { TabbedPanel } from "../ui/TabbedPanel";
 import { TimeLeft } from "./LevelCell";
 import { LevelPicker, type Picking } from "./LevelPicker";
 import styles from "./LoggerDetail.module.css";
 import { Members } from "./Members";
 
-const History = lazy(() => import("../ui/History"));
+const History = later(() => import("../ui/History"));
 
 const list = { to: "/log-groups", label: "Groups" };
 

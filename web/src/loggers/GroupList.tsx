@@ -1,10 +1,11 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Resource } from "../api/kinds";
 import { useList } from "../api/queries";
 import { useColumns } from "../app/focus";
 import { DetailHead } from "../ui/DetailHead";
+import { Dialog } from "../ui/Dialog";
 import { EnvironmentName } from "../ui/EnvironmentDot";
 import { Grid } from "../ui/Grid";
 import { LevelPill } from "../ui/LevelPill";
@@ -113,7 +114,7 @@ function NewGroup({ close }: { close: () => void }) {
     if (made) await navigate({ to: "/log-groups/$id", params: { id: made.id } });
   });
   return (
-    <Modal opened onClose={close} title="New group">
+    <Dialog onClose={close} title="New group">
       <form onSubmit={submit}>
         <Stack>
           <TextInput
@@ -129,6 +130,6 @@ function NewGroup({ close }: { close: () => void }) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

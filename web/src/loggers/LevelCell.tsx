@@ -24,10 +24,20 @@ export function LevelCell({ id, logger, environment, onPick }: Cell) {
         tabIndex={-1}
         className={`plain ${styles.pick}`}
         onClick={(event) => onPick(event.currentTarget)}
-        aria-label={`Level of ${id} in ${environment.name}: ${effective ? `${effective.level} ${originOf(effective)}` : "set…"}`}
-        title={effective ? originSentence(effective, environment.name) : "No level is known here. Click to set one."}
+        aria-label={`Level of ${id} in ${environment.name}: ${effective ? `${effective.level} ${originOf(effective)}` : environment.managed ? "set…" : "frozen"}`}
+        title={
+          effective
+            ? originSentence(effective, environment.name)
+            : environment.managed
+              ? "No level is known here. Click to set one."
+              : `${environment.name} is not managed: its values are frozen.`
+        }
       >
-        {effective ? <LevelPill level={effective.level} faint={!isOwn(effective)} /> : <span className={styles.none}>set…</span>}{" "}
+        {effective ? (
+          <LevelPill level={effective.level} faint={!isOwn(effective)} />
+        ) : (
+          <span className={styles.none}>{environment.managed ? "set…" : "frozen"}</span>
+        )}{" "}
         {effective && <span className={styles.origin}>{originOf(effective)}</span>}
       </button>
       {effective?.expiresAt && <TimeLeft at={effective.expiresAt} />}
@@ -51,8 +61,9 @@ export function TimeLeft({ at }: { at: string }) {
 }
 
 function Confirmed({ confirmation: { applied, total, others }, watched }: { confirmation: Confirmation; watched: boolean }) {
+  const now = useNow(5);
   if (others.length === 0 && !watched) return null;
-  const since = (lastSeen: string | null) => (lastSeen ? relative(new Date(lastSeen).getTime() - Date.now()) : "never");
+  const since = (lastSeen: string | null) => (lastSeen ? relative(new Date(lastSeen).getTime() - now) : "never");
   const lines = others.map(({ service, level, lastSeen }) => `${service} still ${level} (${since(lastSeen)})`);
   const title = lines.join("\n") || `All ${total} services that report from this environment use it.`;
   return (

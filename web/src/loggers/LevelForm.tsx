@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text } from "@mantine/core";
+import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { type KeyboardEvent, useState } from "react";
 import { type Level, pathOf } from "../api/kinds";
 import type { Environment } from "../api/session";
@@ -37,6 +37,7 @@ export function LevelForm({ kind, id, environment, level, isSet, onClose, onWrit
   const isProduction = environment?.id === "production";
   const [chosen, setChosen] = useState<Level | undefined>(level);
   const [length, setLength] = useState(isProduction ? 0 : 3);
+  const [note, setNote] = useState("");
   const refusal = useRefusal("MEMBER", environment?.id);
   const frozen = environment && !environment.managed ? `${environment.name} is not managed: its values are frozen.` : undefined;
   const { seconds, label, cli } = durations[length] as (typeof durations)[number];
@@ -50,6 +51,7 @@ export function LevelForm({ kind, id, environment, level, isSet, onClose, onWrit
       title: to ? `Set ${id} to ${to} ${where}${forHowLong}` : `Reset ${id} ${where}`,
       done: to ? `${id} is ${to} ${where}${forHowLong}.` : `${id} inherits its level again ${where}.`,
       environments: environment ? [environment.id] : ["production"],
+      note: note.trim() || undefined,
       change: (current) => withLevel(current, key, { level: to, seconds: to ? seconds : undefined }),
     });
     if (written) onWritten?.(id);
@@ -74,6 +76,13 @@ export function LevelForm({ kind, id, environment, level, isSet, onClose, onWrit
       <Choices label="For how long" count={durations.length} at={length} onChange={setLength} outlined>
         {(index) => durations[index]?.label}
       </Choices>
+      <TextInput
+        size="xs"
+        label="Why (optional, for the history)"
+        maxLength={500}
+        value={note}
+        onChange={(event) => setNote(event.currentTarget.value)}
+      />
       {(frozen ?? refusal) && (
         <Text size="xs" className="muted" role="note">
           {frozen ?? refusal}

@@ -1,4 +1,5 @@
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
+import { later } from "../ui/later";
 import type { LevelFormProps } from "./LevelForm";
 
 /** Picking is the pill that was clicked, with its place. */
@@ -12,7 +13,7 @@ export interface PickerProps {
   onWritten?: (id: string) => void;
 }
 
-const LevelPopover = lazy(() => import("./LevelPopover"));
+const LevelPopover = later(() => import("./LevelPopover"));
 
 /** LevelPicker sets the level of the pill that was clicked; its form is loaded with the first click. */
 export function LevelPicker(props: PickerProps) {

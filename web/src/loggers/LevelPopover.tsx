@@ -1,5 +1,6 @@
-import { Modal, Popover } from "@mantine/core";
+import { Popover } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
+import { Dialog } from "../ui/Dialog";
 import { LevelForm } from "./LevelForm";
 import type { PickerProps } from "./LevelPicker";
 
@@ -13,18 +14,18 @@ export default function LevelPopover({ picking, onClose, onWritten }: PickerProp
   };
   if (narrow) {
     return (
-      <Modal opened onClose={close} title="Set a level" yOffset="auto">
+      <Dialog onClose={close} title="Set a level" yOffset="auto">
         <LevelForm {...form} onClose={close} onWritten={onWritten} />
-      </Modal>
+      </Dialog>
     );
   }
   const { left, top, width, height } = anchor.getBoundingClientRect();
   return (
-    <Popover opened onDismiss={close} trapFocus position="bottom-start" width={480} closeOnClickOutside>
+    <Popover opened withRoles={false} onDismiss={close} trapFocus position="bottom-start" width={480} closeOnClickOutside>
       <Popover.Target>
         <div style={{ position: "fixed", left, top, width, height, pointerEvents: "none" }} />
       </Popover.Target>
-      <Popover.Dropdown>
+      <Popover.Dropdown role="dialog" aria-label="Set a level">
         <LevelForm {...form} onClose={close} onWritten={onWritten} />
       </Popover.Dropdown>
     </Popover>

@@ -1,6 +1,6 @@
 import { NativeSelect, Text } from "@mantine/core";
 import { Link, useParams } from "@tanstack/react-router";
-import { lazy, useState } from "react";
+import { useState } from "react";
 import type { Kinds } from "../api/kinds";
 import { useList, useOne } from "../api/queries";
 import type { Environment } from "../api/session";
@@ -10,6 +10,7 @@ import { DetailHead } from "../ui/DetailHead";
 import { EnvironmentName } from "../ui/EnvironmentDot";
 import { LeaveButton } from "../ui/LeaveButton";
 import { LevelPill } from "../ui/LevelPill";
+import { later } from "../ui/later";
 import { RoleGate } from "../ui/RoleGate";
 import { Sources } from "../ui/Sources";
 import { EmptyState } from "../ui/states";
@@ -21,7 +22,7 @@ import styles from "./LoggerDetail.module.css";
 import { effectiveIn, type Logger, stepsOf } from "./levels";
 import { useAssign } from "./useAssign";
 
-const History = lazy(() => import("../ui/History"));
+const History = later(() => import("../ui/History"));
 
 const list = { to: "/loggers", label: "Log levels" };
 

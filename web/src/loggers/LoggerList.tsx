@@ -85,7 +85,8 @@ function useRows(loggers: Logger[], environments: Environment[]) {
         : loggers,
     [loggers, isFiltered, text, managed, group, level, only, ids],
   );
-  const tree = useMemo(() => buildTree(found), [found]);
+  const known = useMemo(() => new Map(loggers.map((logger) => [logger.id, logger])), [loggers]);
+  const tree = useMemo(() => buildTree(found, known), [found, known]);
   const rows = useMemo(() => {
     if (view === "list") return flatRows(found);
     const opened = open === undefined ? undefined : new Set(open.split(","));

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { aLogger } from "./fixtures";
-import { base, confirmationIn, effectiveIn, originOf, stepsOf, withLevel } from "./levels";
+import { base, confirmationIn, effectiveIn, type Logger, originOf, stepsOf, withLevel } from "./levels";
 
 const at = "2030-01-01T00:00:00Z";
 
@@ -71,4 +71,12 @@ test("exactly one step decides", () => {
     const logger = aLogger("a", { group: "sql", resolved: { production: { level: "INFO", origin, of: "x" } } });
     expect(stepsOf(logger, "production").filter(({ decided }) => decided)).toHaveLength(1);
   }
+});
+
+test("a managed logger has a level in a frozen environment, which lists leave out", () => {
+  const frozen = (attributes: Partial<Logger["attributes"]>) =>
+    effectiveIn(aLogger("a", { resolved: {}, ...attributes }).attributes, "old");
+  expect(frozen({ level: "WARN" })).toMatchObject({ level: "WARN", origin: "base" });
+  expect(frozen({ effective_levels: { old: ["ERROR"] } })).toMatchObject({ level: "ERROR", origin: "reported" });
+  expect(frozen({})).toBeUndefined();
 });

@@ -21,7 +21,7 @@ export function effectiveIn(attributes: Attributes, environment: string): Effect
     return level && { level, origin: "reported", of: null };
   }
   const resolved = attributes.resolved?.[environment];
-  if (!resolved) return undefined;
+  if (!resolved) return elsewhere(attributes, environment);
   const expiresAt = {
     environment: attributes.environments[environment]?.expires_at,
     base: attributes.level_expires_at ?? undefined,
@@ -30,6 +30,14 @@ export function effectiveIn(attributes: Attributes, environment: string): Effect
     default: undefined,
   }[resolved.origin];
   return { ...resolved, expiresAt };
+}
+
+// elsewhere returns the level where a list has no resolution, as in frozen environments without a level of their own: the
+// level for all environments, or what services report.
+function elsewhere({ level, effective_levels }: Attributes, environment: string): Effective | undefined {
+  if (level) return { level, origin: "base", of: null };
+  const reported = effective_levels[environment]?.[0];
+  return reported && { level: reported, origin: "reported", of: null };
 }
 
 /** originOf returns the origin of a level in a word. */
@@ -54,7 +62,7 @@ export function originSentence({ origin, of }: Effective, environment: string): 
     case "default":
       return "Nothing is set here or above: the default.";
     case "reported":
-      return "Not managed: this is the level that services report.";
+      return "This is the level that services report.";
   }
 }
 

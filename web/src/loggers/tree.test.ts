@@ -17,6 +17,15 @@ test("names become branches, also those that nobody reported", () => {
   expect(rows[1]?.logger).toBeUndefined();
 });
 
+test("a branch above a found logger keeps its own logger, which the filter left out", () => {
+  const parent = aLogger("shop", { level: "WARN" });
+  const rows = rowsOf(buildTree([aLogger("shop.payments")], new Map([["shop", parent]])), () => true);
+  expect(rows.map(({ id, logger, below }) => [id, logger?.attributes.level, below])).toEqual([
+    ["shop", "WARN", 1],
+    ["shop.payments", null, 0],
+  ]);
+});
+
 test("closed branches hide their descendants", () => {
   expect(rowsOf(tree, () => false).map(({ id }) => id)).toEqual(["shop", "shop-admin", "web"]);
   expect(rowsOf(tree, (id) => id === "shop").map(({ id }) => id)).toEqual(["shop", "shop.payments", "shop-admin", "web"]);

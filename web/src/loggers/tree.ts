@@ -19,8 +19,11 @@ interface Node {
   children: Map<string, Node>;
 }
 
-/** buildTree arranges loggers by the dots of their names. */
-export function buildTree(loggers: Logger[]): Node {
+/**
+ * buildTree arranges loggers by the dots of their names. Ancestors that a filter left out are known by their names: a branch
+ * above a found logger shows its own level.
+ */
+export function buildTree(loggers: Logger[], known: ReadonlyMap<string, Logger> = new Map()): Node {
   const top: Node = { id: "", label: "", below: 0, children: new Map() };
   for (const logger of loggers) {
     let node = top;
@@ -29,7 +32,8 @@ export function buildTree(loggers: Logger[]): Node {
       node.below++;
       let child = node.children.get(part);
       if (!child) {
-        child = { id: parts.slice(0, index + 1).join("."), label: part, below: 0, children: new Map() };
+        const id = parts.slice(0, index + 1).join(".");
+        child = { id, label: part, logger: known.get(id), below: 0, children: new Map() };
         node.children.set(part, child);
       }
       node = child;

@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { frame } from "../app/roots";
+import { screenOf } from "../ui/later";
 
-const list = createRoute({ getParentRoute: () => frame, path: "/plan", component: lazyRouteComponent(() => import("./Plan")) });
+const list = createRoute({ getParentRoute: () => frame, path: "/plan", component: screenOf(() => import("./Plan")) });
 
 export const planRoutes = [list] as const;

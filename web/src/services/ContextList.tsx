@@ -143,7 +143,9 @@ function ContextPanel({ id, close }: { id: string; close: () => void }) {
             <Text fw={600} size="sm" mb={4}>
               Attributes
             </Text>
-            <Code block>{JSON.stringify(data.resource.attributes.attributes, null, 2)}</Code>
+            <Code block tabIndex={0}>
+              {JSON.stringify(data.resource.attributes.attributes, null, 2)}
+            </Code>
           </section>
           <FlagsThatName id={id} />
           <div>

@@ -1,19 +1,20 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { frame } from "../app/roots";
 import { pick } from "../app/search";
+import { screenOf } from "../ui/later";
 
 const services = createRoute({
   getParentRoute: () => frame,
   path: "/services",
   validateSearch: pick("q", "id"),
-  component: lazyRouteComponent(() => import("./ServiceList")),
+  component: screenOf(() => import("./ServiceList")),
 });
 
 const contexts = createRoute({
   getParentRoute: () => frame,
   path: "/services/contexts",
   validateSearch: pick("q", "type", "id"),
-  component: lazyRouteComponent(() => import("./ContextList")),
+  component: screenOf(() => import("./ContextList")),
 });
 
 export const serviceRoutes = [services, contexts] as const;

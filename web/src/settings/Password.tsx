@@ -1,9 +1,9 @@
 import { Button, PasswordInput, Stack, Text } from "@mantine/core";
-import { notifications } from "@mantine/notifications";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { type ApiError, asApiError, send } from "../api/client";
 import { useMe } from "../api/session";
+import { say } from "../ui/messages";
 import { RoleGate } from "../ui/RoleGate";
 import { ErrorState } from "../ui/states";
 
@@ -22,7 +22,7 @@ export function Password() {
       await send("PUT", "/api/v1/users/current/password", { body: Object.fromEntries(new FormData(form)) });
       form.reset();
       await queries.invalidateQueries({ queryKey: ["session"] });
-      notifications.show({ message: "Your password is changed.", autoClose: 3000 });
+      say("Your password is changed.");
     } catch (problem) {
       setFailure(asApiError(problem));
     }

@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { frame } from "../app/roots";
+import { screenOf } from "../ui/later";
 
-const screen = createRoute({ getParentRoute: () => frame, path: "/settings", component: lazyRouteComponent(() => import("./Settings")) });
+const screen = createRoute({ getParentRoute: () => frame, path: "/settings", component: screenOf(() => import("./Settings")) });
 
 export const settingsRoutes = [screen] as const;

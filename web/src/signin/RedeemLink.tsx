@@ -3,7 +3,6 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useLocation, useRouter } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { type ApiError, asApiError, send } from "../api/client";
-import { meOptions } from "../api/session";
 import { Door } from "./Door";
 
 const pages = {
@@ -34,8 +33,8 @@ export default function RedeemLink() {
     setBusy(true);
     setFailure(undefined);
     try {
-      await send("POST", "/api/v1/links/redeem", { body: { token, ...fields } });
-      queries.removeQueries(meOptions);
+      await send("POST", "/api/v1/links/redeem", { body: { token, ...fields }, anonymous: true });
+      queries.clear(); // it has refusals of requests before the sign-in
       await router.navigate({ to: "/" });
     } catch (problem) {
       setFailure(asApiError(problem));

@@ -1,15 +1,16 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { frame, root } from "../app/roots";
 import { pick } from "../app/search";
+import { screenOf } from "../ui/later";
 
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
   validateSearch: pick("next", "error"),
-  component: lazyRouteComponent(() => import("./SignIn")),
+  component: screenOf(() => import("./SignIn")),
 });
 
-const redeem = lazyRouteComponent(() => import("./RedeemLink"));
+const redeem = screenOf(() => import("./RedeemLink"));
 const setup = createRoute({ getParentRoute: () => root, path: "/setup", validateSearch: pick("token"), component: redeem });
 const join = createRoute({ getParentRoute: () => root, path: "/join", validateSearch: pick("token"), component: redeem });
 const reset = createRoute({ getParentRoute: () => root, path: "/reset", validateSearch: pick("token"), component: redeem });
@@ -20,5 +21,5 @@ export const signInRoutes = [signIn, setup, join, reset] as const;
 export const terminal = createRoute({
   getParentRoute: () => frame,
   path: "/terminal",
-  component: lazyRouteComponent(() => import("./Terminal")),
+  component: screenOf(() => import("./Terminal")),
 });

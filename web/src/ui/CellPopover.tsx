@@ -1,6 +1,7 @@
-import { Modal, Popover } from "@mantine/core";
+import { Popover } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { type ReactNode, useEffect } from "react";
+import { Dialog } from "./Dialog";
 
 interface Props {
   /** anchor is the cell; without one, and on a phone, the form is in the middle. */
@@ -17,18 +18,20 @@ export function CellPopover({ anchor, title, width, onClose, children }: Props) 
   useEffect(() => () => (anchor?.closest<HTMLElement>("[data-cell]") ?? anchor)?.focus(), [anchor]);
   if (narrow || !anchor) {
     return (
-      <Modal opened onClose={onClose} title={title} size={width + 32}>
+      <Dialog onClose={onClose} title={title} size={width + 32}>
         {children}
-      </Modal>
+      </Dialog>
     );
   }
   const { left, top, width: wide, height } = anchor.getBoundingClientRect();
   return (
-    <Popover opened onDismiss={onClose} trapFocus position="bottom-start" width={width}>
+    <Popover opened withRoles={false} onDismiss={onClose} trapFocus position="bottom-start" width={width}>
       <Popover.Target>
         <div style={{ position: "fixed", left, top, width: wide, height, pointerEvents: "none" }} />
       </Popover.Target>
-      <Popover.Dropdown aria-label={title}>{children}</Popover.Dropdown>
+      <Popover.Dropdown role="dialog" aria-label={title}>
+        {children}
+      </Popover.Dropdown>
     </Popover>
   );
 }

@@ -1,6 +1,7 @@
 import { Button, Menu } from "@mantine/core";
-import { notifications } from "@mantine/notifications";
+import { copyText } from "./copy";
 import { asCurl, type Sent } from "./copyas";
+import { say } from "./messages";
 
 interface Forms extends Sent {
   cli?: string;
@@ -10,8 +11,7 @@ interface Forms extends Sent {
 /** CopyAs copies the request of a form, for a script. */
 export function CopyAs({ cli, go, ...sent }: Forms) {
   const copy = async (what: string, text: string) => {
-    await navigator.clipboard.writeText(text);
-    notifications.show({ message: `Copied as ${what}.`, autoClose: 2000 });
+    if (await copyText(text)) say(`Copied as ${what}.`);
   };
   return (
     <Menu position="bottom-end" withinPortal>

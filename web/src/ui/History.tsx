@@ -3,11 +3,13 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type ApiError, asApiError, send } from "../api/client";
 import type { Kind, Resource, Role } from "../api/kinds";
+import { concerned } from "../api/live";
 import { useStream } from "../api/queries";
-import { Diff } from "./Diff";
 import { RelativeTime } from "./RelativeTime";
 import { RoleGate } from "./RoleGate";
+import { Note, Sentences } from "./Sentences";
 import { EmptyState, ErrorState, Loading } from "./states";
+import { useOnce } from "./useOnce";
 
 /** History shows the changes of one resource, newest first, each with its diff and a revert button. */
 export default function History({ kind, id, needs = "MEMBER" }: { kind: Kind; id: string; needs?: Role }) {
@@ -37,7 +39,7 @@ const revertible = new Set(["created", "updated", "deleted", "expired", "cascade
 
 /** ChangeEntry shows one change: its actor, time and diff, and a revert button. */
 export function ChangeEntry({ change, needs }: { change: Resource<"change">; needs: Role }) {
-  const { action, actor, before, after, created_at, reverts } = change.attributes;
+  const { action, actor, before, after, created_at, reverts, summary, note } = change.attributes;
   return (
     <Stack gap={4} component="article" aria-label={`Change ${change.id}`}>
       <Group gap="xs" justify="space-between">
@@ -59,7 +61,8 @@ export function ChangeEntry({ change, needs }: { change: Resource<"change">; nee
           </RoleGate>
         )}
       </Group>
-      <Diff before={before} after={after} />
+      <Note note={note} />
+      <Sentences summary={summary} before={before} after={after} />
     </Stack>
   );
 }
@@ -70,19 +73,18 @@ export function RevertButton({ seq, kind, disabled }: { seq: string; kind: Kind;
   const [preview, setPreview] = useState<Resource<"change">>();
   const [failure, setFailure] = useState<ApiError>();
   const [force, setForce] = useState(false);
-  const run = async (dryRun: boolean, forced: boolean) => {
+  const [busy, run] = useOnce(async (dryRun: boolean, forced: boolean) => {
     setFailure(undefined);
     try {
       const query = { dry_run: dryRun || undefined, force: forced || undefined };
       const { document } = await send<{ data: Resource<"change"> }>("POST", `/api/v1/changes/${seq}/actions/revert`, { query });
       setForce(forced);
       setPreview(dryRun ? document.data : undefined);
-      if (!dryRun)
-        await Promise.all([queries.invalidateQueries({ queryKey: [kind] }), queries.invalidateQueries({ queryKey: ["change"] })]);
+      if (!dryRun) await Promise.all(concerned(`${kind}_changed`).map((queryKey) => queries.invalidateQueries({ queryKey })));
     } catch (problem) {
       setFailure(asApiError(problem));
     }
-  };
+  });
   if (failure?.code === "changed_since" && !force) {
     return (
       <Group gap="xs">
@@ -96,16 +98,16 @@ export function RevertButton({ seq, kind, disabled }: { seq: string; kind: Kind;
   if (failure) return <ErrorState error={failure} />;
   if (!preview) {
     return (
-      <Button size="compact-xs" variant="default" disabled={disabled} onClick={() => run(true, false)}>
+      <Button size="compact-xs" variant="default" disabled={disabled} aria-busy={busy} onClick={() => run(true, false)}>
         Revert…
       </Button>
     );
   }
   return (
     <Stack gap="xs" className="inset">
-      <Diff before={preview.attributes.before} after={preview.attributes.after} />
+      <Sentences summary={preview.attributes.summary} before={preview.attributes.before} after={preview.attributes.after} />
       <Group gap="xs">
-        <Button size="compact-xs" onClick={() => run(false, force)}>
+        <Button size="compact-xs" loading={busy} onClick={() => run(false, force)}>
           Revert
         </Button>
         <Button size="compact-xs" variant="default" onClick={() => setPreview(undefined)}>

@@ -1,4 +1,5 @@
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
+import { later } from "./later";
 import { Loading } from "./states";
 
 /** Problem is a problem of the text and its place. */
@@ -19,7 +20,7 @@ export interface JsonEditorProps {
   minHeight?: number;
 }
 
-const CodeMirrorEditor = lazy(() => import("./CodeMirrorEditor"));
+const CodeMirrorEditor = later(() => import("./CodeMirrorEditor"));
 
 /** JsonEditor edits a JSON document; the editor itself is loaded when it is first shown. */
 export function JsonEditor(props: JsonEditorProps) {

@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import type { Kind } from "../api/kinds";
 import { RoleGate } from "./RoleGate";
+import { useOnce } from "./useOnce";
 import { useWriter } from "./WriteProvider";
 import type { Write } from "./write";
 
@@ -18,13 +19,13 @@ interface Props<K extends Kind> {
 export function LeaveButton<K extends Kind>({ write, to, kept, children }: Props<K>) {
   const writer = useWriter();
   const navigate = useNavigate();
-  const leave = async () => {
+  const [busy, leave] = useOnce(async () => {
     if (await writer.attempt(write)) await navigate({ to: to as never });
-  };
+  });
   return (
     <RoleGate needs="MEMBER">
       {(disabled) => (
-        <Button size="compact-sm" variant="default" disabled={disabled || kept !== undefined} title={kept} onClick={leave}>
+        <Button size="compact-sm" variant="default" disabled={disabled || kept !== undefined} title={kept} aria-busy={busy} onClick={leave}>
           {children}
         </Button>
       )}

@@ -1,14 +1,15 @@
 import { useSyncExternalStore } from "react";
+import { clock } from "../api/clock";
 import { relative } from "./time";
 
-let now = Date.now();
+let now = clock.now();
 const listeners = new Set<() => void>();
 let ticking: ReturnType<typeof setInterval> | undefined;
 
 function subscribe(listener: () => void) {
   listeners.add(listener);
   ticking ??= setInterval(() => {
-    now = Date.now();
+    now = clock.now();
     for (const each of listeners) each();
   }, 1000);
   return () => {
@@ -22,7 +23,7 @@ function subscribe(listener: () => void) {
 /** useNow returns the time, and renders again every `step` seconds. */
 export function useNow(step = 1): number {
   return useSyncExternalStore(subscribe, () => {
-    if (Math.abs(Date.now() - now) > 2000) now = Date.now(); // the clock stands still without listeners
+    if (Math.abs(clock.now() - now) > 2000) now = clock.now(); // the clock stands still without listeners
     return Math.floor(now / (step * 1000)) * step * 1000;
   });
 }

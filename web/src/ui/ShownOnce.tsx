@@ -14,7 +14,7 @@ export function ShownOnce({ label, secret, children }: { label: string; secret: 
         </Text>
         <CopyText text={secret} />
       </Group>
-      <Code block style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap" }}>
+      <Code block tabIndex={0} style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap" }}>
         {secret}
       </Code>
       <Text size="sm" className="muted" component="div">

@@ -24,7 +24,7 @@ export function Sources<K extends Kind>({ kind, of, columns, service = (name) =>
   if (!data) return <ErrorState error={error} retry={refetch} />;
   if (data.data.length === 0) return children;
   return (
-    <Table.ScrollContainer minWidth={500}>
+    <Table.ScrollContainer type="native" tabIndex={0} minWidth={500}>
       <Table verticalSpacing={5} fz="sm">
         <Table.Thead>
           <Table.Tr>

@@ -1,38 +1,50 @@
-import { Alert, Button, Group, Modal, SimpleGrid, Stack, Text } from "@mantine/core";
+import { Alert, Button, Group, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { Dialog } from "./Dialog";
 import { Diff } from "./Diff";
 import { RelativeTime } from "./RelativeTime";
+import { SentenceList, Sentences } from "./Sentences";
 import type { Asked } from "./WriteProvider";
-import type { Conflict, Question } from "./write";
+import type { Conflict, Consent, Question } from "./write";
 
 /** WriteDialogs asks before a write, and when somebody else has changed the resource. */
 export default function WriteDialogs({ asked }: { asked: Asked }) {
-  const title = asked.kind === "confirm" ? asked.question.title : "Somebody else changed this";
-  return (
-    <Modal opened onClose={() => asked.answer(false)} title={title} size={asked.kind === "confirm" ? "lg" : "xl"}>
-      {asked.kind === "confirm" ? (
+  if (asked.kind === "confirm")
+    return (
+      <Dialog data-above onClose={() => asked.answer(undefined)} title={asked.question.title} size="lg">
         <Confirm question={asked.question} answer={asked.answer} />
-      ) : (
-        <Resolve conflict={asked.conflict} answer={asked.answer} />
-      )}
-    </Modal>
+      </Dialog>
+    );
+  return (
+    <Dialog data-above onClose={() => asked.answer(false)} title="Somebody else changed this" size="xl">
+      <Resolve conflict={asked.conflict} answer={asked.answer} />
+    </Dialog>
   );
 }
 
-function Confirm({ question, answer }: { question: Question; answer: (yes: boolean) => void }) {
+function Confirm({ question, answer }: { question: Question; answer: (consent: Consent) => void }) {
+  const [note, setNote] = useState(question.note ?? "");
   return (
     <Stack>
       {question.consequences && <Text size="sm">{question.consequences}</Text>}
-      {!question.destructive && <Diff before={question.before} after={question.after} />}
+      {!question.destructive && <Sentences summary={question.summary} before={question.before} after={question.after} />}
       {question.warnings.map((warning) => (
         <Alert key={warning} color="yellow" variant="light">
           {warning}
         </Alert>
       ))}
+      <TextInput
+        size="xs"
+        label="Why (optional, for the history)"
+        maxLength={500}
+        value={note}
+        onChange={(event) => setNote(event.currentTarget.value)}
+      />
       <Group justify="flex-end">
-        <Button variant="default" onClick={() => answer(false)}>
+        <Button variant="default" onClick={() => answer(undefined)}>
           Cancel
         </Button>
-        <Button color={question.destructive ? "red" : undefined} onClick={() => answer(true)} data-autofocus>
+        <Button color={question.destructive ? "red" : undefined} onClick={() => answer({ note: note.trim() || undefined })} data-autofocus>
           {question.verb ?? (question.destructive ? "Delete" : "Apply")}
         </Button>
       </Group>
@@ -51,12 +63,13 @@ function Resolve({ conflict, answer }: { conflict: Conflict; answer: (yes: boole
           <Text fw={600} size="sm">
             Your change
           </Text>
-          <Diff before={conflict.theirs} after={conflict.mine} />
+          <Sentences summary={conflict.would} before={conflict.theirs} after={conflict.mine} />
         </Stack>
         <Stack gap="xs">
           <Text fw={600} size="sm">
             Current version
           </Text>
+          <SentenceList summary={conflict.did ?? []} />
           <Diff before={{}} after={conflict.theirs} />
         </Stack>
       </SimpleGrid>

@@ -1,15 +1,15 @@
-import { Button, Group, Text } from "@mantine/core";
-import { notifications } from "@mantine/notifications";
 import { useQueryClient } from "@tanstack/react-query";
-import { createContext, lazy, type ReactNode, Suspense, useContext, useMemo, useState } from "react";
-import { visible } from "../visible/visible";
-import { type Conflict, type Dialogs, type Question, Writer } from "./write";
+import { createContext, type ReactNode, Suspense, useContext, useMemo, useState, useSyncExternalStore } from "react";
+import type { Kind } from "../api/kinds";
+import { later } from "./later";
+import { say, sayFailure } from "./messages";
+import { type Conflict, type Consent, type Dialogs, type Question, Writer } from "./write";
 
-export type Asked = ({ kind: "confirm"; question: Question } | { kind: "conflict"; conflict: Conflict }) & {
-  answer: (yes: boolean) => void;
-};
+export type Asked =
+  | { kind: "confirm"; question: Question; answer: (consent: Consent) => void }
+  | { kind: "conflict"; conflict: Conflict; answer: (isMine: boolean) => void };
 
-const WriteDialogs = lazy(() => import("./WriteDialogs"));
+const WriteDialogs = later(() => import("./WriteDialogs"));
 const Context = createContext<Writer | null>(null);
 
 /** useWriter returns the Writer of the page. */
@@ -19,32 +19,33 @@ export function useWriter(): Writer {
   return writer;
 }
 
+/** useWriting returns whether a write of a resource is in progress. */
+export function useWriting(kind: Kind, id: string): boolean {
+  const writer = useWriter();
+  return useSyncExternalStore(writer.subscribe, () => writer.isWriting(kind, id));
+}
+
 /** WriteProvider shows the questions and messages of writes. */
 export function WriteProvider({ children }: { children: ReactNode }) {
   const queries = useQueryClient();
   const [asked, setAsked] = useState<Asked>();
   const writer = useMemo(() => {
-    const ask = (what: (answer: (yes: boolean) => void) => Asked) =>
-      new Promise<boolean>((resolve) => {
+    const ask = async <A,>(what: (answer: (given: A) => void) => Asked) => {
+      await WriteDialogs.preload(); // an action whose question cannot be shown fails, instead of waiting for an answer
+      return new Promise<A>((resolve) => {
         setAsked(
-          what((yes) => {
+          what((given) => {
             setAsked(undefined);
-            resolve(yes);
+            resolve(given);
           }),
         );
       });
+    };
     const dialogs: Dialogs = {
-      confirm: (question) => ask((answer) => ({ kind: "confirm", question, answer })),
-      resolve: (conflict) => ask((answer) => ({ kind: "conflict", conflict, answer })),
-      succeeded: showDone,
-      failed: (title, failure) =>
-        notifications.show({
-          color: "red",
-          title: visible(`${title}: failed`),
-          message: visible(`${failure.message}${failure.requestId ? ` (request ${failure.requestId})` : ""}`),
-          autoClose: 12_000,
-          closeButtonProps: { "aria-label": "Close" },
-        }),
+      confirm: (question) => ask<Consent>((answer) => ({ kind: "confirm", question, answer })),
+      resolve: (conflict) => ask<boolean>((answer) => ({ kind: "conflict", conflict, answer })),
+      succeeded: (message, undo) => say(message, { undo }),
+      failed: sayFailure,
     };
     return new Writer(queries, dialogs);
   }, [queries]);
@@ -54,30 +55,4 @@ export function WriteProvider({ children }: { children: ReactNode }) {
       <Suspense>{asked && <WriteDialogs asked={asked} />}</Suspense>
     </Context.Provider>
   );
-}
-
-function showDone(message: string, undo?: () => Promise<void>) {
-  const id = notifications.show({
-    autoClose: undo ? 8000 : 3000,
-    withBorder: true,
-    closeButtonProps: { "aria-label": "Close" },
-    message: (
-      <Group justify="space-between" wrap="nowrap">
-        <Text size="sm">{message}</Text>
-        {undo && (
-          <Button
-            size="compact-sm"
-            flex="none"
-            variant="light"
-            onClick={() => {
-              notifications.hide(id);
-              void undo();
-            }}
-          >
-            Undo
-          </Button>
-        )}
-      </Group>
-    ),
-  });
 }

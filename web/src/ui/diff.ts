@@ -31,6 +31,12 @@ export function same(one: unknown, other: unknown): boolean {
   return names.length === Object.keys(other).length && names.every((name) => name in other && same(one[name], other[name]));
 }
 
+/** changedMembers returns the members of after that differ from before. */
+export function changedMembers<T extends object>(before: T, after: T): Partial<T> {
+  const changed = Object.entries(after).filter(([name, value]) => !same(value, before[name as keyof T]));
+  return Object.fromEntries(changed) as Partial<T>;
+}
+
 /** observed are attributes that the server sets; writes leave them out. */
 const observed = new Set([
   "created_at",

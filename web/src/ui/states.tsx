@@ -15,7 +15,9 @@ export function EmptyState({ title, children, code }: { title: string; children?
       )}
       {code && (
         <div className="code-block">
-          <Code block>{code}</Code>
+          <Code block tabIndex={0}>
+            {code}
+          </Code>
           <CopyText text={code} />
         </div>
       )}

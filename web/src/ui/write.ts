@@ -1,8 +1,10 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { ApiError, asApiError, type Query, send } from "../api/client";
-import { type Kind, type Kinds, pathOf, type Resource, type Single, type Stream } from "../api/kinds";
+import { type Kind, type Kinds, pathOf, type Resource, type Sentence, type Single, type Stream } from "../api/kinds";
+import { concerned } from "../api/live";
 import { keyOf, type Loaded, load } from "../api/queries";
+import { same } from "./diff";
 
 /** Write is a change of one resource, as a screen asks for it. */
 export interface Write<K extends Kind> {
@@ -30,6 +32,8 @@ export interface Write<K extends Kind> {
   consequences?: ReactNode;
   /** change returns the attributes to send. After a conflict it is called again with the newest version. */
   change?: (current: Kinds[K] | undefined) => Record<string, unknown>;
+  /** note says why, for the history; a question shows it and may change it. */
+  note?: string;
   /** etag is the ETag of the version in the form; without it the newest version is changed. */
   etag?: string;
 }
@@ -39,6 +43,9 @@ export interface Question {
   title: string;
   before: unknown;
   after: unknown;
+  /** summary is what the write does, in sentences. */
+  summary?: Sentence[];
+  note?: string;
   warnings: string[];
   consequences?: ReactNode;
   destructive: boolean;
@@ -52,20 +59,33 @@ export interface Conflict {
   at: string;
   theirs: unknown;
   mine: unknown;
+  /** did is what somebody else did, and would is what the write would do after it, in sentences. */
+  did?: Sentence[];
+  would?: Sentence[];
 }
+
+/** Consent is the answer to a question; undefined is no. */
+export type Consent = { note?: string } | undefined;
 
 /** Dialogs show the confirmations and messages of writes. */
 export interface Dialogs {
-  confirm: (question: Question) => Promise<boolean>;
+  confirm: (question: Question) => Promise<Consent>;
   resolve: (conflict: Conflict) => Promise<boolean>;
   succeeded: (message: string, undo?: () => Promise<void>) => void;
   failed: (title: string, failure: ApiError) => void;
+}
+
+/** Body is the document that a write sends. */
+interface Body {
+  data: { type: Kind; id?: string; attributes: Record<string, unknown> };
 }
 
 /** Writer performs writes: it asks for confirmation where needed, resolves conflicts, and offers to undo. */
 export class Writer {
   private readonly queries: QueryClient;
   private readonly dialogs: Dialogs;
+  private readonly writing = new Set<string>();
+  private readonly listeners = new Set<() => void>();
 
   constructor(queries: QueryClient, dialogs: Dialogs) {
     this.queries = queries;
@@ -77,10 +97,37 @@ export class Writer {
    * server's error, for the form to show beside its members; a write without a form uses attempt.
    */
   async perform<K extends Kind>(write: Write<K>): Promise<Resource<K> | undefined> {
+    const name = `${write.kind}:${write.id}`;
+    if (this.writing.has(name)) return undefined; // a second click
+    this.pending(name, true);
+    try {
+      return await this.run(write);
+    } finally {
+      this.pending(name, false);
+    }
+  }
+
+  /** isWriting reports whether a write of a resource is in progress. */
+  isWriting = (kind: Kind, id: string) => this.writing.has(`${kind}:${id}`);
+
+  subscribe = (listener: () => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  private pending(name: string, isPending: boolean): void {
+    if (isPending) this.writing.add(name);
+    else this.writing.delete(name);
+    for (const listener of this.listeners) listener();
+  }
+
+  private async run<K extends Kind>(write: Write<K>): Promise<Resource<K> | undefined> {
     for (let current = await this.current(write); ; current = await this.current({ ...write, etag: undefined })) {
       const body = this.body(write, current);
       try {
-        if (this.asks(write) && !(await this.confirmed(write, current, body))) return undefined;
+        const consent = this.asks(write) ? await this.confirmed(write, current, body) : {};
+        if (!consent) return undefined;
+        write = { ...write, ...consent };
         return await this.commit(write, current, body);
       } catch (failure) {
         if (asApiError(failure).code !== "version_mismatch") throw failure;
@@ -115,26 +162,30 @@ export class Writer {
     }
   }
 
-  private body<K extends Kind>(write: Write<K>, current?: Loaded<K>) {
+  private body<K extends Kind>(write: Write<K>, current?: Loaded<K>): Body | undefined {
     if (write.method === "DELETE" || write.action) return undefined;
     return { data: { type: write.kind, id: write.id || undefined, attributes: write.change?.(current?.resource.attributes) ?? {} } };
   }
 
   private request<K extends Kind>(write: Write<K>, current: Loaded<K> | undefined, body: unknown, dryRun: boolean) {
     const query = { ...write.query, dry_run: dryRun || undefined };
-    if (write.action) return send<Single<K> | undefined>("POST", `${pathOf(write.kind, write.id)}/actions/${write.action}`, { query });
+    const { note } = write;
+    if (write.action)
+      return send<Single<K> | undefined>("POST", `${pathOf(write.kind, write.id)}/actions/${write.action}`, { query, note });
     const method = write.method ?? "PUT";
     const path = pathOf(write.kind, method === "POST" ? undefined : write.id);
-    return send<Single<K> | undefined>(method, path, { body, ifMatch: current?.etag, query });
+    return send<Single<K> | undefined>(method, path, { body, ifMatch: current?.etag, query, note });
   }
 
-  private async confirmed<K extends Kind>(write: Write<K>, current: Loaded<K> | undefined, body: unknown): Promise<boolean> {
+  private async confirmed<K extends Kind>(write: Write<K>, current: Loaded<K> | undefined, body: unknown): Promise<Consent> {
     const dry = !write.action && write.kind !== "session"; // actions and sessions have no dry run
     const { document } = dry ? await this.request(write, current, body, true) : { document: undefined };
     return this.dialogs.confirm({
       title: write.title,
       before: current?.resource.attributes,
       after: document?.data.attributes,
+      summary: document?.meta?.summary,
+      note: write.note,
       warnings: (document?.meta?.warnings ?? []).map((warning) => warning.detail),
       consequences: write.consequences,
       destructive: write.method === "DELETE" || write.action !== undefined,
@@ -142,13 +193,43 @@ export class Writer {
     });
   }
 
-  private async commit<K extends Kind>(write: Write<K>, current: Loaded<K> | undefined, body: unknown): Promise<Resource<K>> {
-    const { document, etag } = await this.request(write, current, body, false);
+  private async commit<K extends Kind>(write: Write<K>, current: Loaded<K> | undefined, body: Body | undefined): Promise<Resource<K>> {
+    const { document, etag } = await this.request(write, current, body, false).catch((failure) =>
+      this.verified(write, current, body, asApiError(failure)),
+    );
     const after = document?.data ?? current?.resource ?? ({ id: write.id, type: write.kind } as Resource<K>);
     if (document && !write.final) this.queries.setQueryData(keyOf.one(write.kind, after.id), { resource: after, etag });
-    void this.queries.invalidateQueries({ queryKey: write.final ? [write.kind] : [write.kind, "list"] }); // a final answer may have a secret
+    this.refresh(write.kind, after.id);
     this.dialogs.succeeded(write.done, write.final ? undefined : this.undo(write.kind, after.id));
     return after;
+  }
+
+  // refresh reads again what a change can have altered: also what inherits from the resource.
+  private refresh(kind: Kind, id: string): void {
+    for (const queryKey of concerned(`${kind}_changed`, id || undefined)) void this.queries.invalidateQueries({ queryKey });
+  }
+
+  // verified finds out whether a write was carried out whose answer did not arrive. It throws the failure if that stays unknown.
+  private async verified<K extends Kind>(
+    write: Write<K>,
+    current: Loaded<K> | undefined,
+    body: Body | undefined,
+    failure: ApiError,
+  ): Promise<{ document: Single<K> | undefined; etag: string }> {
+    if (failure.code !== "unknown") throw failure;
+    this.refresh(write.kind, write.id);
+    if (write.action || write.method === "POST") return this.request(write, current, body, false); // with the same key
+    const now = await load(write.kind, write.id).catch((problem) => {
+      if (asApiError(problem).status !== 404) throw failure;
+      return undefined;
+    });
+    if (!now && write.method === "DELETE") return { document: undefined, etag: "" };
+    if (now?.etag === current?.etag)
+      throw new ApiError(0, "not_done", "The server did not answer, and nothing was changed. Try again.", "");
+    const sent = Object.entries(body?.data.attributes ?? {}).filter(([, value]) => value !== undefined);
+    const stored = now?.resource.attributes as Record<string, unknown> | undefined;
+    if (!now || !sent.every(([name, value]) => same(value, stored?.[name]))) throw failure;
+    return { document: { data: now.resource }, etag: now.etag };
   }
 
   // undo remembers the change of the write, and returns a function that reverts it.
@@ -158,7 +239,7 @@ export class Writer {
       try {
         const change = await made;
         await send("POST", `/api/v1/changes/${change?.id}/actions/revert`);
-        void this.queries.invalidateQueries({ queryKey: [kind] });
+        this.refresh(kind, id);
         this.dialogs.succeeded("Undone.");
       } catch (failure) {
         this.dialogs.failed("Undo", asApiError(failure));
@@ -166,14 +247,18 @@ export class Writer {
     };
   }
 
-  private async resolved<K extends Kind>(write: Write<K>, body: ReturnType<Writer["body"]>): Promise<boolean> {
+  private async resolved<K extends Kind>(write: Write<K>, body: Body | undefined): Promise<boolean> {
     const [theirs, change] = await Promise.all([load(write.kind, write.id), newest(write.kind, write.id)]);
+    const next = this.body(write, theirs) ?? body;
+    const dry = await this.request(write, theirs, next, true).catch(() => undefined);
     return this.dialogs.resolve({
       title: write.title,
       who: change?.attributes.actor.name ?? "Somebody",
       at: change?.attributes.created_at ?? new Date().toISOString(),
       theirs: theirs.resource.attributes,
-      mine: { ...theirs.resource.attributes, ...(body?.data.attributes ?? {}) },
+      mine: { ...theirs.resource.attributes, ...(next?.data.attributes ?? {}) },
+      did: change?.attributes.summary,
+      would: dry?.document?.meta?.summary,
     });
   }
 }

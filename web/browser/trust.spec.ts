@@ -1,0 +1,169 @@
+import { expect } from "vitest";
+import { violations } from "./axe";
+import { answer, envelope, test, world } from "./harness";
+
+/** These tests are about what must not happen: a blank page, lost text, an action that is done twice, a false word. */
+const w = world(async (server) => {
+  for (const id of ["stopped", "drafted", "ended", "contested"])
+    await server.api("POST", "/api/v1/flags", envelope("flag", id, { type: "BOOLEAN", default: false }));
+  await server.api("POST", "/api/v1/flags", envelope("flag", "limits", { type: "JSON", default: { limit: 1 } }));
+  const report = { id: "shop", service: "checkout", environment: "production", level: "INFO", resolved_level: "INFO" };
+  await server.api("POST", "/api/v1/loggers/bulk", { loggers: [report] });
+  const configuration = { method: "GET", url: `${server.url}/api/liveness` };
+  await server.api("POST", "/api/v1/jobs", envelope("job", "nightly", { name: "Nightly", schedule: "0 3 * * *", configuration }));
+});
+
+test("the page stays when the server stops, and says why a click does nothing", async () => {
+  const page = await w.open("/flags?q=stopped&env=production", { fresh: true }); // nothing is in its cache
+  const toggle = page.getByRole("switch", { name: "stopped in Production" });
+  await toggle.waitFor();
+  await w.server.leave();
+  try {
+    await toggle.click({ force: true });
+    await page.getByRole("alert").getByText("Switch stopped off in Production: failed").waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("alert").getByText("Search: failed").waitFor();
+    await page.getByRole("link", { name: "Environments" }).click();
+    await page.locator(".empty").getByText("This part of the console is loaded when the server can be reached again.").waitFor();
+  } finally {
+    await w.server.restart();
+  }
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("heading", { name: "Environments" }).waitFor();
+});
+
+test("after an upgrade the page is loaded again, once", async () => {
+  const page = await w.open("/flags?q=stopped", { fresh: true });
+  await page.getByRole("switch").first().waitFor();
+  let loads = 0;
+  page.on("framenavigated", () => loads++);
+  await page.route("**/assets/KeyHelp-*", (route) => route.fulfill({ status: 404 }));
+  await page.route(`${w.server.url}/`, (route) =>
+    route.fulfill({ contentType: "text/html", body: '<script type="module" crossorigin src="/assets/index-upgraded.js"></script>' }),
+  );
+  await page.keyboard.press("?");
+  await page.waitForEvent("load");
+  await page.getByRole("switch").first().waitFor();
+  await page.keyboard.press("?");
+  await page.getByRole("alert").getByText("A part of the console could not be loaded.").waitFor();
+  expect(loads).toBe(1);
+});
+
+test("what is typed survives Escape, a reload and Back", async () => {
+  const page = await w.open("/flags/drafted?tab=production");
+  await page.getByRole("button", { name: "Add rule" }).click();
+  await page.getByRole("textbox", { name: "Description" }).fill("Half a rule");
+  await page.keyboard.press("Escape");
+  await page.getByRole("alertdialog", { name: "Discard what you typed?" }).getByRole("button", { name: "Keep editing" }).click();
+  await page.reload();
+  await page.getByText("This is what you typed").waitFor();
+  expect(await page.getByRole("textbox", { name: "Description" }).inputValue()).toBe("Half a rule");
+
+  await page.goto("/jobs/nightly?tab=edit");
+  await page.getByRole("textbox", { name: "Description" }).fill("Half a job");
+  await page.goBack();
+  await page.getByRole("dialog", { name: "New rule in Production" }).getByText("This is what you typed").waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.goForward();
+  await page.getByText("This is what you typed").waitFor();
+  expect(await page.getByRole("textbox", { name: "Description" }).inputValue()).toBe("Half a job");
+  await page.getByRole("button", { name: "Discard" }).click();
+  expect(await page.getByRole("textbox", { name: "Description" }).inputValue()).toBe("");
+});
+
+test("an edit survives the end of the session, and is saved after the sign-in", async () => {
+  const page = await w.open("/flags/ended?tab=production");
+  await page.getByRole("button", { name: "Add rule" }).click();
+  await page.getByRole("textbox", { name: "Value" }).fill("alice");
+  await page.context().request.delete("/api/v1/sessions/current");
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  const again = page.getByRole("dialog", { name: "Your session has ended" });
+  await again.getByRole("button", { name: "Sign in with an API key" }).click();
+  await again.getByLabel("API key").fill(w.server.key);
+  await again.getByRole("button", { name: "Sign in", exact: true }).click();
+  await answer(page, /^Add a rule of ended/);
+  await page.getByRole("listitem", { name: "user.key is alice" }).waitFor();
+  await page.getByText("Live").waitFor();
+});
+
+test("a double click acts once", async () => {
+  const page = await w.open("/jobs/nightly");
+  const keys: (string | undefined)[] = [];
+  page.on("request", (request) => {
+    if (request.method() === "POST" && request.url().endsWith("/actions/run")) keys.push(request.headers()["idempotency-key"]);
+  });
+  await page.getByRole("button", { name: "Run now" }).dblclick();
+  await page.getByRole("heading", { name: "Run", exact: true }).waitFor();
+  expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
+});
+
+test("a text that is no value is refused with a sentence", async () => {
+  const page = await w.open("/flags/limits?tab=values");
+  const editor = page.getByRole("textbox", { name: "Default for environments without their own" });
+  await editor.fill('{"limit": 2}5');
+  await page.getByText("must be JSON:").waitFor();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page
+    .getByRole("alert")
+    .getByText(/^The default must be JSON: .*\.$/)
+    .waitFor();
+  const { data } = await w.server.api("GET", "/api/v1/flags/limits");
+  expect(data.attributes.default).toEqual({ limit: 1 });
+});
+
+const when = (key: string) => ({ description: "", logic: { "==": [{ var: "user.key" }, key] }, value: true });
+const put = (id: string, production: object) =>
+  w.server.api("PUT", `/api/v1/flags/${id}`, envelope("flag", id, { type: "BOOLEAN", default: false, environments: { production } }));
+
+test("mine on top of somebody else's change of the same rule replaces it, and my default stays", async () => {
+  await put("contested", { enabled: true, default: null, rules: [when("alice")] });
+  const page = await w.open("/flags/contested?tab=production");
+  const otherwise = page.getByRole("combobox", { name: "Otherwise, the flag's own default" });
+  await otherwise.selectOption("true");
+  await page.getByRole("button", { name: "Edit user.key is alice" }).click();
+  await page.getByRole("textbox", { name: "Value" }).fill("mine");
+  await put("contested", { enabled: true, default: false, rules: [when("theirs")] });
+  await page.getByRole("button", { name: "Save" }).last().click();
+  const conflict = page.getByRole("dialog", { name: "Somebody else changed this" });
+  await conflict.getByRole("button", { name: "Apply mine on top" }).click();
+  const question = page.getByRole("dialog", { name: /^Change a rule/ });
+  await question.getByRole("textbox", { name: /^Why/ }).fill("Ticket 7");
+  await question.getByRole("button", { name: "Apply" }).click();
+  await page.getByRole("listitem", { name: "user.key is mine" }).waitFor();
+  expect(await page.getByRole("list", { name: "Rules in order" }).getByRole("listitem").count()).toBe(1);
+  await page.getByText("Somebody changed it to false while you were typing.").waitFor();
+  expect(await page.getByRole("combobox", { name: "Otherwise" }).inputValue()).toBe("true");
+  await page.getByRole("tab", { name: "History" }).click();
+  await page.getByText("Why: Ticket 7").waitFor();
+});
+
+test("a page that does not exist, the level picker and code on a phone are accessible", async () => {
+  const page = await w.open("/nowhere");
+  await page.getByRole("heading", { name: "Page not found" }).waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.goto("/loggers");
+  await page.getByRole("button", { name: /^Level of shop in Production/i }).click();
+  await page.getByRole("dialog", { name: "Set a level" }).waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe("BODY");
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goto("/flags/limits?tab=code");
+  await page.getByText("OpenFeature (OFREP)").waitFor();
+  expect(await violations(page)).toEqual([]);
+});
+
+test("the first letters after Ctrl-K are kept", async () => {
+  const page = await w.open("/flags", { fresh: true });
+  await page.getByRole("switch").first().waitFor();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("limits");
+  const field = page.getByRole("combobox", { name: "Search everything" });
+  await field.waitFor();
+  await page.waitForFunction(() => document.querySelector<HTMLInputElement>('input[role="combobox"]')?.value === "limits");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "limits" }).waitFor();
+  expect(await page.title()).toBe("limits · Flags · Signalbox");
+});

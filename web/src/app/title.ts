@@ -1,0 +1,13 @@
+import { places } from "./places";
+
+/** extra are screens that the rail does not have. */
+const extra: Record<string, string> = { "/log-groups": "Groups", "/terminal": "Sign in a terminal" };
+
+/** titleOf returns the title of a page, by which people find its tab: what it shows first, then the screen. */
+export function titleOf(pathname: string): string {
+  const [, screen = "", ...rest] = pathname.split("/");
+  const path = `/${screen}`;
+  const label = places.find(({ to }) => to === path)?.label ?? extra[path];
+  const parts = rest.length > 2 ? ["Run", decodeURIComponent(rest[0] ?? "")] : rest.map(decodeURIComponent);
+  return [...parts, label, "Signalbox"].filter(Boolean).join(" · ");
+}

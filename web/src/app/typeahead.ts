@@ -1,0 +1,29 @@
+/** Typeahead keeps what is typed after a key that opens a field, until the field is there. */
+export class Typeahead {
+  private text = "";
+  private stop: (() => void) | undefined;
+
+  /** start begins to keep keys; they reach nothing else. */
+  start(): void {
+    this.end();
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === "Backspace") this.text = this.text.slice(0, -1);
+      else if (event.key.length === 1) this.text += event.key;
+      else return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    };
+    window.addEventListener("keydown", onKey, { capture: true });
+    this.stop = () => window.removeEventListener("keydown", onKey, { capture: true });
+  }
+
+  /** end returns what was typed, and lets keys pass again. */
+  end(): string {
+    this.stop?.();
+    this.stop = undefined;
+    const { text } = this;
+    this.text = "";
+    return text;
+  }
+}

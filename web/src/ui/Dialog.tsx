@@ -1,0 +1,25 @@
+import { Modal, type ModalProps } from "@mantine/core";
+import { useEffect, useState } from "react";
+
+/** useReturnFocus gives the focus back to what had it, when a dialog is gone. */
+export function useReturnFocus(): void {
+  const [before] = useState(() => document.activeElement as HTMLElement | null);
+  useEffect(
+    () => () => {
+      // The control may be drawn again first, and another dialog may have taken the focus.
+      requestAnimationFrame(() => {
+        if (document.activeElement && document.activeElement !== document.body) return;
+        const target = before?.isConnected && before !== document.body ? before : document.querySelector<HTMLElement>("main");
+        if (target?.tagName === "MAIN") target.tabIndex = -1;
+        target?.focus({ preventScroll: true });
+      });
+    },
+    [before],
+  );
+}
+
+/** Dialog is a dialog that is shown as long as it is rendered. */
+export function Dialog(props: Omit<ModalProps, "opened">) {
+  useReturnFocus();
+  return <Modal opened returnFocus={false} {...props} />;
+}

@@ -1,0 +1,88 @@
+import { useRef, useState } from "react";
+import { same } from "./diff";
+
+/** Draft is what somebody typed into a form and has not saved. */
+export interface Draft<T> {
+  value: T;
+  /** base is the form as it was opened, and version the version of the resource at that time. */
+  base: T;
+  version: string;
+  /** at is when it was typed, in milliseconds. */
+  at: number;
+}
+
+const prefix = "draft:";
+
+/**
+ * Drafts keeps drafts by their place, such as "job:nightly", until they are saved or discarded. The session's storage
+ * belongs to one tab: a draft survives a reload, Back and a crash, and two tabs do not disturb each other.
+ */
+export class Drafts {
+  constructor(private readonly storage: Storage | undefined) {}
+
+  read<T>(place: string): Draft<T> | undefined {
+    try {
+      return JSON.parse(this.storage?.getItem(prefix + place) ?? "null") ?? undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  write<T>(place: string, draft: Draft<T> | undefined): void {
+    try {
+      if (draft) this.storage?.setItem(prefix + place, JSON.stringify(draft));
+      else this.storage?.removeItem(prefix + place);
+    } catch {} // a full storage must not stop people from typing
+  }
+
+  /** clear removes all drafts, as when somebody signs out. */
+  clear(): void {
+    const names = Object.keys(this.storage ?? {}).filter((name) => name.startsWith(prefix));
+    for (const name of names) this.storage?.removeItem(name);
+  }
+}
+
+/** drafts are those of this tab. */
+export const drafts = new Drafts(typeof sessionStorage === "undefined" ? undefined : sessionStorage);
+
+/** typedOn returns the draft after a change, or undefined when the form is again as it was opened. */
+export function typedOn<T extends object>(draft: Draft<T> | undefined, opened: Pick<Draft<T>, "base" | "version">, changes: Partial<T>) {
+  const { base, version } = draft ?? opened;
+  const value = { ...(draft?.value ?? base), ...changes };
+  return same(value, base) ? undefined : { value, base, version, at: Date.now() };
+}
+
+/** Drafting is a form whose content is a draft. Without one it shows the newest version of its resource. */
+export interface Drafting<T> {
+  value: T;
+  base: T;
+  version: string;
+  isChanged: boolean;
+  /** isOutdated means that somebody changed the resource after the draft was begun. */
+  isOutdated: boolean;
+  /** restored is when a draft that was found had been typed. */
+  restored?: number;
+  change: (changes: Partial<T>) => void;
+  discard: () => void;
+}
+
+/** useDraft holds the content of a form. initial is the resource as the form shows it, and version its version. */
+export function useDraft<T extends object>(place: string, version: string, initial: T): Drafting<T> {
+  const [draft, setDraft] = useState(() => drafts.read<T>(place));
+  const [restored, setRestored] = useState(draft?.at);
+  const latest = useRef(draft);
+  const put = (next: Draft<T> | undefined) => {
+    latest.current = next;
+    drafts.write(place, next);
+    setDraft(next);
+    if (!next) setRestored(undefined);
+  };
+  return {
+    ...(draft ?? { value: initial, base: initial, version }),
+    isChanged: draft !== undefined,
+    isOutdated: draft !== undefined && draft.version !== version,
+    restored,
+    change: (changes) => put(typedOn(latest.current, { base: initial, version }, changes)),
+    discard: () => put(undefined),
+  };
+}

@@ -1,0 +1,82 @@
+import { QueryClient } from "@tanstack/react-query";
+import { afterEach, expect, test, vi } from "vitest";
+import { type Dialogs, type Write, Writer } from "./write";
+
+afterEach(() => vi.unstubAllGlobals());
+
+type Answer = (method: string, url: string) => Response | "cut";
+
+/** writerWith returns a writer whose server answers as told, with what was sent and said. */
+function writerWith(answer: Answer) {
+  const sent: string[] = [];
+  vi.stubGlobal("fetch", async (url: string, { method }: { method: string }) => {
+    sent.push(`${method} ${url}`);
+    const response = answer(method, url);
+    if (response === "cut") throw new TypeError("network");
+    return response;
+  });
+  const said: string[] = [];
+  const dialogs: Dialogs = {
+    confirm: async () => ({}),
+    resolve: async () => true,
+    succeeded: (message) => said.push(message),
+    failed: (title, { message }) => said.push(`${title}: ${message}`),
+  };
+  return { writer: new Writer(new QueryClient(), dialogs), sent, said };
+}
+
+const flag = (description: string, etag: string) =>
+  Response.json({ data: { type: "flag", id: "a", attributes: { description } } }, { headers: { ETag: etag } });
+
+const change: Write<"flag"> = { kind: "flag", id: "a", title: "Change a", done: "a was changed.", change: () => ({ description: "new" }) };
+
+/** reads answers the reads of a resource in turn. */
+const reads = (...versions: (() => Response)[]): Answer => {
+  return (method, url) => {
+    if (method !== "GET") return "cut";
+    if (url.includes("/changes")) return Response.json({ data: [] });
+    return ((versions.length > 1 ? versions.shift() : versions[0]) as () => Response)();
+  };
+};
+
+test("a second click while the first is in progress does nothing", async () => {
+  const { writer, sent } = writerWith((method) => (method === "GET" ? flag("old", '"1"') : flag("new", '"2"')));
+  await Promise.all([writer.attempt(change), writer.attempt(change)]);
+  expect(sent.filter((line) => line.startsWith("PUT"))).toHaveLength(1);
+  expect(writer.isWriting("flag", "a")).toBe(false);
+});
+
+test("a write whose answer was cut is looked up: it was carried out", async () => {
+  const { writer, said } = writerWith(
+    reads(
+      () => flag("old", '"1"'),
+      () => flag("new", '"2"'),
+    ),
+  );
+  await writer.attempt(change);
+  expect(said).toEqual(["a was changed."]);
+});
+
+test("a write whose answer was cut is looked up: it was not carried out", async () => {
+  const { writer, said } = writerWith(reads(() => flag("old", '"1"')));
+  await writer.attempt(change);
+  expect(said).toEqual(["Change a: The server did not answer, and nothing was changed. Try again."]);
+});
+
+test("what stays unknown is said as unknown", async () => {
+  const { writer, said } = writerWith(
+    reads(
+      () => flag("old", '"1"'),
+      () => flag("somebody else", '"2"'),
+    ),
+  );
+  await writer.attempt(change);
+  expect(said).toEqual(["Change a: The server did not answer, so it is not known whether this was done."]);
+});
+
+test("a creation whose answer was cut is sent again with the same key", async () => {
+  let cuts = 1;
+  const { writer, said } = writerWith(() => (cuts-- > 0 ? "cut" : flag("new", '"1"')));
+  await writer.attempt({ ...change, method: "POST", done: "Created a." });
+  expect(said).toEqual(["Created a."]);
+});
