@@ -35,8 +35,8 @@ type SeriesQuery struct {
 	Step     time.Duration
 	// By names the dimensions that the sums are grouped by.
 	By []string
-	// Where maps dimensions to the values that they must have, as text.
-	Where map[string]string
+	// Where maps dimensions to the values of which they must have one, as text.
+	Where map[string][]string
 }
 
 // Series is the sums of a metric over time.
@@ -198,11 +198,11 @@ func (r *seriesReader) group(dimensions string) (group, error) {
 	return made, err
 }
 
-// wants reports whether dimensions have the values of Where.
+// wants reports whether dimensions have values of Where.
 func (q *SeriesQuery) wants(dimensions map[string]json.RawMessage) bool {
-	for name, value := range q.Where {
+	for name, values := range q.Where {
 		stored, has := dimensions[name]
-		if !has || textOf(stored) != value {
+		if !has || !slices.Contains(values, textOf(stored)) {
 			return false
 		}
 	}
