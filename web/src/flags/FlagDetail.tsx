@@ -1,6 +1,6 @@
 import { Code, Group, Stack, Text } from "@mantine/core";
 import { useParams } from "@tanstack/react-router";
-import { lazy } from "react";
+import { lazy, Suspense } from "react";
 import type { Kinds } from "../api/kinds";
 import { useOne } from "../api/queries";
 import { useColumns } from "../app/focus";
@@ -9,17 +9,20 @@ import { Detail } from "../ui/Detail";
 import { DetailHead } from "../ui/DetailHead";
 import { EnvironmentName } from "../ui/EnvironmentDot";
 import { LeaveButton } from "../ui/LeaveButton";
-import { RelativeTime } from "../ui/RelativeTime";
+import { RelativeTime, useNow } from "../ui/RelativeTime";
 import { Sources } from "../ui/Sources";
-import { EmptyState } from "../ui/states";
+import { staleText } from "../ui/stale";
+import { EmptyState, Loading } from "../ui/states";
 import { TabbedPanel } from "../ui/TabbedPanel";
 import { Tag } from "../ui/Tag";
 import { chipOf, type Flag } from "./flags";
 import { ManageFlag } from "./ManageFlag";
+import { Served } from "./Served";
 
 const History = lazy(() => import("../ui/History"));
 const EnvironmentSettings = lazy(() => import("./EnvironmentSettings"));
 const Definition = lazy(() => import("./Definition"));
+const Evaluations = lazy(() => import("./Evaluations"));
 const Why = lazy(() => import("./Why"));
 
 const list = { to: "/flags", label: "Flags" };
@@ -36,11 +39,13 @@ export default function FlagDetail() {
 
 function Page({ flag, etag }: { flag: Flag; etag: string }) {
   const environments = useColumns();
-  const { name, type, managed, description } = flag.attributes;
+  const now = useNow(3600);
+  const { name, type, managed, description, stale } = flag.attributes;
   return (
     <main className="screen detail">
       <DetailHead list={list} title={flag.id} subtitle={name}>
         <Tag>{type.toLowerCase()}</Tag>
+        {stale && <Tag tone="warning">stale: {staleText(stale, now)}</Tag>}
         {managed ? <Delete flag={flag} /> : <ManageFlag flag={flag} />}
       </DetailHead>
       {description && <Text size="sm">{description}</Text>}
@@ -50,6 +55,16 @@ function Page({ flag, etag }: { flag: Flag; etag: string }) {
           somebody manages the flag.
         </Text>
       )}
+      {managed && <Served flag={flag} environments={environments} />}
+      <Suspense
+        fallback={
+          <div className="panel">
+            <Loading rows={5} />
+          </div>
+        }
+      >
+        <Evaluations id={flag.id} />
+      </Suspense>
       <TabbedPanel
         label="About this flag"
         tabs={[

@@ -14,7 +14,7 @@ const list = createRoute({
 const detail = createRoute({
   getParentRoute: () => frame,
   path: "/flags/$id",
-  validateSearch: pick("tab"),
+  validateSearch: pick("tab", "period", "in"),
   component: lazyRouteComponent(() => import("./FlagDetail")),
 });
 

@@ -1,0 +1,99 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { lazy, type ReactNode, Suspense, useMemo } from "react";
+import type { Resource } from "../api/kinds";
+import { evaluationsOptions } from "../api/metrics";
+import { useStream } from "../api/queries";
+import { useEnvironments } from "../api/session";
+import { useFocus } from "../app/focus";
+import { byService } from "../services/connected";
+import { useConnections } from "../services/useReports";
+import type { Mark } from "../ui/Chart";
+import { isWorth, nameOf } from "../ui/changes";
+import { hueOf } from "../ui/palette";
+import { useNow } from "../ui/RelativeTime";
+import { compact, grouped, periodOf, startOf, timesOf } from "../ui/series";
+import { Loading } from "../ui/states";
+import { sentencesOf } from "./folded";
+import styles from "./Home.module.css";
+
+const Chart = lazy(() => import("../ui/Chart"));
+
+/** Pulse shows how much is used now: evaluations of the last hour with the changes as marks, and who is connected. */
+export function Pulse() {
+  const hour = periodOf("1h");
+  const start = startOf(hour, useNow(30));
+  const times = useMemo(() => timesOf(hour, start), [hour, start]);
+  const [focus] = useFocus();
+  const environments = useEnvironments();
+  const { data } = useQuery(evaluationsOptions({ from: start, step: hour.step, by: ["environment"], environment: focus }));
+  const series = useMemo(
+    () =>
+      grouped(data ?? [], times, ({ environment }) => String(environment ?? "unknown")).map(({ name, values }, place) => {
+        const known = environments.find(({ id }) => id === name);
+        const color = known?.color;
+        return { label: known?.name ?? name, color: color ? ([color, color] as [string, string]) : hueOf(name, place), values };
+      }),
+    [data, times, environments],
+  );
+  const changes = useRecent(start);
+  const total = series.reduce((sum, { values }) => sum + values.reduce((all, value) => all + value, 0), 0);
+  return (
+    <section className={`panel ${styles.pulse}`} aria-label="Use">
+      <div className={styles.tiles}>
+        <Tile label="Evaluations a minute" value={data ? compact(total / 60) : "–"} />
+        <Connected focus={focus} />
+        <Tile label="Changes in the last hour" value={String(changes.length)} to="/history" />
+      </div>
+      {data && (total > 0 || changes.length > 0) && (
+        <Suspense fallback={<Loading rows={5} />}>
+          <Chart label="Evaluations of the last hour by environment" times={times} series={series} marks={changes} height={150} />
+        </Suspense>
+      )}
+    </section>
+  );
+}
+
+function Tile({ label, value, to, more }: { label: string; value: string; to?: string; more?: ReactNode }) {
+  return (
+    <div className={styles.tile}>
+      <span className="muted">{label}</span>
+      <b>{to ? <Link to={to}>{value}</Link> : value}</b>
+      {more && <span className="muted">{more}</span>}
+    </div>
+  );
+}
+
+function Connected({ focus }: { focus?: string }) {
+  const { data } = useConnections();
+  const own = (data ?? []).filter(({ attributes }) => !focus || attributes.environment === focus);
+  const services = byService(own);
+  return (
+    <Tile
+      label="Connected services"
+      value={data ? String(services.size) : "–"}
+      to="/services"
+      more={services.size > 0 ? [...services.keys()].toSorted().slice(0, 4).join(", ") : undefined}
+    />
+  );
+}
+
+// useRecent returns the changes since an instant as marks.
+function useRecent(start: number): Mark[] {
+  const { data } = useStream("change", { "page[size]": 100 });
+  const changes = data?.pages[0]?.data;
+  return useMemo(
+    () =>
+      (changes ?? [])
+        .filter((change) => isWorth(change) && secondsOf(change) >= start)
+        .map((change) => ({ at: secondsOf(change), text: textOf(change) })),
+    [changes, start],
+  );
+}
+
+const secondsOf = ({ attributes }: Resource<"change">) => Date.parse(attributes.created_at) / 1000;
+
+function textOf({ attributes }: Resource<"change">): string {
+  const [first] = sentencesOf(attributes.summary);
+  return `${attributes.actor.name}, ${nameOf(attributes)}: ${first ?? attributes.action.replaceAll("_", " ")}`;
+}
