@@ -2,7 +2,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { createContext, lazy, Suspense, useCallback, useContext, useMemo, useState } from "react";
 import type { Environment } from "../api/session";
-import { useColumns, useFocus } from "../app/focus";
+import { useColumns, useFocus, useSetSearch } from "../app/focus";
 import { EnvironmentName } from "../ui/EnvironmentDot";
 import { EnvironmentLines, heightWith } from "../ui/EnvironmentLines";
 import { Filter, ManagedFilter } from "../ui/Filter";
@@ -32,13 +32,14 @@ export default function FlagList() {
   const search = useSearch({ from: "/frame/flags" });
   const environments = useColumns();
   const navigate = useNavigate();
-  const [isNew, setNew] = useState(false);
+  const setSearch = useSetSearch();
+  const setNew = (open: boolean) => setSearch({ new: open ? "1" : undefined });
   const found = useFlags(search);
   const [inView, setInView] = useInView(found.onRange);
   const pages = { ...found, onRange: setInView };
   const [focus] = useFocus();
   const columns = useMemo(() => columnsOf(environments), [environments]);
-  const { q, type, managed, references, stale } = search;
+  const { q, type, managed, references, stale, new: isNew } = search;
   const isFiltered = Boolean(q || type || managed || references || stale);
   return (
     <main className="screen">
@@ -151,7 +152,6 @@ function EnvironmentCell({ flag, environment }: { flag: Flag; environment: Envir
       >
         {text}
       </span>
-      {rest !== undefined && <span className={`muted ${styles.rest}`}>else {rest}</span>}
     </>
   );
 }

@@ -7,7 +7,7 @@ import { queryOf } from "./useFlags";
 const list = createRoute({
   getParentRoute: () => frame,
   path: "/flags",
-  validateSearch: pick("q", "type", "managed", "references", "stale"),
+  validateSearch: pick("q", "type", "managed", "references", "stale", "new"),
   component: lazyRouteComponent(() => import("./FlagList")),
   staticData: { prefetch: (queries, search) => void queries.prefetchQuery(pageOf("flag", queryOf(search), 1)) },
 });

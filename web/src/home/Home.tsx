@@ -163,7 +163,7 @@ function Change({ fold: { first, changes } }: { fold: Fold }) {
       <span className="muted">
         <RelativeTime at={created_at} />
       </span>
-      {sentence && (
+      {sentence && action === "updated" && (
         <div className={`muted ${styles.sentence}`}>
           {sentence}
           {others.length > 0 && ` and ${others.length} more`}

@@ -41,7 +41,7 @@ export function Pulse() {
   return (
     <section className={`panel ${styles.pulse}`} aria-label="Use">
       <div className={styles.tiles}>
-        <Tile label="Evaluations a minute" value={data ? compact(total / 60) : "–"} />
+        <Tile label="Evaluations a minute" value={data ? compact(total > 600 ? Math.round(total / 60) : total / 60) : "–"} />
         <Connected focus={focus} />
         <Tile label="Changes in the last hour" value={String(changes.length)} to="/history" />
       </div>

@@ -16,4 +16,11 @@ const contexts = createRoute({
   component: lazyRouteComponent(() => import("./ContextList")),
 });
 
-export const serviceRoutes = [services, contexts] as const;
+const gets = createRoute({
+  getParentRoute: () => frame,
+  path: "/services/contexts/gets",
+  validateSearch: pick("of", "q", "only"),
+  component: lazyRouteComponent(() => import("./Gets")),
+});
+
+export const serviceRoutes = [services, contexts, gets] as const;

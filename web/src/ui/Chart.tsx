@@ -91,7 +91,7 @@ function Swatch({ of: { color, shape, dashed } }: { of: ChartSeries }) {
 function Tip({ times, series, index, left, near, utc, lines = compact }: ChartProps & Hovered) {
   const at = times[index];
   if (at === undefined) return null;
-  const step = (times[1] ?? 0) - (times[0] ?? 0);
+  const step = stepOf(times);
   return (
     <div className={styles.tip} data-side={left > 0.6 ? "left" : "right"} style={{ left: `${left * 100}%` }} aria-hidden="true">
       <div className={styles.when}>{timeOf(at, step, utc)}</div>
@@ -125,10 +125,18 @@ export function timeOf(seconds: number, step: number, utc = false): string {
   return date.toLocaleString(undefined, { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZone });
 }
 
+/** tickOf writes a time on the axis: a time of day, and the date at midnight. */
+function tickOf(seconds: number, step: number, utc: boolean): string {
+  const date = new Date(seconds * 1000);
+  const timeZone = utc ? "UTC" : undefined;
+  const time = date.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", timeZone });
+  return step >= 86_400 || time === "00:00" ? date.toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone }) : time;
+}
+
 /** Numbers is the chart as a table, for screen readers and for copying. Its rows are made when it is opened. */
 function Numbers({ label, times, series, marks = [], utc, lines = compact }: ChartProps) {
   const [isOpen, setOpen] = useState(false);
-  const step = (times[1] ?? 0) - (times[0] ?? 0);
+  const step = stepOf(times);
   const rows = isOpen ? times.map((at, index) => ({ at, index })).filter(({ index }) => series.some(({ values }) => values[index])) : [];
   return (
     <details className={styles.table} onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -203,19 +211,23 @@ function useDrawing(host: RefObject<HTMLDivElement | null>, drawing: Drawing, ho
   }, [times, shown, marks, height, scheme]);
 }
 
+const stepOf = (times: number[]) => (times[1] ?? 0) - (times[0] ?? 0);
+
 const isLine = ({ shape }: ChartSeries) => shape === "line";
 
+// Bars and points stand in the middle of their steps.
 function dataOf({ times, shown }: Drawing): uPlot.AlignedData {
   const bars = shown.filter((each) => !isLine(each)).map(({ values }) => values);
-  return [times, ...stack(bars), ...shown.filter(isLine).map(({ values }) => values)];
+  const half = stepOf(times) / 2;
+  return [times.map((at) => at + half), ...stack(bars), ...shown.filter(isLine).map(({ values }) => values)];
 }
 
 function optionsOf(latest: RefObject<Drawing>, width: number, hover: (hovered: Hovered | undefined) => void): uPlot.Options {
   const { times, shown, height, utc, scheme } = latest.current;
   const colors = chrome[scheme];
   const colorOf = (each: ChartSeries) => each.color[scheme === "dark" ? 1 : 0];
-  const step = (times[1] ?? 0) - (times[0] ?? 0);
-  const paths = uPlot.paths.bars?.({ size: [0.82, 26], align: 1, radius: 0.12 });
+  const step = stepOf(times);
+  const paths = uPlot.paths.bars?.({ size: [0.8, 26], radius: 0.12 });
   const axis = { stroke: colors.axis, ticks: { show: false }, font: "11px system-ui" };
   const lines = shown.filter(isLine);
   return {
@@ -230,7 +242,7 @@ function optionsOf(latest: RefObject<Drawing>, width: number, hover: (hovered: H
       line: { range: (_, __, max) => [0, Math.max(1, (max || 0) * 1.15)] },
     },
     axes: [
-      { ...axis, grid: { show: false }, size: 28, values: step >= 86_400 ? "{D} {MMM}" : undefined },
+      { ...axis, grid: { show: false }, size: 28, space: 70, values: (_, at) => at.map((seconds) => tickOf(seconds, step, utc)) },
       {
         ...axis,
         scale: "count",
