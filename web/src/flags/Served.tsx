@@ -34,8 +34,8 @@ function Card({ flag, environment }: { flag: Flag; environment: Environment }) {
       {rest !== undefined && <div className="muted">everybody else: {rest}</div>}
       <ol className={styles.rules}>
         {rules.slice(0, most).map(({ description, logic, value }, index) => (
-          <li key={keys[index]} title={sentenceOf(logic)}>
-            {description || sentenceOf(logic)} <span className="mono">→ {valueText(value)}</span>
+          <li key={keys[index]}>
+            <span title={sentenceOf(logic)}>{description || sentenceOf(logic)}</span> <span className="mono">→ {valueText(value)}</span>
           </li>
         ))}
         {rules.length > most && <li className="muted">{rules.length - most} more</li>}
