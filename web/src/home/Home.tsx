@@ -10,7 +10,7 @@ import { Tag } from "../ui/Tag";
 import type { Matter } from "./attention";
 import { type Fold, folded, sentencesOf } from "./folded";
 import styles from "./Home.module.css";
-import { Pulse } from "./Pulse";
+import { Pulse, RunsByHour } from "./Pulse";
 import { type FirstSteps, useFirstSteps } from "./useFirstSteps";
 import { type Group, useMatters } from "./useMatters";
 
@@ -32,7 +32,12 @@ export default function Home() {
           <Checklist {...first} />
         </Suspense>
       )}
-      {!(first && isEmpty(first.steps)) && <Pulse />}
+      {!(first && isEmpty(first.steps)) && (
+        <div className={styles.pictures}>
+          <Pulse />
+          <RunsByHour />
+        </div>
+      )}
       <div className={styles.columns}>
         <section aria-label="Needs attention">
           <Matters />

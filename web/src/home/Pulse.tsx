@@ -1,16 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense, useMemo } from "react";
+import { send } from "../api/client";
 import type { Resource } from "../api/kinds";
 import { evaluationsOptions } from "../api/metrics";
 import { useStream } from "../api/queries";
+import type { components } from "../api/schema";
 import { useEnvironments } from "../api/session";
 import { useFocus } from "../app/focus";
 import { byService } from "../services/connected";
 import { useConnections } from "../services/useReports";
 import type { Mark } from "../ui/Chart";
 import { isWorth, nameOf } from "../ui/changes";
-import { hueOf } from "../ui/palette";
+import { hueOf, tones } from "../ui/palette";
 import { useNow } from "../ui/RelativeTime";
 import { compact, grouped, periodOf, startOf, timesOf } from "../ui/series";
 import { Loading } from "../ui/states";
@@ -52,6 +54,47 @@ export function Pulse() {
       )}
     </section>
   );
+}
+
+type Hours = components["schemas"]["RunStatsDocument"]["data"]["attributes"];
+
+/** RunsByHour shows the outcomes of the runs of all jobs in the last day; nothing if there were none. */
+export function RunsByHour() {
+  const { data } = useQuery({
+    queryKey: ["run", "stats"],
+    refetchInterval: 60_000,
+    queryFn: async ({ signal }): Promise<Hours> =>
+      (await send<components["schemas"]["RunStatsDocument"]>("GET", "/api/v1/runs/stats", { signal })).document.data.attributes,
+  });
+  const picture = useMemo(() => runsPicture(data?.hours ?? []), [data]);
+  if (!data || picture.total === 0) return null;
+  return (
+    <section className={`panel ${styles.pulse}`} aria-label="Runs">
+      <div className={styles.tiles}>
+        <Tile label="Runs in 24 hours" value={compact(picture.total)} to="/jobs" more={data.complete ? undefined : "the newest 50,000"} />
+        <Tile label="Failed" value={compact(picture.failed)} />
+      </div>
+      <Suspense fallback={<Loading rows={5} />}>
+        <Chart label="Runs of each hour by outcome" times={picture.times} series={picture.series} height={150} />
+      </Suspense>
+    </section>
+  );
+}
+
+function runsPicture(hours: Hours["hours"]) {
+  const sum = (values: number[]) => values.reduce((all, value) => all + value, 0);
+  const of = (name: "succeeded" | "failed" | "canceled") => hours.map((hour) => hour[name]);
+  const failed = sum(of("failed"));
+  return {
+    times: hours.map(({ at }) => Date.parse(at) / 1000),
+    series: [
+      { label: "Canceled", color: tones.quiet, values: of("canceled") },
+      { label: "Failed", color: tones.bad, values: of("failed") },
+      { label: "Succeeded", color: tones.good, values: of("succeeded") },
+    ],
+    failed,
+    total: failed + sum(of("succeeded")) + sum(of("canceled")),
+  };
 }
 
 function Tile({ label, value, to, more }: { label: string; value: string; to?: string; more?: ReactNode }) {
