@@ -12,9 +12,10 @@ import { LeaveButton } from "../ui/LeaveButton";
 import { RelativeTime, useNow } from "../ui/RelativeTime";
 import { Sources } from "../ui/Sources";
 import { staleText } from "../ui/stale";
-import { EmptyState, Loading } from "../ui/states";
+import { EmptyState } from "../ui/states";
 import { TabbedPanel } from "../ui/TabbedPanel";
 import { Tag } from "../ui/Tag";
+import styles from "./Evaluations.module.css";
 import { chipOf, type Flag } from "./flags";
 import { ManageFlag } from "./ManageFlag";
 import { Served } from "./Served";
@@ -56,15 +57,15 @@ function Page({ flag, etag }: { flag: Flag; etag: string }) {
         </Text>
       )}
       {managed && <Served flag={flag} environments={environments} />}
-      <Suspense
-        fallback={
-          <div className="panel">
-            <Loading rows={5} />
-          </div>
-        }
-      >
-        <Evaluations id={flag.id} />
-      </Suspense>
+      {flag.attributes.last_evaluated ? (
+        <Suspense fallback={<div className={`panel ${styles.panel}`} aria-busy="true" />}>
+          <Evaluations id={flag.id} />
+        </Suspense>
+      ) : (
+        <Text size="sm" className="panel muted">
+          No service has evaluated this flag yet.
+        </Text>
+      )}
       <TabbedPanel
         label="About this flag"
         tabs={[
