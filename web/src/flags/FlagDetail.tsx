@@ -32,7 +32,7 @@ const list = { to: "/flags", label: "Flags" };
 export default function FlagDetail() {
   const { id } = useParams({ from: "/frame/flags/$id" });
   return (
-    <Detail query={useOne("flag", id)} list={list} id={id}>
+    <Detail query={useOne("flag", id, { refetchInterval: 10_000 })} list={list} id={id}>
       {({ resource, etag }) => <Page flag={resource} etag={etag} />}
     </Detail>
   );
