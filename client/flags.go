@@ -29,8 +29,30 @@ type Flag struct {
 	// LastSeen is when a service last declared the flag, LastEvaluated when a service last reported using it; nil is never.
 	LastSeen      *time.Time `json:"last_seen"`
 	LastEvaluated *time.Time `json:"last_evaluated"`
+	// Stale says why the flag is stale. Only Get, and lists with FlagParams.Stale, set it; it is nil if the flag is not stale.
+	Stale *FlagStale `json:"stale,omitempty"`
 	Timestamps
 }
+
+// FlagStale says why a flag is stale: it can probably be removed.
+type FlagStale struct {
+	// Since is when the flag was last used, evaluated or changed.
+	Since  time.Time       `json:"since"`
+	Reason FlagStaleReason `json:"reason"`
+}
+
+// FlagStaleReason is why a flag is stale. The account's settings say after how many days.
+type FlagStaleReason string
+
+// The reasons of stale flags.
+const (
+	// FlagNotDeclared: no service declared or evaluated the flag for 30 days.
+	FlagNotDeclared FlagStaleReason = "not_declared"
+	// FlagNotEvaluated: services declare the flag, but none evaluated it for 30 days.
+	FlagNotEvaluated FlagStaleReason = "not_evaluated"
+	// FlagOneValue: the flag serves one value in every environment and was not changed for 90 days.
+	FlagOneValue FlagStaleReason = "one_value"
+)
 
 // FlagChoice is one of the values that a flag may serve.
 type FlagChoice struct {
@@ -68,6 +90,8 @@ type FlagParams struct {
 	ReferencesContext string
 	// ReferencesContextType is a context type's id. It lists flags with a rule that reads contexts of this type.
 	ReferencesContextType string
+	// Stale lists only stale flags, or only the others; nil lists both.
+	Stale *bool
 }
 
 // FlagSource is one service that declares a flag in one environment. UpdatedAt is when the declaration last changed.
@@ -125,7 +149,7 @@ func (f Flag) Definition() flageval.Definition {
 
 func (p FlagParams) query() url.Values {
 	return filtered(p.Paging.query(), "search", p.Search, "type", string(p.Type), "managed", boolFilter(p.Managed),
-		"references_context", p.ReferencesContext, "references_context_type", p.ReferencesContextType)
+		"references_context", p.ReferencesContext, "references_context_type", p.ReferencesContextType, "stale", boolFilter(p.Stale))
 }
 
 // Get returns a flag with its configuration of every environment. [IsNotFound] reports that there is no flag with this

@@ -154,6 +154,10 @@ func TestRunsAPI_Server(t *testing.T) {
 	if err != nil || stats.ID != "greet" || len(stats.Days) != 2 || stats.Days[0].Succeeded+stats.Days[1].Succeeded != 2 {
 		t.Errorf("got %+v, %v", stats, err)
 	}
+	all, err := client.Runs.Stats(ctx, 2)
+	if err != nil || len(all.Hours) != 2 || !all.Complete || all.Hours[0].Succeeded+all.Hours[1].Succeeded < 2 {
+		t.Errorf("got %+v, %v", all, err)
+	}
 	if err := client.Jobs.Delete(ctx, "greet"); err != nil {
 		t.Fatal(err)
 	}

@@ -108,6 +108,7 @@ func (s *Service) RestoreAccountSettings(ctx context.Context, caller Caller, rev
 
 func replaceAccountSettings(ctx context.Context, tx Tx, caller Caller, draft SettingsDraft, match changes.Match[Settings]) (Settings, error) {
 	draft.Order = optional.Of(draft.Order.Or(nil))
+	checkStaleFlags(&draft.Problems, draft.Other)
 	return replaceSettings(ctx, tx, caller, KindAccountSettings, "current", draft, match,
 		func() (Settings, error) { return tx.AccountSettings(ctx, caller.Account) },
 		func(settings Settings) error { return tx.SetAccountSettings(ctx, caller.Account, settings) })

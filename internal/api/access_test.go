@@ -213,6 +213,7 @@ func accessTable() []access {
 		{"GET /api/v1/jobs/{id}/stats", on(below(aJob, "/stats"), ""), "            401 401 200 200 200 200 401 401 200"},
 		{"GET /api/v1/schedules/preview", at(previewPath + "?schedule=now"), "        401 401 200 200 200 200 401 401 200"},
 		{"GET /api/v1/runs", at(runsPath), "                                        401 401 200 200 200 200 401 401 200"},
+		{"GET /api/v1/runs/stats", at(runsPath + "/stats"), "                         401 401 200 200 200 200 401 401 200"},
 		{"GET /api/v1/runs/{id}", on(aRun, ""), "                                   401 401 200 200 200 200 401 401 200"},
 		{"POST /api/v1/runs/{id}/actions/cancel", on(below(aHeldRun, "/actions/cancel"), ""), "401 401 403 200 200 200 401 401 403"},
 		{"POST /api/v1/runs/{id}/actions/rerun", on(below(aRun, "/actions/rerun"), ""), "401 401 403 200 200 200 401 401 403"},

@@ -1,12 +1,18 @@
 package api_test
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
@@ -151,4 +157,42 @@ func TestFlag_LastEvaluated(t *testing.T) {
 	if got.attribute("last_evaluated") == nil || got.header.Get("Etag") != tag {
 		t.Errorf("got the tag %s after %s with %s", got.header.Get("Etag"), tag, got.body)
 	}
+}
+
+// TestFlag_Stale: the account's settings decide, and neither the tag nor the history of a flag knows.
+func TestFlag_Stale(t *testing.T) {
+	t.Parallel()
+	onBoth(t, "pro", func(t *testing.T, owner client) {
+		old := time.Now().UTC().Truncate(time.Microsecond).AddDate(0, 0, -20)
+		account := owner.get(accountPath).want(200).data().ID
+		plant(owner, func(ctx context.Context, tx *store.Tx) error {
+			return tx.SaveFlag(ctx, flags.Flag{Account: account, Key: "old", Name: "Old", Type: flageval.String, Default: json.RawMessage(`"x"`), Managed: true,
+				Environments: map[string]flags.Environment{}, CreatedAt: old, UpdatedAt: old}, nil)
+		})
+		owner.makeFlag("new", nil)
+		finds := func(query, want string) {
+			t.Helper()
+			if got := strings.Join(owner.get(flagsPath+query).want(200).ids(), " "); got != want {
+				t.Errorf("%s: got %q, want %q", query, got, want)
+			}
+		}
+		finds("?filter[stale]=true", "")
+		finds("?stale=false", "new old")
+		before := owner.get(flagsPath + "/old").want(200)
+		owner.put(settingsPath, envelope("", "", attributes{"stale_flags": attributes{"unevaluated_days": 7}})).want(200)
+		finds("?filter[stale]=true", "old")
+		finds("?filter[stale]=false", "new")
+		finds("?filter[stale]=true&filter[search]=new", "")
+		after := owner.get(flagsPath + "/old").want(200)
+		want := attributes{"since": old.Format(time.RFC3339Nano), "reason": "not_declared"}
+		if diff := cmp.Diff(map[string]any(want), after.attribute("stale")); diff != "" || strings.Contains(string(before.body), "stale") {
+			t.Errorf("before %s (-want +got):\n%s", before.body, diff)
+		}
+		if after.header.Get("Etag") != before.header.Get("Etag") {
+			t.Error("the tag has changed")
+		}
+		owner.get(flagsPath+"?filter[stale]=yes").refused(400, wrongParameter("filter[stale]"))
+		owner.put(settingsPath, envelope("", "", attributes{"stale_flags": attributes{"unevaluated_days": 0}})).
+			refused(400, invalid("/data/attributes/stale_flags/unevaluated_days"))
+	})
 }

@@ -35,6 +35,7 @@ func flagFilter(c *call) flags.Filter {
 		Type:       string(oneOf(c, "type", flageval.Boolean, flageval.String, flageval.Numeric, flageval.JSON)),
 		Managed:    c.query.FilterBool("managed"),
 		References: flagReferences(c),
+		Stale:      c.query.FilterBool("stale"),
 	}
 }
 

@@ -203,6 +203,7 @@ func trespasses(theirs neighbour) map[string]trespass {
 		"GET /api/v1/jobs/{id}/stats":           {jobsPath + "/theirs/stats", "", 404},
 		"GET /api/v1/schedules/preview":         {previewPath + "?schedule=now", "", 200},
 		"GET /api/v1/runs":                      {runsPath, "", 200},
+		"GET /api/v1/runs/stats":                {runsPath + "/stats", "", 200},
 		"GET /api/v1/runs/{id}":                 {runsPath + "/" + theirs.run, "", 404},
 		"POST /api/v1/runs/{id}/actions/cancel": {runsPath + "/" + theirs.run + "/actions/cancel", "", 404},
 		"POST /api/v1/runs/{id}/actions/rerun":  {runsPath + "/" + theirs.run + "/actions/rerun", "", 404},

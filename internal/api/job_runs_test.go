@@ -99,6 +99,15 @@ func TestJobStats_Days(t *testing.T) {
 			})
 		}
 		owner.get(jobsPath+"/nothing/stats").refused(404, problem{code: "not_found"})
+		all := owner.get(runsPath + "/stats?hours=2").want(200)
+		hours, failed := all.attribute("hours").([]any), 0.0
+		for _, hour := range hours {
+			failed += hour.(map[string]any)["failed"].(float64)
+		}
+		if len(hours) != 2 || failed != 2 || all.attribute("complete") != true {
+			t.Errorf("the account has %s", all.body)
+		}
+		owner.get(runsPath+"/stats?hours=169").refused(400, wrongParameter("hours"))
 	})
 }
 

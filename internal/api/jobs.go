@@ -122,6 +122,16 @@ func (a *API) jobStats(c *call) (reply, error) {
 	return one(http.StatusOK, jsonapi.Resource{ID: c.id, Type: jobs.KindStats, Attributes: stats}, err)
 }
 
+// runStats answers with the outcomes of all runs by hour.
+func (a *API) runStats(c *call) (reply, error) {
+	hours := c.query.Integer("hours", 24, 1, 168)
+	if err := c.query.Err(); err != nil {
+		return reply{}, err
+	}
+	stats, err := a.Jobs.RunStats(c.ctx(), c.caller, hours)
+	return one(http.StatusOK, jsonapi.Resource{ID: current, Type: jobs.KindRunStats, Attributes: stats}, err)
+}
+
 func (a *API) previewSchedule(c *call) (reply, error) {
 	schedule, count := c.query.Text("schedule"), c.query.Integer("count", 5, 1, 100)
 	if err := c.query.Err(); err != nil {

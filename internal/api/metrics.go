@@ -59,13 +59,26 @@ func sortedObject(text json.RawMessage) json.RawMessage {
 	return sorted
 }
 
+// anyOf returns the values that a filter allows: the texts of a JSON array, or the filter itself. It lets a list of flags
+// be drawn with one request.
+func anyOf(filter string) []string {
+	var values []string
+	if json.Unmarshal([]byte(filter), &values) != nil || len(values) == 0 {
+		return []string{filter}
+	}
+	return append(values, filter)
+}
+
 // metricSeries answers with the sums of a metric over time.
 func (a *API) metricSeries(c *call) (reply, error) {
 	const hour, longest = 3600, 86400
 	query := observations.SeriesQuery{
 		Name: c.query.Text("name"), From: c.query.Time("from"), To: c.query.Time("to"),
 		Step:  time.Duration(c.query.Integer("step", hour, 1, longest)) * time.Second,
-		Where: c.query.Filters(),
+		Where: map[string][]string{},
+	}
+	for name, text := range c.query.Filters() {
+		query.Where[name] = anyOf(text)
 	}
 	if by := c.query.Text("by"); by != "" {
 		query.By = strings.Split(by, ",")

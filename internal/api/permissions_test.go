@@ -57,7 +57,7 @@ func subjects() []subject {
 		}},
 		{"Jobs", []action{
 			{"See jobs, schedules, runs and their outcomes", slices.Concat(under("/api/v1/jobs", "GET", "GET /{id}", "GET /{id}/stats"),
-				under("/api/v1/runs", "GET", "GET /{id}"), []string{"GET /api/v1/schedules/preview"})},
+				under("/api/v1/runs", "GET", "GET /{id}", "GET /stats"), []string{"GET /api/v1/schedules/preview"})},
 			{"Create, change and delete jobs", under("/api/v1/jobs", "POST", "PUT /{id}", "DELETE /{id}")},
 			{"Run a job now; cancel or repeat a run", []string{"POST /api/v1/jobs/{id}/actions/run", "POST /api/v1/runs/{id}/actions/cancel", "POST /api/v1/runs/{id}/actions/rerun"}},
 		}},

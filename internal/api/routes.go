@@ -185,6 +185,7 @@ func (a *API) routes() []route {
 		{"GET /api/v1/jobs/{id}/stats", reads(), a.jobStats},
 		{"GET /api/v1/schedules/preview", reads(), a.previewSchedule},
 		{"GET /api/v1/runs", reads(), run.tail(a, "-created_at", isUUID, a.Jobs.Runs)},
+		{"GET /api/v1/runs/stats", reads(), a.runStats},
 		{"GET /api/v1/runs/{id}", reads(), run.get(a.Jobs.Run)},
 		{"POST /api/v1/runs/{id}/actions/cancel", configures(), run.action(a.Jobs.Cancel)},
 		{"POST /api/v1/runs/{id}/actions/rerun", configures(), run.action(a.Jobs.Rerun)},

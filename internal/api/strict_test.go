@@ -194,7 +194,7 @@ func TestStrict_Header(t *testing.T) {
 func TestStrict_Parameters(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
-	const known = "known are filter[managed], filter[references_context], filter[references_context_type], filter[search], filter[type], meta[total], page[number], page[size], sort."
+	const known = "known are filter[managed], filter[references_context], filter[references_context_type], filter[search], filter[stale], filter[type], meta[total], page[number], page[size], sort."
 	for query, sentence := range map[string]string{
 		"?filter[serch]=a": "filter[serch] is not known here; " + known + " Did you mean filter[search]?",
 		"?page[sice]=a":    "page[sice] is not known here; " + known + " Did you mean page[size]?",

@@ -111,15 +111,21 @@ func (f *searchFlags) isManaged() *bool {
 func (s *shell) listFlags() *cobra.Command {
 	var filter searchFlags
 	var kindOfValue string
+	var stale bool
 	return flagKind().list(s, action{
 		use: "list", short: "List flags",
-		example: "signalbox flags list\nsignalbox flags list --search checkout --managed -o wide",
+		example: "signalbox flags list\nsignalbox flags list --search checkout --managed -o wide\nsignalbox flags list --stale",
 		flags: func(cmd *cobra.Command) {
 			filter.add(cmd)
 			terminal.AddChoice(cmd, &kindOfValue, "type", "", "list flags of one type", flagTypes()...)
+			cmd.Flags().BoolVar(&stale, "stale", false, "list flags that are not used, or serve one value for long")
 		},
 	}, func(ctx context.Context, c *call) iter.Seq2[signalbox.Flag, error] {
-		return c.client.Flags.All(ctx, signalbox.FlagParams{Search: filter.search, Managed: filter.isManaged(), Type: flageval.Type(kindOfValue)})
+		params := signalbox.FlagParams{Search: filter.search, Managed: filter.isManaged(), Type: flageval.Type(kindOfValue)}
+		if stale {
+			params.Stale = &stale
+		}
+		return c.client.Flags.All(ctx, params)
 	})
 }
 

@@ -60,6 +60,8 @@ type Flag struct {
 	LastEvaluated *time.Time `json:"last_evaluated"`
 	CreatedAt     time.Time  `json:"created_at"`
 	UpdatedAt     time.Time  `json:"updated_at"`
+	// Stale is set by Service.Flag, and by Service.Flags with Filter.Stale. It is nil if the flag is not stale.
+	Stale *Stale `json:"stale,omitempty"`
 }
 
 // Definition returns the flag without its observed members.
@@ -77,6 +79,7 @@ type definition struct {
 	plain
 	LastSeen      *time.Time `json:"last_seen,omitempty"`
 	LastEvaluated *time.Time `json:"last_evaluated,omitempty"`
+	Stale         *Stale     `json:"stale,omitempty"`
 }
 
 // Compiled returns the flag ready for evaluation.

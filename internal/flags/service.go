@@ -30,6 +30,9 @@ type Filter struct {
 	Managed optional.Value[bool]
 	// References finds the flags whose rules have all of these references.
 	References []Reference
+	// Stale finds the flags that StaleRule calls stale, or those that it does not. Service.Flags sets the rule.
+	Stale     optional.Value[bool]
+	StaleRule StaleRule
 }
 
 // SourceFilter narrows a list of sources. Zero members do not filter.
@@ -40,6 +43,7 @@ type SourceFilter struct {
 // ReadTx is what this package reads.
 type ReadTx interface {
 	accounts.TenantTx
+	AccountSettings(ctx context.Context, account string) (accounts.Settings, error)
 	Flag(ctx context.Context, account, key string) (Flag, error)
 	Flags(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Flag], error)
 	// FlagsByKey returns the existing flags among keys, or all flags if keys is nil.
@@ -98,12 +102,38 @@ type Service struct {
 
 // Flags lists the flags of the caller's account.
 func (s *Service) Flags(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[Flag], error) {
-	return accounts.List(ctx, s.Store, caller, ReadTx.Flags, filter, request)
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (list page.List[Flag], err error) {
+		if _, asked := filter.Stale.Get(); asked {
+			filter.StaleRule, err = staleRule(ctx, tx, caller.Account)
+		}
+		if err != nil {
+			return page.List[Flag]{}, err
+		}
+		return tx.Flags(ctx, caller.Account, filter, request)
+	})
 }
 
-// Flag returns one flag.
+// Flag returns one flag, and says whether it is stale.
 func (s *Service) Flag(ctx context.Context, caller accounts.Caller, key string) (Flag, error) {
-	return accounts.Get(ctx, s.Store, caller, ReadTx.Flag, key)
+	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Flag, error) {
+		flag, err := tx.Flag(ctx, caller.Account, key)
+		if err != nil {
+			return Flag{}, err
+		}
+		rule, err := staleRule(ctx, tx, caller.Account)
+		flag.Stale = rule.Of(flag)
+		return flag, err
+	})
+}
+
+// staleRule returns the rule of an account now.
+func staleRule(ctx context.Context, tx ReadTx, account string) (StaleRule, error) {
+	settings, err := tx.AccountSettings(ctx, account)
+	if err != nil {
+		return StaleRule{}, err
+	}
+	environments, err := tx.ManagedEnvironments(ctx, account)
+	return NewStaleRule(settings.StaleFlags(), environments, tx.Now()), err
 }
 
 // Sources lists the sources of flags. If the filter names a flag, it must exist.

@@ -49,6 +49,8 @@ type ReadTx interface {
 	JobConfiguration(ctx context.Context, account, id string) (Configuration, error)
 	// FinishedRuns counts the finished runs of a job that were queued from an instant on.
 	FinishedRuns(ctx context.Context, job Job, from time.Time) ([]RunCount, error)
+	// RunHours counts the newest runs of an account that were queued from an instant on, up to a limit.
+	RunHours(ctx context.Context, account string, from time.Time, limit int) ([]HourCount, error)
 	// PendingRuns counts the pending runs of accounts, each up to a limit.
 	PendingRuns(ctx context.Context, accounts []string, limit int) (map[string]int, error)
 	// PendingAccounts returns the next accounts after one that have pending runs.

@@ -28,6 +28,19 @@ func TestStats_Summarize(t *testing.T) {
 	}
 }
 
+func TestRunStats_CountHours(t *testing.T) {
+	t.Parallel()
+	from := time.Date(2030, 2, 27, 5, 0, 0, 0, time.UTC)
+	counts := []HourCount{{from, Succeeded, 3}, {from, Running, 1}, {from.Add(time.Hour), Failed, 2}, {from.Add(time.Hour), Canceled, 1}, {from.Add(2 * time.Hour), Failed, 9}}
+	want := RunStats{Complete: true, Hours: []HourStats{{At: from, Succeeded: 3}, {At: from.Add(time.Hour), Failed: 2, Canceled: 1}}}
+	if difference := cmp.Diff(want, countHours(counts, from, 2)); difference != "" {
+		t.Errorf("want (-), got (+):\n%s", difference)
+	}
+	if countHours([]HourCount{{from, Succeeded, maxCountedRuns}}, from, 2).Complete {
+		t.Error("as many as are counted may not be all")
+	}
+}
+
 func TestExpirer_Spelled(t *testing.T) {
 	t.Parallel()
 	for want, limit := range map[string]time.Duration{"24h": 24 * time.Hour, "1m": time.Minute, "1h30m": 90 * time.Minute, "1m10s": 70 * time.Second, "1h0m10s": time.Hour + 10*time.Second} {

@@ -35,8 +35,8 @@ type SeriesQuery struct {
 	Step     time.Duration
 	// By names the dimensions by which the sums are grouped.
 	By []string
-	// Where maps dimensions to the required values, as text.
-	Where map[string]string
+	// Where maps dimensions to the values, as text, of which they must have one.
+	Where map[string][]string
 }
 
 // Series has the sums of a metric over time.
@@ -198,11 +198,11 @@ func (r *seriesReader) group(dimensions string) (group, error) {
 	return made, err
 }
 
-// wants reports whether the dimensions have the required values.
+// wants reports whether the dimensions have values of Where.
 func (q *SeriesQuery) wants(dimensions map[string]json.RawMessage) bool {
-	for name, value := range q.Where {
+	for name, values := range q.Where {
 		stored, has := dimensions[name]
-		if !has || textOf(stored) != value {
+		if !has || !slices.Contains(values, textOf(stored)) {
 			return false
 		}
 	}

@@ -30,6 +30,7 @@ func (tx *ReadTx) AskAnyway(query string) (int, error) {
 const (
 	LastRunsQuery     = lastRunsQuery
 	FinishedRunsQuery = finishedRunsQuery
+	RunHoursQuery     = runHoursQuery
 )
 
 // SimilarKeyQuery is the query of SimilarKey.

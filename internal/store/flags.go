@@ -52,7 +52,38 @@ func (tx *ReadTx) Flags(ctx context.Context, account string, filter flags.Filter
 		found.where(`EXISTS (SELECT 1 FROM flag_references r WHERE r.account_id = flags.account_id AND r.flag = flags.key
 			AND r.context_type = ? AND r.context_key = ?)`, reference.ContextType, reference.ContextKey)
 	}
+	if stale, asked := filter.Stale.Get(); asked {
+		return staleFlags(ctx, tx, found, stale, filter.StaleRule, request)
+	}
 	return pageOf(ctx, tx, found, request, scanFlag)
+}
+
+// staleFlags returns a page of the flags that a rule calls stale, or of the others. The rule compares JSON values, which
+// the databases do differently, so it is applied to the rows. SQL leaves out those that cannot be stale.
+func staleFlags(ctx context.Context, tx *ReadTx, found *list, stale bool, rule flags.StaleRule, request page.Request) (page.List[flags.Flag], error) {
+	if stale {
+		found.where(`managed = TRUE AND (updated_at < ? OR coalesce(last_evaluated, created_at) < ?)`,
+			micros(rule.UnchangedSince), micros(rule.IdleSince))
+	}
+	order, err := found.orderBy(request.Sort)
+	if err != nil {
+		return page.List[flags.Flag]{}, err
+	}
+	var wanted page.List[flags.Flag]
+	_, err = all(ctx, tx.conn, func(r row) (struct{}, error) {
+		flag, err := scanFlag(r)
+		if flag.Stale = rule.Of(flag); err != nil || (flag.Stale != nil) != stale {
+			return struct{}{}, err
+		}
+		if wanted.Total++; wanted.Total > request.Offset() && len(wanted.Items) < request.Size {
+			wanted.Items = append(wanted.Items, flag)
+		}
+		return struct{}{}, nil
+	}, `SELECT `+found.columns+found.from()+` ORDER BY `+order, found.args...)
+	if !request.Total {
+		wanted.Total = 0
+	}
+	return wanted, err
 }
 
 // FlagsByKey returns the flags with the keys, as far as they exist; nil means all flags.

@@ -20,6 +20,10 @@ const (
 	finishedRunsQuery = `SELECT created_at / 86400000000 AS day, status, (finished_at - started_at) / 1000 AS took, count(*)
 		FROM runs WHERE account_id = $1 AND job_key = $2 AND job_uid = $3 AND id >= $4 AND created_at >= $5
 		AND status IN ('SUCCEEDED', 'FAILED', 'CANCELED') GROUP BY day, status, took`
+	// runHoursQuery has a limit, because an account may have millions of runs a day. Its range makes PostgreSQL use the
+	// account's index, as in pendingRunsQuery.
+	runHoursQuery = `SELECT created_at / 3600000000 AS hour, status, count(*) FROM (SELECT created_at, status FROM runs
+		WHERE account_id >= $1 AND account_id <= $1 AND id >= $2 AND created_at >= $3 ORDER BY account_id DESC, id DESC LIMIT $4) AS newest GROUP BY hour, status`
 )
 
 // addLastRuns adds the newest run of each job.
@@ -72,4 +76,14 @@ func scanRunCount(r row) (count jobs.RunCount, err error) {
 	err = r.Scan(&day, &count.Status, &count.Millis, &count.Runs)
 	count.Day = time.Unix(day*int64(24*time.Hour/time.Second), 0).UTC()
 	return count, err
+}
+
+// RunHours counts the newest runs of an account that were queued from an instant on, up to a limit, by hour and status.
+func (tx *ReadTx) RunHours(ctx context.Context, account string, from time.Time, limit int) ([]jobs.HourCount, error) {
+	return all(ctx, tx.conn, func(r row) (count jobs.HourCount, err error) {
+		var hour int64
+		err = r.Scan(&hour, &count.Status, &count.Runs)
+		count.Hour = time.Unix(hour*int64(time.Hour/time.Second), 0).UTC()
+		return count, err
+	}, runHoursQuery, account, firstID(from.Add(-idSlack)), micros(from), limit)
 }

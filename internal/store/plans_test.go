@@ -58,6 +58,9 @@ func TestJobs_RunsUseIndex(t *testing.T) {
 				t.Errorf("%s reads %s", query, plan)
 			}
 		}
+		if plan := explain(t, raw, database.Kind, store.RunHoursQuery, account, "0", 0, 10); !strings.Contains(plan, "runs_by_account") {
+			t.Errorf("the runs of all jobs are counted by %s", plan)
+		}
 	})
 }
 

@@ -159,7 +159,7 @@ test("a phone shows statistics, and deletes a job after its consequences", async
   await page.getByRole("tab", { name: "Runs" }).waitFor();
   await page.getByText("Succeeded").first().waitFor();
   await page.getByRole("tab", { name: "Statistics" }).tap();
-  await page.getByRole("img", { name: "Runs of each day", exact: false }).waitFor();
+  await page.getByRole("figure", { name: "Runs of each day", exact: false }).waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Delete…" }).tap();
   const question = page.getByRole("dialog", { name: "Delete the job gone" });

@@ -56,7 +56,7 @@ test("home shows what needs attention, and the recent changes", async () => {
   await page.getByRole("region", { name: "Recent changes" }).getByRole("link", { name: "flag beta" }).waitFor();
   await expectAccessible(page);
   expect(await page.getByRole("region", { name: "Recent changes" }).getByText("session").count()).toBe(0);
-  await page.getByLabel("Environment").selectOption("staging");
+  await page.getByLabel("Environment in focus").selectOption("staging");
   await matters.getByText("DEBUG in production ends").waitFor({ state: "detached" });
   await page.getByRole("link", { name: "flag beta" }).click();
   await page.getByRole("dialog").getByText("created the flag").waitFor();

@@ -9,9 +9,11 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 )
 
@@ -91,6 +93,7 @@ func flagConcept(t *testing.T, db *store.DB) {
 	t.Run("by environment", func(t *testing.T) { flagsWithEnvironment(t, db) })
 	t.Run("list", func(t *testing.T) { flagList(t, db) })
 	t.Run("filters", func(t *testing.T) { flagFilters(t, db) })
+	t.Run("stale", func(t *testing.T) { staleFlags(t, db) })
 	t.Run("references", func(t *testing.T) { flagReferences(t, db) })
 }
 
@@ -371,6 +374,39 @@ func flagFilters(t *testing.T, db *store.DB) {
 		same(t, findFlags(t, db, account, flags.Filter{Search: "GRÜN"}), []string{"k8"})
 		same(t, findFlags(t, db, account, flags.Filter{Search: "plain"}), nil)
 	})
+}
+
+// staleFlags: the rule decides, and SQL leaves out no flag that it would call stale.
+func staleFlags(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	rule := flags.NewStaleRule(accounts.StaleFlags{UnevaluatedDays: 30, UnchangedDays: 90}, map[string]bool{"production": true}, at(0))
+	old, used := at(0).AddDate(-1, 0, 0), at(0)
+	var stale, fresh []string
+	for i, each := range []flags.Flag{
+		{Managed: true}, // neither declared nor evaluated
+		{Managed: true, LastEvaluated: &old},
+		{Managed: true, LastEvaluated: &used}, // one value
+		{Managed: true, LastEvaluated: &used, UpdatedAt: used},
+		{},
+	} {
+		flag := bareFlag(account, "k"+strconv.Itoa(i))
+		flag.Managed, flag.LastEvaluated, flag.CreatedAt, flag.UpdatedAt = each.Managed, each.LastEvaluated, old, each.UpdatedAt
+		if flag.UpdatedAt.IsZero() {
+			flag.UpdatedAt = old
+		}
+		saveFlag(t, db, flag)
+		if i < 3 {
+			stale = append(stale, flag.Key)
+		} else {
+			fresh = append(fresh, flag.Key)
+		}
+	}
+	same(t, findFlags(t, db, account, flags.Filter{Stale: optional.Of(true), StaleRule: rule}), stale)
+	same(t, findFlags(t, db, account, flags.Filter{Stale: optional.Of(false), StaleRule: rule}), fresh)
+	found := list(t, db, (*store.ReadTx).Flags, account, flags.Filter{Stale: optional.Of(true), StaleRule: rule},
+		page.Request{Number: 2, Size: 2, Total: true, Sort: []page.Order{{Field: "key", Descending: true}}})
+	same(t, flagKeys(found.Items), []string{"k0"})
+	same(t, [2]any{found.Total, found.Items[0].Stale.Reason}, [2]any{3, flags.NotDeclared})
 }
 
 func flagReferences(t *testing.T, db *store.DB) {

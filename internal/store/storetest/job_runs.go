@@ -73,6 +73,16 @@ func finishedRuns(t *testing.T, db *store.DB) {
 		{Day: next, Status: jobs.Succeeded, Millis: new(int64(0)), Runs: 1}, {Day: next, Status: jobs.Succeeded, Millis: new(int64(7)), Runs: 1}})
 	later := find(t, db, (*store.ReadTx).FinishedRuns, job, next)
 	same(t, len(later), 2)
+
+	hours := list(t, db, (*store.ReadTx).RunHours, account, day, 100)
+	slices.SortFunc(hours, func(a, b jobs.HourCount) int { return cmp.Or(a.Hour.Compare(b.Hour), cmp.Compare(a.Status, b.Status)) })
+	same(t, hours[:3], []jobs.HourCount{{Hour: day, Status: jobs.Canceled, Runs: 1}, {Hour: day, Status: jobs.Succeeded, Runs: 2},
+		{Hour: next, Status: jobs.Running, Runs: 1}})
+	total := 0
+	for _, hour := range list(t, db, (*store.ReadTx).RunHours, account, day, 4) {
+		total += hour.Runs
+	}
+	same(t, total, 4)
 }
 
 func millis(count jobs.RunCount) int64 {

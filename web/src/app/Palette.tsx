@@ -1,24 +1,31 @@
 import { TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { keepPreviousData, useQueries } from "@tanstack/react-query";
+import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { type KeyboardEvent, useEffect, useState } from "react";
-import { type Kind, placeOf, wordFor } from "../api/kinds";
+import type { Kind } from "../api/kinds";
 import { listOf } from "../api/queries";
+import { useRunActions } from "../jobs/useRunActions";
 import { Dialog } from "../ui/Dialog";
+import { useRefusal } from "../ui/RoleGate";
+import { actionsFor, type Found, type Hit, hitOf, isCommand, itemHits, searched } from "./hits";
 import styles from "./Palette.module.css";
 import { places } from "./places";
 
-interface Hit {
-  id: string;
-  label: string;
-  hint: string;
-  href: string;
-}
+const kinds = [
+  "flag",
+  "logger",
+  "log_group",
+  "config",
+  "job",
+  "environment",
+  "service",
+  "context",
+  "user",
+  "api_key",
+] as const satisfies Kind[];
 
-const kinds = ["flag", "logger", "log_group", "config", "job"] as const satisfies Kind[];
-
-/** Palette finds resources by id or name, and screens. early returns what was typed before its field had the focus. */
+/** Palette finds resources by id or name, screens, and actions. early returns what was typed before its field had the focus. */
 export default function Palette({ close, early }: { close: () => void; early: () => string }) {
   const router = useRouter();
   const [text, setText] = useState("");
@@ -28,10 +35,12 @@ export default function Palette({ close, early }: { close: () => void; early: ()
   const [entered, setEntered] = useState(false);
   const chosen = Math.min(active, hits.length - 1);
 
+  const { runNow } = useRunActions();
   const open = (hit: Hit | undefined) => {
     if (!hit) return;
     close();
-    if (hit.href.startsWith("/docs")) window.location.assign(hit.href);
+    if (hit.run) void runNow(hit.run);
+    else if (hit.href.startsWith("/docs")) window.location.assign(hit.href);
     else router.history.push(hit.href);
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -67,7 +76,7 @@ export default function Palette({ close, early }: { close: () => void; early: ()
         aria-expanded="true"
         aria-controls="palette-hits"
         aria-activedescendant={hits[chosen] && `hit-${chosen}`}
-        placeholder="Find a flag, logger, config, job or screen"
+        placeholder="Find anything, or: new flag, run nightly, set level of shop"
         size="md"
         variant="unstyled"
         className={styles.input}
@@ -111,8 +120,10 @@ const documents = [
   { to: "/docs/api", label: "Interface reference" },
 ];
 
-// useHits returns the matching screens at once, and the matching resources when the server has answered.
-function useHits(text: string, search: string): { hits: Hit[]; settled: boolean } {
+// useHits returns the matching screens and actions at once, and the matching resources when the server has answered.
+function useHits(text: string, typed: string): { hits: Hit[]; settled: boolean } {
+  const search = searched(typed);
+  const mayRun = !useRefusal("MEMBER");
   const found = useQueries({
     queries: kinds.map((kind) => ({
       ...listOf(kind, { "filter[search]": search, "page[size]": 6 }),
@@ -120,23 +131,19 @@ function useHits(text: string, search: string): { hits: Hit[]; settled: boolean 
       placeholderData: keepPreviousData,
     })),
   });
+  const configs = useQuery({ ...listOf("config", { "page[size]": 200 }), enabled: search.length > 1 });
   const wanted = text.toLowerCase();
   const screens: Hit[] = [...places.map(({ to, label }) => ({ to, label })), ...documents]
     .filter(({ label }) => label.toLowerCase().includes(wanted))
     .map(({ to, label }) => ({ id: to, label, hint: "screen", href: to }));
   if (text === "") return { hits: screens, settled: true };
-  const settled = text === search && found.every(({ isFetching }) => !isFetching);
-  const resources = found.flatMap(({ data }, index) => {
+  const settled = text === typed && found.every(({ isFetching }) => !isFetching);
+  const resources = found.flatMap(({ data }, index): Found[] => {
     const kind = kinds[index] as Kind;
-    return (data?.data ?? []).map(({ id, attributes }) => {
-      const name = "name" in attributes ? attributes.name : id;
-      return {
-        id: `${kind}:${id}`,
-        label: id,
-        hint: name === id ? wordFor(kind) : `${name} · ${wordFor(kind)}`,
-        href: placeOf(kind, id) ?? "/",
-      };
-    });
+    return (data?.data ?? []).map(({ id, attributes }) => ({ kind, id, name: "name" in attributes ? attributes.name : id }));
   });
-  return { hits: [...resources, ...screens], settled };
+  const items = itemHits(configs.data?.data ?? [], searched(text));
+  const actions = actionsFor(text, resources).filter(({ run }) => !run || mayRun);
+  const others = [...resources.map(hitOf), ...items, ...screens];
+  return { hits: isCommand(text) || resources.length === 0 ? [...actions, ...others] : [...others, ...actions], settled };
 }

@@ -1,6 +1,6 @@
 import { Code, Group, Stack, Text } from "@mantine/core";
 import { useParams } from "@tanstack/react-router";
-
+import { Suspense } from "react";
 import type { Kinds } from "../api/kinds";
 import { useOne } from "../api/queries";
 import { useColumns } from "../app/focus";
@@ -10,17 +10,21 @@ import { DetailHead } from "../ui/DetailHead";
 import { EnvironmentName } from "../ui/EnvironmentDot";
 import { LeaveButton } from "../ui/LeaveButton";
 import { later } from "../ui/later";
-import { RelativeTime } from "../ui/RelativeTime";
+import { RelativeTime, useNow } from "../ui/RelativeTime";
 import { Sources } from "../ui/Sources";
+import { staleText } from "../ui/stale";
 import { EmptyState } from "../ui/states";
 import { TabbedPanel } from "../ui/TabbedPanel";
 import { Tag } from "../ui/Tag";
+import styles from "./Evaluations.module.css";
 import { chipOf, type Flag } from "./flags";
 import { ManageFlag } from "./ManageFlag";
+import { Served } from "./Served";
 
 const History = later(() => import("../ui/History"));
 const EnvironmentSettings = later(() => import("./EnvironmentSettings"));
 const Definition = later(() => import("./Definition"));
+const Evaluations = later(() => import("./Evaluations"));
 const Why = later(() => import("./Why"));
 
 const list = { to: "/flags", label: "Flags" };
@@ -29,7 +33,7 @@ const list = { to: "/flags", label: "Flags" };
 export default function FlagDetail() {
   const { id } = useParams({ from: "/frame/flags/$id" });
   return (
-    <Detail query={useOne("flag", id)} list={list} id={id}>
+    <Detail query={useOne("flag", id, { refetchInterval: 10_000 })} list={list} id={id}>
       {({ resource, etag }) => <Page flag={resource} etag={etag} />}
     </Detail>
   );
@@ -37,11 +41,13 @@ export default function FlagDetail() {
 
 function Page({ flag, etag }: { flag: Flag; etag: string }) {
   const environments = useColumns();
-  const { name, type, managed, description } = flag.attributes;
+  const now = useNow(3600);
+  const { name, type, managed, description, stale } = flag.attributes;
   return (
     <main className="screen detail">
       <DetailHead list={list} title={flag.id} subtitle={name}>
         <Tag>{type.toLowerCase()}</Tag>
+        {stale && <Tag tone="warning">stale: {staleText(stale, now)}</Tag>}
         {managed ? <Delete flag={flag} /> : <ManageFlag flag={flag} />}
       </DetailHead>
       {description && <Text size="sm">{description}</Text>}
@@ -49,6 +55,16 @@ function Page({ flag, etag }: { flag: Flag; etag: string }) {
         <Text size="sm" className="muted">
           Discovered: a service declared it with the default {chipOf(flag.attributes.default)}. Each service uses its own default until
           somebody manages the flag.
+        </Text>
+      )}
+      {managed && <Served flag={flag} environments={environments} />}
+      {flag.attributes.last_evaluated ? (
+        <Suspense fallback={<div className={`panel ${styles.panel}`} aria-busy="true" />}>
+          <Evaluations id={flag.id} />
+        </Suspense>
+      ) : (
+        <Text size="sm" className="panel muted">
+          No service has evaluated this flag yet.
         </Text>
       )}
       <TabbedPanel

@@ -1,7 +1,8 @@
+import { useDebouncedValue } from "@mantine/hooks";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { Suspense, useMemo } from "react";
+import { createContext, Suspense, useCallback, useContext, useMemo, useState } from "react";
 import type { Environment } from "../api/session";
-import { useColumns, useSetSearch } from "../app/focus";
+import { useColumns, useFocus, useSetSearch } from "../app/focus";
 import { EnvironmentName } from "../ui/EnvironmentDot";
 import { EnvironmentLines, heightWith } from "../ui/EnvironmentLines";
 import { Filter, ManagedFilter } from "../ui/Filter";
@@ -13,14 +14,17 @@ import { PagedGrid } from "../ui/PagedGrid";
 import { RelativeTime, useNow } from "../ui/RelativeTime";
 import { RowLink } from "../ui/RowLink";
 import { SearchBox } from "../ui/SearchBox";
-import { staleness } from "../ui/stale";
+import { staleText } from "../ui/stale";
 import { EmptyState } from "../ui/states";
 import { Tag } from "../ui/Tag";
 import styles from "./FlagList.module.css";
-import { chipOf, defaultIn, type Flag } from "./flags";
-import { shareOf } from "./rules";
+import type { Flag } from "./flags";
+import { outcomeOf, valueText } from "./outcome";
 import { Toggle } from "./Toggle";
-import { useFlags } from "./useFlags";
+import { Trend, WithTrends } from "./Trend";
+import { useFlags, useStale } from "./useFlags";
+
+const Stale = createContext<ReturnType<typeof useStale>>(new Map());
 
 const NewFlag = later(() => import("./NewFlag"));
 
@@ -30,41 +34,69 @@ export default function FlagList() {
   const environments = useColumns();
   const navigate = useNavigate();
   const setSearch = useSetSearch();
-  const pages = useFlags(search);
+  const setNew = (open: boolean) => setSearch({ new: open ? "1" : undefined });
+  const found = useFlags(search);
+  const [inView, setInView] = useInView(found.onRange);
+  const pages = { ...found, onRange: setInView };
+  const [focus] = useFocus();
   const columns = useMemo(() => columnsOf(environments), [environments]);
-  const { q, type, managed, references, stale } = search;
+  const { q, type, managed, references, stale, new: isNew } = search;
   const isFiltered = Boolean(q || type || managed || references || stale);
   return (
     <main className="screen">
-      <Filters onNew={() => setSearch({ new: "1" })} total={pages.total} />
-      <PagedGrid
-        label="Flags"
-        pages={pages}
-        empty={isFiltered ? <EmptyState title="No flag passes the filter" /> : <NoFlags />}
-        columns={columns}
-        keyOf={(flag) => flag.id}
-        onOpen={(flag) => navigate({ to: "/flags/$id", params: { id: flag.id } })}
-        dimmed={(flag) => !flag.attributes.managed}
-        cardHeight={heightWith(environments)}
-        card={(flag) => (
-          <>
-            <div className={styles.head}>
-              <span className="ellipsis">
-                <NameCell flag={flag} />
-              </span>
-              <span className="muted">
-                <Evaluated flag={flag} />
-              </span>
-            </div>
-            <EnvironmentLines of={environments}>
-              {(environment) => <EnvironmentCell flag={flag} environment={environment} />}
-            </EnvironmentLines>
-          </>
-        )}
-      />
-      <Suspense>{search.new && <NewFlag close={() => setSearch({ new: undefined })} />}</Suspense>
+      <Filters onNew={() => setNew(true)} total={pages.total} />
+      <Stale value={useStale()}>
+        <WithTrends ids={inView.flatMap((index) => pages.at(index)?.id ?? [])} environment={focus}>
+          <PagedGrid
+            label="Flags"
+            pages={pages}
+            empty={isFiltered ? <EmptyState title="No flag passes the filter" /> : <NoFlags onNew={() => setNew(true)} />}
+            columns={columns}
+            keyOf={(flag) => flag.id}
+            onOpen={(flag) => navigate({ to: "/flags/$id", params: { id: flag.id } })}
+            dimmed={(flag) => !flag.attributes.managed}
+            cardHeight={heightWith(environments)}
+            card={(flag) => (
+              <>
+                <div className={styles.head}>
+                  <span className="ellipsis">
+                    <NameCell flag={flag} />
+                  </span>
+                  <span className="muted">
+                    <Evaluated flag={flag} />
+                  </span>
+                </div>
+                <EnvironmentLines of={environments}>
+                  {(environment) => <EnvironmentCell flag={flag} environment={environment} />}
+                </EnvironmentLines>
+              </>
+            )}
+          />
+        </WithTrends>
+      </Stale>
+      <Suspense>{isNew && <NewFlag close={() => setNew(false)} />}</Suspense>
     </main>
   );
+}
+
+const chunk = 50;
+
+// useInView returns the rows whose trends are read: those in view, in whole chunks, once the list has stopped moving.
+function useInView(onRange: (from: number, to: number) => void): [number[], (from: number, to: number) => void] {
+  const [range, setRange] = useState("0:0");
+  const [settled] = useDebouncedValue(range, 250);
+  const rows = useMemo(() => {
+    const [from = 0, to = 0] = settled.split(":").map(Number);
+    return Array.from({ length: (to - from + 1) * chunk }, (_, index) => from * chunk + index);
+  }, [settled]);
+  const set = useCallback(
+    (from: number, to: number) => {
+      onRange(from, to);
+      setRange(`${Math.floor(from / chunk)}:${Math.floor(to / chunk)}`);
+    },
+    [onRange],
+  );
+  return [rows, set];
 }
 
 function columnsOf(environments: Environment[]): Column<Flag>[] {
@@ -77,12 +109,8 @@ function columnsOf(environments: Environment[]): Column<Flag>[] {
       width: "minmax(190px, 1fr)",
       cell: (flag: Flag) => <EnvironmentCell flag={flag} environment={environment} />,
     })),
-    {
-      key: "evaluated",
-      header: "Last evaluated",
-      width: "130px",
-      cell: (flag) => <Evaluated flag={flag} />,
-    },
+    { key: "trend", header: "24 hours", width: "104px", cell: (flag) => <Trend id={flag.id} /> },
+    { key: "evaluated", header: "Last evaluated", width: "130px", cell: (flag) => <Evaluated flag={flag} /> },
   ];
 }
 
@@ -102,52 +130,52 @@ function NameCell({ flag }: { flag: Flag }) {
   );
 }
 
-/** EnvironmentCell shows the switch of a flag in an environment, its default there, and the number of its rules. */
+/** EnvironmentCell says what a flag serves in an environment, beside the switch that decides whether its rules apply. */
 function EnvironmentCell({ flag, environment }: { flag: Flag; environment: Environment }) {
   const { attributes } = flag;
   if (!attributes.managed) return <Discovered flag={flag} />;
-  const entry = attributes.environments[environment.id];
-  const shares = (entry?.rules ?? []).map(({ logic }) => shareOf(logic)).filter((share) => share !== undefined);
-  const rules = entry?.rules.length ?? 0;
+  const { text, rest, isOff } = outcomeOf(attributes, environment.id);
+  const isOwn = (attributes.environments[environment.id]?.default ?? null) !== null;
   return (
     <>
       {environment.managed ? (
         <Toggle flag={flag} environment={environment} />
       ) : (
         <span className={styles.frozen} title={`${environment.name} is not managed: its values are frozen`}>
-          <IconSnowflake size={14} aria-hidden="true" /> {entry?.enabled === false ? "off" : "on"}
+          <IconSnowflake size={14} aria-hidden="true" /> {isOff ? "off" : "on"}
         </span>
       )}
-      <span className={styles.chip} data-own={(entry?.default ?? null) !== null || undefined}>
-        {chipOf(defaultIn(attributes, environment.id))}
+      <span
+        className={styles.chip}
+        data-own={isOwn || rest !== undefined || undefined}
+        data-off={isOff || undefined}
+        title={rest && `otherwise ${rest}`}
+      >
+        {text}
       </span>
-      {rules > 0 && (
-        <span className="muted">
-          {rules} {rules === 1 ? "rule" : "rules"}
-          {shares.length === 1 && ` · ${shares[0]} %`}
-        </span>
-      )}
     </>
   );
 }
 
 /** Evaluated shows when a flag was last evaluated, and a mark if it is stale. */
 function Evaluated({ flag }: { flag: Flag }) {
-  const reason = staleness(flag.attributes, useNow(3600));
+  const known = useContext(Stale);
+  const stale = flag.attributes.stale ?? known.get(flag.id);
+  const now = useNow(3600);
   return (
     <>
       <RelativeTime at={flag.attributes.last_evaluated} absent="not yet" />{" "}
-      {reason && (
-        <span title={`Stale: ${reason}`}>
-          <Tag tone="warning">stale</Tag>
-        </span>
+      {stale && (
+        <Tag tone="warning" title={`Stale: ${staleText(stale, now)}`}>
+          stale
+        </Tag>
       )}
     </>
   );
 }
 
 function Discovered({ flag }: { flag: Flag }) {
-  return <span className="muted">code default {chipOf(flag.attributes.default)}</span>;
+  return <span className="muted">code default {valueText(flag.attributes.default)}</span>;
 }
 
 function Filters({ onNew, total }: { onNew: () => void; total: number }) {
@@ -166,7 +194,7 @@ function Filters({ onNew, total }: { onNew: () => void; total: number }) {
   );
 }
 
-function NoFlags() {
+function NoFlags({ onNew }: { onNew: () => void }) {
   const code = `checkout := box.Bool("checkout-v2", false) // declared once, when the service starts
 if checkout.Get(live.WithContext(ctx, live.User("alice", live.Attr("plan", "pro")))) {
 	// the new checkout
@@ -174,6 +202,9 @@ if checkout.Get(live.WithContext(ctx, live.User("alice", live.Attr("plan", "pro"
   return (
     <EmptyState title="No flags yet" code={code}>
       Create one here, or let a service declare it: a declared flag is discovered, and serves the default in the code until you manage it.
+      <div className={styles.first}>
+        <NewButton onClick={onNew}>New flag</NewButton>
+      </div>
     </EmptyState>
   );
 }

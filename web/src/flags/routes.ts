@@ -15,7 +15,7 @@ const list = createRoute({
 const detail = createRoute({
   getParentRoute: () => frame,
   path: "/flags/$id",
-  validateSearch: pick("tab", "rule"),
+  validateSearch: pick("tab", "rule", "period", "in"),
   component: screenOf(() => import("./FlagDetail")),
 });
 

@@ -1,8 +1,8 @@
+import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Query } from "../api/client";
-import { useAll } from "../api/queries";
-import { useNow } from "../ui/RelativeTime";
-import { staleness } from "../ui/stale";
+import type { Kinds } from "../api/kinds";
+import { listOf } from "../api/queries";
 import { usePages } from "../ui/usePages";
 
 export interface Filters {
@@ -11,10 +11,11 @@ export interface Filters {
   managed?: string;
   references?: string;
   stale?: string;
+  sort?: string;
 }
 
 /** queryOf returns the server's parameters for the filters. */
-export function queryOf({ q, type, managed, references }: Filters): Query {
+export function queryOf({ q, type, managed, references, stale, sort }: Filters): Query {
   const isOne = references?.includes(":");
   return {
     "filter[search]": q,
@@ -22,18 +23,23 @@ export function queryOf({ q, type, managed, references }: Filters): Query {
     "filter[managed]": managed,
     "filter[references_context]": isOne ? references : undefined,
     "filter[references_context_type]": isOne ? undefined : references,
+    "filter[stale]": stale ? true : undefined,
+    sort,
   };
 }
 
-const nothing = () => {};
+/** useFlags reads the filtered flags page by page. */
+export const useFlags = (filters: Filters) => usePages("flag", queryOf(filters));
 
-/** useFlags reads the filtered flags: page by page, or all of them to find stale flags. */
-export function useFlags(filters: Filters) {
-  const query = queryOf(filters);
-  const pages = usePages("flag", query);
-  const { data, isPending, error, refetch } = useAll("flag", query, filters.stale !== undefined);
-  const now = useNow(3600);
-  const rows = useMemo(() => (data ?? []).filter(({ attributes }) => staleness(attributes, now)), [data, now]);
-  const at = useMemo(() => (index: number) => rows[index], [rows]);
-  return filters.stale === undefined ? pages : { total: rows.length, at, onRange: nothing, isPending, error: data ? null : error, refetch };
+/** staleOptions describes the query of the stale flags. It does not follow live updates: flags grow stale in days, and the search costs the server a read of them all. */
+export const staleOptions = {
+  ...listOf("flag", { "filter[stale]": true, "page[size]": 1000, "meta[total]": true }),
+  queryKey: ["stale"] as never,
+  staleTime: 600_000,
+};
+
+/** useStale returns why flags are stale, by their ids. */
+export function useStale(): ReadonlyMap<string, Kinds["flag"]["stale"]> {
+  const { data } = useQuery(staleOptions);
+  return useMemo(() => new Map((data?.data ?? []).map(({ id, attributes }) => [id, attributes.stale])), [data]);
 }

@@ -1,23 +1,44 @@
 import { Text } from "@mantine/core";
 import { Link, useRouter } from "@tanstack/react-router";
-import type { MouseEvent, ReactNode } from "react";
-import { type Resource, wordFor } from "../api/kinds";
+import { type MouseEvent, type ReactNode, Suspense } from "react";
+import { wordFor } from "../api/kinds";
 import { useStream } from "../api/queries";
 import { isWorth, nameOf } from "../ui/changes";
+import { later } from "../ui/later";
 import { RelativeTime } from "../ui/RelativeTime";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
 import { Tag } from "../ui/Tag";
 import type { Matter } from "./attention";
+import { type Fold, folded, sentencesOf } from "./folded";
 import styles from "./Home.module.css";
+import { Pulse, RunsByHour } from "./Pulse";
+import { type FirstSteps, useFirstSteps } from "./useFirstSteps";
 import { type Group, useMatters } from "./useMatters";
 
-/** Home shows what needs attention, and the recent changes. */
+const Checklist = later(() => import("./Checklist"));
+
+/** isEmpty reports whether nothing uses the account yet: there is no use to show. */
+const isEmpty = ({ connected, served }: FirstSteps) => !connected && !served;
+
+/** Home shows the first steps of a new account, how much is used, what needs attention, and the recent changes. */
 export default function Home() {
+  const first = useFirstSteps();
   return (
     <main className="screen detail">
       <header className="screen-head">
         <h1>Home</h1>
       </header>
+      {first && (
+        <Suspense fallback={<Loading rows={6} />}>
+          <Checklist {...first} />
+        </Suspense>
+      )}
+      {!(first && isEmpty(first.steps)) && (
+        <div className={styles.pictures}>
+          <Pulse />
+          <RunsByHour />
+        </div>
+      )}
       <div className={styles.columns}>
         <section aria-label="Needs attention">
           <Matters />
@@ -56,11 +77,11 @@ function Matters() {
 
 const shown = 6;
 
-function GroupOf({ group: { title, matters, more } }: { group: Group }) {
+function GroupOf({ group: { title, matters, more, total = matters.length, tone } }: { group: Group }) {
   return (
-    <section className="panel">
+    <section className={`panel ${styles.group}`} data-tone={tone}>
       <h2 className={styles.title}>
-        {title} <Tag>{matters.length}</Tag>
+        {title} <Tag tone={tone}>{total}</Tag>
       </h2>
       <ul className={styles.list}>
         {matters.slice(0, shown).map((matter) => (
@@ -69,7 +90,7 @@ function GroupOf({ group: { title, matters, more } }: { group: Group }) {
       </ul>
       {matters.length > shown && (
         <Text size="sm">
-          <Local href={more}>All {matters.length}</Local>
+          <Local href={more}>All {total}</Local>
         </Text>
       )}
     </section>
@@ -106,13 +127,13 @@ function RecentChanges() {
   const { data, error, refetch } = useStream("change", { "page[size]": 100 });
   if (error && !data) return <ErrorState error={error} retry={refetch} />;
   if (!data) return <Loading rows={8} />;
-  const changes = (data.pages[0]?.data ?? []).filter(isWorth).slice(0, 15);
+  const changes = folded((data.pages[0]?.data ?? []).filter(isWorth)).slice(0, 15);
   if (changes.length === 0) return <EmptyState title="Nothing was changed yet" />;
   return (
     <>
       <ul className={styles.list}>
-        {changes.map((change) => (
-          <Change key={change.id} change={change} />
+        {changes.map((fold) => (
+          <Change key={fold.first.id} fold={fold} />
         ))}
       </ul>
       <Text size="sm">
@@ -122,17 +143,38 @@ function RecentChanges() {
   );
 }
 
-function Change({ change: { id, attributes } }: { change: Resource<"change"> }) {
-  const { kind, action, actor, created_at } = attributes;
+function Change({ fold: { first, changes } }: { fold: Fold }) {
+  const { kind, action, actor, created_at, summary } = first.attributes;
+  const [sentence, ...others] = sentencesOf(summary);
   return (
     <li>
       {actor.name} <span className="muted">{action.replace("_", " ")}</span>{" "}
-      <Link to="/history" search={{ change: id } as never}>
-        {`${wordFor(kind)} ${nameOf(attributes)}`.trim()}
+      <Link to="/history" search={{ change: first.id } as never}>
+        {`${wordFor(kind)} ${nameOf(first.attributes)}`.trim()}
       </Link>{" "}
+      {changes.length > 1 && (
+        <details className={styles.fold}>
+          <summary>and {changes.length - 1} more</summary>
+          <ul className={styles.list}>
+            {changes.slice(1).map(({ id, attributes }) => (
+              <li key={id}>
+                <Link to="/history" search={{ change: id } as never}>
+                  {nameOf(attributes) || wordFor(kind)}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}{" "}
       <span className="muted">
         <RelativeTime at={created_at} />
       </span>
+      {sentence && action === "updated" && (
+        <div className={`muted ${styles.sentence}`}>
+          {sentence}
+          {others.length > 0 && ` and ${others.length} more`}
+        </div>
+      )}
     </li>
   );
 }

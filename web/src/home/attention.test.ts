@@ -35,16 +35,12 @@ test("temporary levels are listed, the first to end first", () => {
   expect(expiringLevels([logger], "production").map(({ reason }) => reason)).toEqual(["DEBUG in production ends"]);
 });
 
-test("a flag that nobody evaluates is stale, with the reason", () => {
-  const made = "2029-12-01T00:00:00Z";
-  expect(staleFlags([flag({ last_evaluated: "2030-01-20T00:00:00Z", created_at: made })], now)[0]?.reason).toBe(
-    "not evaluated for 40 days",
-  );
-  expect(staleFlags([flag({ last_evaluated: null, created_at: made })], now)[0]?.reason).toBe(
-    "never evaluated since it was created 90 days ago",
-  );
-  expect(staleFlags([flag({ last_evaluated: "2030-02-20T00:00:00Z", created_at: made })], now)).toEqual([]);
-  expect(staleFlags([flag({ managed: false, last_evaluated: null, created_at: made })], now)).toEqual([]);
+test("a stale flag has the server's reason", () => {
+  const stale = (reason: string) => flag({ stale: { since: "2030-01-20T00:00:00Z", reason } });
+  expect(staleFlags([stale("not_evaluated"), stale("one_value"), flag({})], now).map(({ reason }) => reason)).toEqual([
+    "declared but not evaluated for 40 days",
+    "one value everywhere, unchanged for 40 days",
+  ]);
 });
 
 test("a limit is tight above 80 %", () => {

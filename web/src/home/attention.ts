@@ -1,5 +1,5 @@
 import type { Resource } from "../api/kinds";
-import { day, staleness } from "../ui/stale";
+import { day, staleText } from "../ui/stale";
 
 /** Matter is something that needs attention. */
 export interface Matter {
@@ -63,12 +63,11 @@ export function expiringLevels(loggers: Resource<"logger">[], focus?: string): M
   return found.toSorted((one, other) => one.at.localeCompare(other.at));
 }
 
-/** staleFlags returns the managed flags that no service evaluated for 30 days. */
+/** staleFlags returns the flags that the server calls stale, with the reason. */
 export function staleFlags(flags: Resource<"flag">[], now: number): Matter[] {
-  return flags.flatMap(({ id, attributes }) => {
-    const reason = staleness(attributes, now);
-    return reason ? [{ id, title: attributes.name, reason, href: `/flags/${encodeURIComponent(id)}` }] : [];
-  });
+  return flags.flatMap(({ id, attributes: { name, stale } }) =>
+    stale ? [{ id, title: name, reason: staleText(stale, now), href: `/flags/${encodeURIComponent(id)}` }] : [],
+  );
 }
 
 export interface Limit {

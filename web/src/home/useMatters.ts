@@ -5,7 +5,9 @@ import { useList } from "../api/queries";
 import { useEnvironments } from "../api/session";
 import { storedOptions, type Usage, usageOptions } from "../api/usage";
 import { useFocus } from "../app/focus";
+import { staleOptions } from "../flags/useFlags";
 import { useNow } from "../ui/RelativeTime";
+import type { Tone } from "../ui/Tag";
 import * as attention from "./attention";
 
 /** Group has the matters of one kind. */
@@ -14,6 +16,10 @@ export interface Group {
   matters: attention.Matter[];
   /** more is the address that lists all of them. */
   more: string;
+  /** total counts all of them, if matters has only some. */
+  total?: number;
+  /** tone says how serious it is. */
+  tone?: Tone;
 }
 
 /** useMatters collects what needs attention, in the environment in focus if there is one. Its queries follow live updates. */
@@ -23,19 +29,29 @@ export function useMatters(): { groups: Group[]; isPending: boolean; error: unkn
   const failing = useList("job", { "filter[last_status]": "FAILED", "page[size]": 50 });
   const due = useList("job", { "filter[enabled]": true, sort: "next_run_at", "page[size]": 50 });
   const loggers = useList("logger", { "filter[managed]": true, "page[size]": 1000 });
-  const flags = useList("flag", { "filter[managed]": true, "page[size]": 1000 });
+  const flags = useQuery(staleOptions);
   const usage = useQuery(usageOptions);
   const silent = useSilent(now, focus);
   const frozen = useFrozen(focus);
   const first = [failing, due, loggers, flags, usage];
-  const groups = [
-    { title: "Failing jobs", matters: attention.failingJobs(failing.data?.data ?? []), more: "/jobs?status=FAILED" },
-    { title: "Overdue jobs", matters: attention.lateJobs(due.data?.data ?? [], now), more: "/jobs" },
+  const groups: Group[] = [
+    { tone: "bad", title: "Failing jobs", matters: attention.failingJobs(failing.data?.data ?? []), more: "/jobs?status=FAILED" },
+    { tone: "bad", title: "Overdue jobs", matters: attention.lateJobs(due.data?.data ?? [], now), more: "/jobs" },
     { title: "Temporary levels", matters: attention.expiringLevels(loggers.data?.data ?? [], focus), more: "/loggers?only=expiring" },
-    { title: "Limits nearly reached", matters: attention.tightLimits(usage.data ? limitsOf(usage.data) : []), more: "/plan" },
-    { title: "Silent services", matters: silent, more: "/services" },
+    {
+      tone: "warning",
+      title: "Limits nearly reached",
+      matters: attention.tightLimits(usage.data ? limitsOf(usage.data) : []),
+      more: "/plan",
+    },
+    { tone: "warning", title: "Silent services", matters: silent, more: "/services" },
     { title: "Frozen environments", matters: frozen, more: "/environments" },
-    { title: "Stale flags", matters: attention.staleFlags(flags.data?.data ?? [], now), more: "/flags?stale=1" },
+    {
+      title: "Stale flags",
+      matters: attention.staleFlags(flags.data?.data ?? [], now),
+      total: flags.data?.meta.pagination.total,
+      more: "/flags?stale=1",
+    },
   ];
   return {
     groups: groups.filter(({ matters }) => matters.length > 0),

@@ -1,4 +1,4 @@
-import { Group, NativeSelect } from "@mantine/core";
+import { Button, Group, NativeSelect } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useStream } from "../api/queries";
@@ -10,12 +10,19 @@ import type { Job } from "./draft";
 import styles from "./jobs.module.css";
 import { isInFlight, milliseconds, outcome, type Run } from "./runs";
 import { Status } from "./Status";
+import { rangeOf } from "./stats";
 import { useLook } from "./useLook";
 
 /** Runs is the table of a job's runs, the newest first. It is read again while one of them is in flight. */
 export function Runs({ id, job }: { id: string; job: Job }) {
-  const { status, trigger } = useSearch({ from: "/frame/jobs/$id" });
-  const runs = useStream("run", { "filter[job]": id, "filter[status]": status, "filter[trigger]": trigger, "page[size]": 50 });
+  const { status, trigger, day } = useSearch({ from: "/frame/jobs/$id" });
+  const runs = useStream("run", {
+    "filter[job]": id,
+    "filter[status]": status,
+    "filter[trigger]": trigger,
+    "filter[created_at]": rangeOf(day),
+    "page[size]": 50,
+  });
   const queries = useQueryClient();
   const navigate = useNavigate();
   const all = runs.data?.pages.flatMap((page) => page.data) ?? [];
@@ -30,8 +37,8 @@ export function Runs({ id, job }: { id: string; job: Job }) {
       {runs.isPending && <Loading rows={6} />}
       {runs.error && !runs.data && <ErrorState error={runs.error} retry={() => runs.refetch()} />}
       {runs.data && all.length === 0 && (
-        <EmptyState title={status || trigger ? "No run passes the filter" : "It has not run yet"}>
-          {!status && !trigger && "Run now sends the request at once, whatever the schedule, and shows the response."}
+        <EmptyState title={status || trigger || day ? "No run passes the filter" : "It has not run yet"}>
+          {!status && !trigger && !day && "Run now sends the request at once, whatever the schedule, and shows the response."}
         </EmptyState>
       )}
       {all.length > 0 && (
@@ -88,7 +95,7 @@ function Card({ run }: { run: Run }) {
 }
 
 function Filters() {
-  const { status, trigger } = useSearch({ from: "/frame/jobs/$id" });
+  const { status, trigger, day } = useSearch({ from: "/frame/jobs/$id" });
   const setSearch = useSetSearch();
   return (
     <Group gap="xs" mb="xs">
@@ -118,6 +125,16 @@ function Filters() {
           { value: "RERUN", label: "Run again" },
         ]}
       />
+      {rangeOf(day) && (
+        <Button
+          size="compact-xs"
+          variant="default"
+          onClick={() => setSearch({ day: undefined })}
+          aria-label={`Show the runs of all days, not only of ${day}`}
+        >
+          {day} (UTC) ×
+        </Button>
+      )}
     </Group>
   );
 }

@@ -1,17 +1,17 @@
-import { Table, Text, useComputedColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Suspense } from "react";
+import { Suspense, useMemo } from "react";
 import { send } from "../api/client";
 import { keyOf } from "../api/queries";
 import type { components } from "../api/schema";
+import { useSetSearch } from "../app/focus";
 import { later } from "../ui/later";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
 import { Fact } from "./Fact";
 import styles from "./jobs.module.css";
 import { milliseconds } from "./runs";
-import { type Day, totals } from "./stats";
+import { type Day, pictureOf, totals } from "./stats";
 
-const DaysChart = later(() => import("./DaysChart"));
+const Chart = later(() => import("../ui/Chart"));
 
 /** Statistics shows the outcomes and durations of the runs of the last 30 days. */
 export default function Statistics({ id, last }: { id: string; last: string | undefined }) {
@@ -23,7 +23,8 @@ export default function Statistics({ id, last }: { id: string; last: string | un
       return document.data.attributes.days as Day[];
     },
   });
-  const scheme = useComputedColorScheme("light");
+  const setSearch = useSetSearch();
+  const picture = useMemo(() => pictureOf(data ?? []), [data]);
   if (isPending) return <Loading rows={6} />;
   if (!data) return <ErrorState error={error} retry={() => refetch()} />;
   const sum = totals(data);
@@ -37,43 +38,15 @@ export default function Statistics({ id, last }: { id: string; last: string | un
         <Fact label="Slowest">{milliseconds(sum.slowest)}</Fact>
       </dl>
       <Suspense fallback={<Loading rows={6} />}>
-        <DaysChart days={data} dark={scheme === "dark"} key={scheme} />
+        <Chart
+          label="Runs of each day by outcome, and their durations"
+          {...picture}
+          height={220}
+          utc
+          lines={milliseconds}
+          onPick={(index) => setSearch({ tab: undefined, day: data[index]?.date })}
+        />
       </Suspense>
-      <details>
-        <Text component="summary" size="sm">
-          As a table
-        </Text>
-        <DaysTable days={data} />
-      </details>
     </>
-  );
-}
-
-function DaysTable({ days }: { days: Day[] }) {
-  return (
-    <Table.ScrollContainer type="native" tabIndex={0} minWidth={520}>
-      <Table verticalSpacing={4} fz="xs">
-        <Table.Thead>
-          <Table.Tr>
-            {["Day (UTC)", "Succeeded", "Failed", "Canceled", "Median", "95 %", "Slowest"].map((title) => (
-              <Table.Th key={title}>{title}</Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {days.toReversed().map((day) => (
-            <Table.Tr key={day.date}>
-              <Table.Td>{day.date}</Table.Td>
-              <Table.Td>{day.succeeded}</Table.Td>
-              <Table.Td>{day.failed}</Table.Td>
-              <Table.Td>{day.canceled}</Table.Td>
-              <Table.Td>{milliseconds(day.p50_ms)}</Table.Td>
-              <Table.Td>{milliseconds(day.p95_ms)}</Table.Td>
-              <Table.Td>{milliseconds(day.max_ms)}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
   );
 }

@@ -17,7 +17,7 @@ const create = createRoute({
 const detail = createRoute({
   getParentRoute: () => frame,
   path: "/jobs/$id",
-  validateSearch: pick("tab", "status", "trigger"),
+  validateSearch: pick("tab", "status", "trigger", "day"),
   component: screenOf(() => import("./JobDetail")),
 });
 const run = createRoute({

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Day, stacked, totals } from "./stats";
+import { type Day, pictureOf, rangeOf, totals } from "./stats";
 
 const day = (succeeded: number, failed = 0, canceled = 0, max_ms: number | null = 5): Day => ({
   date: "2030-01-01",
@@ -20,6 +20,19 @@ test("a failure is never rounded away", () => {
   expect(totals([day(100_000, 1)]).rate).toBe("99.9 %");
 });
 
-test("bars stand on each other", () => {
-  expect(stacked([day(3, 2, 1)])).toEqual([[6], [5], [3]]);
+test("days are drawn by outcome, with their durations", () => {
+  const { times, series } = pictureOf([day(3, 2, 1)]);
+  expect(times).toEqual([Date.parse("2030-01-01T00:00:00Z") / 1000]);
+  expect(series.map(({ label, values }) => `${label} ${values}`)).toEqual([
+    "Canceled 1",
+    "Failed 2",
+    "Succeeded 3",
+    "Median 1",
+    "95th percentile 2",
+  ]);
+});
+
+test("a day is a range of 24 hours", () => {
+  expect(rangeOf("2030-12-31")).toBe("[2030-12-31T00:00:00.000Z,2031-01-01T00:00:00.000Z)");
+  expect([rangeOf(undefined), rangeOf("today"), rangeOf("2030-13-01")]).toEqual([undefined, undefined, undefined]);
 });

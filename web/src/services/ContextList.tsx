@@ -139,6 +139,12 @@ function ContextPanel({ id, close }: { id: string; close: () => void }) {
         <Loading />
       ) : (
         <Stack gap="lg">
+          <Text size="sm">
+            <Link to="/services/contexts/gets" search={{ of: id } as never}>
+              What does it get?
+            </Link>{" "}
+            <span className="muted">Every flag in every environment, with the reason.</span>
+          </Text>
           <section>
             <Text fw={600} size="sm" mb={4}>
               Attributes

@@ -53,6 +53,8 @@ export function ServicePanel({ id, close }: { id: string; close: () => void }) {
 
 function Connections({ service }: { service: string }) {
   const { data = [] } = useConnections();
+  const { data: changes } = useList("change", { "page[size]": 1 });
+  const newest = Number(changes?.data[0]?.id ?? 0);
   const own = data.filter(({ attributes }) => attributes.service === service);
   return (
     <section>
@@ -75,13 +77,21 @@ function Connections({ service }: { service: string }) {
               <Table.Td>
                 since <RelativeTime at={attributes.connected_at} />
               </Table.Td>
-              <Table.Td className="muted">{attributes.node}</Table.Td>
+              <Table.Td className="muted" title={`Connected to ${attributes.node}`}>
+                {applied(attributes.seq, newest)}
+              </Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
       </Table>
     </section>
   );
+}
+
+// applied says whether a connection was told of every change; one may be on its way.
+function applied(seq: number, newest: number): string {
+  if (newest === 0 || seq >= newest) return "has every change";
+  return `${newest - seq} ${newest - seq === 1 ? "change" : "changes"} behind`;
 }
 
 function Reported({ service }: { service: string }) {

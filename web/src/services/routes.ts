@@ -17,4 +17,11 @@ const contexts = createRoute({
   component: screenOf(() => import("./ContextList")),
 });
 
-export const serviceRoutes = [services, contexts] as const;
+const gets = createRoute({
+  getParentRoute: () => frame,
+  path: "/services/contexts/gets",
+  validateSearch: pick("of", "q", "only"),
+  component: screenOf(() => import("./Gets")),
+});
+
+export const serviceRoutes = [services, contexts, gets] as const;

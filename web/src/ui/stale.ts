@@ -1,14 +1,16 @@
 import type { Kinds } from "../api/kinds";
 
 export const day = 86_400_000;
-const staleAfter = 30 * day;
 
-/** days returns a duration in whole days. */
-const days = (ms: number) => `${Math.floor(ms / day)} days`;
+type Stale = NonNullable<Kinds["flag"]["stale"]>;
 
-/** staleness returns the reason why a flag is stale: no service evaluated it for 30 days. It is undefined for other flags. */
-export function staleness({ managed, last_evaluated, created_at }: Kinds["flag"], now: number): string | undefined {
-  const idle = now - new Date(last_evaluated ?? created_at).getTime();
-  if (!managed || idle < staleAfter) return undefined;
-  return last_evaluated ? `not evaluated for ${days(idle)}` : `never evaluated since it was created ${days(idle)} ago`;
+const reasons: Record<Stale["reason"], string> = {
+  not_declared: "not used by any service",
+  not_evaluated: "declared but not evaluated",
+  one_value: "one value everywhere, unchanged",
+};
+
+/** staleText returns why a flag is stale, in words. */
+export function staleText({ reason, since }: Stale, now: number): string {
+  return `${reasons[reason]} for ${Math.floor((now - Date.parse(since)) / day)} days`;
 }
