@@ -185,7 +185,7 @@ func TestFlag_Stale(t *testing.T) {
 		finds("?filter[stale]=true&filter[search]=new", "")
 		after := owner.get(flagsPath + "/old").want(200)
 		want := attributes{"since": old.Format(time.RFC3339Nano), "reason": "not_declared"}
-		if diff := cmp.Diff(map[string]any(want), after.attribute("stale")); diff != "" || strings.Contains(string(before.body), "stale") {
+		if diff := cmp.Diff(want, after.attribute("stale")); diff != "" || strings.Contains(string(before.body), "stale") {
 			t.Errorf("before %s (-want +got):\n%s", before.body, diff)
 		}
 		if after.header.Get("Etag") != before.header.Get("Etag") {
