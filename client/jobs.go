@@ -142,8 +142,8 @@ func (a JobsAPI) Delete(ctx context.Context, id string, options ...WriteOption) 
 	return a.jobs.delete(ctx, id, options)
 }
 
-// Run queues a run, even of a disabled job, and does not wait for it: see [RunsAPI.Wait]. The request is not retried,
-// because the job could run twice. It needs the role MEMBER.
+// Run queues a run, even of a disabled job, and does not wait for it: see [RunsAPI.Wait]. A request that is
+// retried queues one run, see [Once]. It needs the role MEMBER.
 func (a JobsAPI) Run(ctx context.Context, id string) (Run, error) {
 	return fetch[Run](ctx, a.jobs.transport, post(nil, a.jobs.path, id, "actions", "run"))
 }

@@ -316,7 +316,7 @@ func post(body any, segments ...string) request {
 	return request{method: http.MethodPost, segments: segments, body: body, once: rand.Text()}
 }
 
-// send returns a POST that leaves nothing to repeat safely, so it has no Idempotency-Key, which costs the server a write.
+// send returns a POST without an Idempotency-Key, which would cost the server a write. It is for reports and evaluations.
 func send(body any, segments ...string) request {
 	return request{method: http.MethodPost, segments: segments, body: body}
 }

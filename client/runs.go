@@ -161,8 +161,8 @@ func (a RunsAPI) Wait(ctx context.Context, id string) (Run, error) {
 // be canceled: see [IsRunFinished]. It needs the role MEMBER.
 func (a RunsAPI) Cancel(ctx context.Context, id string) (Run, error) { return a.act(ctx, id, "cancel") }
 
-// Rerun queues another run of the job in its current version. A deleted job cannot run again: see [IsJobDeleted]. The
-// request is not retried, because the job could run twice. It needs the role MEMBER.
+// Rerun queues another run of the job in its current version. A deleted job cannot run again: see [IsJobDeleted]. A
+// request that is retried queues one run, see [Once]. It needs the role MEMBER.
 func (a RunsAPI) Rerun(ctx context.Context, id string) (Run, error) { return a.act(ctx, id, "rerun") }
 
 func (a RunsAPI) act(ctx context.Context, id, action string) (Run, error) {
