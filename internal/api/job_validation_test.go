@@ -207,7 +207,7 @@ func TestJob_Defaults(t *testing.T) {
 			got := owner.in(t).post(jobsPath, envelope("job", id, sent)).want(201)
 			want := map[string]any{
 				"name": "A job", "description": nil, "enabled": true, "type": "http", "schedule": far, "concurrency_policy": "ALLOW",
-				"deleted_at": nil, "version": 1.0, "last_run": nil, "skipped_at": nil, "configuration": map[string]any{"method": "POST", "url": nowhere, "headers": []any{},
+				"deleted_at": nil, "version": 1.0, "last_run": nil, "skipped_at": nil, "timezone": nil, "configuration": map[string]any{"method": "POST", "url": nowhere, "headers": []any{},
 					"success_status": "2xx", "tls_verify": true, "ca_cert": nil, "body": nil, "timeout": 30.0},
 			}
 			shown := got.data().Attributes

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/jobs"
@@ -30,6 +29,7 @@ func jobDraft(envelope *jsonapi.Envelope) jobs.Draft {
 		Enabled:     attributes.Bool("enabled"),
 		Type:        attributes.String("type"),
 		Schedule:    attributes.String("schedule"),
+		Timezone:    attributes.String("timezone"),
 		Concurrency: attributes.String("concurrency_policy"),
 		Restores:    envelope.Restores,
 	}
@@ -48,11 +48,12 @@ func jobDraft(envelope *jsonapi.Envelope) jobs.Draft {
 }
 
 // scheduleInstant reads a schedule that is a date and time.
-func scheduleInstant(schedule string) optional.Value[time.Time] {
-	if at, isTime := jsonapi.ParseTime(strings.TrimSpace(schedule)); isTime {
-		return optional.Of(at)
+func scheduleInstant(schedule string) optional.Value[jobs.Instant] {
+	schedule = strings.TrimSpace(schedule)
+	if at, isTime := jsonapi.ParseTime(schedule); isTime {
+		return optional.Of(jobs.Instant{At: at, Local: !jsonapi.HasOffset(schedule)})
 	}
-	return optional.Value[time.Time]{}
+	return optional.Value[jobs.Instant]{}
 }
 
 func jobConfiguration(attributes *jsonapi.Object) optional.Value[jobs.ConfigurationDraft] {
@@ -123,10 +124,14 @@ func (a *API) jobStats(c *call) (reply, error) {
 }
 
 func (a *API) previewSchedule(c *call) (reply, error) {
-	schedule, count := c.query.Text("schedule"), c.query.Integer("count", 5, 1, 100)
+	schedule, timezone, count := c.query.Text("schedule"), c.query.Text("timezone"), c.query.Integer("count", 5, 1, 100)
 	if err := c.query.Err(); err != nil {
 		return reply{}, err
 	}
-	preview, err := a.Jobs.Preview(c.ctx(), schedule, scheduleInstant(schedule).Pointer(), count)
+	var zone *string
+	if timezone != "" {
+		zone = &timezone
+	}
+	preview, err := a.Jobs.Preview(c.ctx(), schedule, scheduleInstant(schedule).Pointer(), zone, count)
 	return one(http.StatusOK, jsonapi.Resource{ID: preview.Schedule, Type: jobs.KindPreview, Attributes: preview}, err)
 }

@@ -34,6 +34,7 @@ type Job struct {
 	Enabled       bool          `json:"enabled"`
 	Type          string        `json:"type"`
 	Schedule      string        `json:"schedule"`
+	Timezone      *string       `json:"timezone"` // an IANA name; nil is UTC
 	Configuration Configuration `json:"configuration"`
 	Concurrency   string        `json:"concurrency_policy"`
 	NextRunAt     *time.Time    `json:"next_run_at"`

@@ -241,7 +241,15 @@ func (s *Service) store(ctx context.Context, tx Tx, before, after Job) error {
 
 // keepsTime reports whether a change does not affect the time of the next run.
 func keepsTime(before, after Job) bool {
-	return before.Enabled && after.Enabled && before.Schedule == after.Schedule
+	return before.Enabled && after.Enabled && before.Schedule == after.Schedule && equal(before.Timezone, after.Timezone)
+}
+
+// equal reports whether two optional values are the same.
+func equal[T comparable](a, b *T) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
 }
 
 // reschedule sets when a new or changed job fires next.

@@ -35,12 +35,12 @@ func (tx *ReadTx) NextDue(ctx context.Context) (*time.Time, error) {
 
 // DueJobs locks and returns due jobs, oldest first. It skips jobs that others have locked.
 func (tx *Tx) DueJobs(ctx context.Context, at time.Time, limit int) ([]jobs.Due, error) {
-	return all(ctx, tx.conn, scanDue, `SELECT account_id, uid, key, lane, schedule, next_run_at FROM jobs
+	return all(ctx, tx.conn, scanDue, `SELECT account_id, uid, key, lane, schedule, timezone, next_run_at FROM jobs
 		WHERE next_run_at IS NOT NULL AND next_run_at <= $1 ORDER BY next_run_at LIMIT $2`+tx.dialect.skipChanging, micros(at), limit)
 }
 
 func scanDue(r row) (due jobs.Due, err error) {
-	err = r.Scan(&due.Account, &due.UID, &due.Key, &due.Lane, &due.Schedule, asTime(&due.ScheduledAt))
+	err = r.Scan(&due.Account, &due.UID, &due.Key, &due.Lane, &due.Schedule, &due.Timezone, asTime(&due.ScheduledAt))
 	return due, err
 }
 
@@ -67,7 +67,7 @@ func (tx *Tx) SkipJobs(ctx context.Context, skipped []jobs.Firing) error {
 
 // Upcoming returns jobs that fire later than at, ordered by UID and starting after the given UID.
 func (tx *ReadTx) Upcoming(ctx context.Context, at time.Time, after string, limit int) ([]jobs.Due, error) {
-	return all(ctx, tx.conn, scanDue, `SELECT account_id, uid, key, lane, schedule, next_run_at FROM jobs
+	return all(ctx, tx.conn, scanDue, `SELECT account_id, uid, key, lane, schedule, timezone, next_run_at FROM jobs
 		WHERE uid > $2 AND next_run_at > $1 ORDER BY uid LIMIT $3`, micros(at), after, limit)
 }
 

@@ -17,14 +17,14 @@ func (db *DB) Jobs() Transactions[jobs.ReadTx, jobs.Tx] {
 
 const (
 	jobTables  = `jobs JOIN job_requests ON job_requests.id = jobs.request_id`
-	jobColumns = `jobs.account_id, uid, key, name, description, enabled, schedule, request_id, job_requests.sealed, version, next_run_at, skipped_at,
+	jobColumns = `jobs.account_id, uid, key, name, description, enabled, schedule, timezone, request_id, job_requests.sealed, version, next_run_at, skipped_at,
 	jobs.created_at, updated_at, deleted_at`
 )
 
 func (tx *ReadTx) scanJob(r row) (jobs.Job, error) {
 	job := jobs.Job{Type: jobs.HTTP, Concurrency: jobs.Allow}
 	var hidden []byte
-	err := r.Scan(&job.Account, &job.UID, &job.Key, &job.Name, &job.Description, &job.Enabled, &job.Schedule, &job.RequestID, &hidden, &job.Version,
+	err := r.Scan(&job.Account, &job.UID, &job.Key, &job.Name, &job.Description, &job.Enabled, &job.Schedule, &job.Timezone, &job.RequestID, &hidden, &job.Version,
 		asTimeOrNull(&job.NextRunAt), asTimeOrNull(&job.SkippedAt), asTime(&job.CreatedAt), asTime(&job.UpdatedAt), asTimeOrNull(&job.DeletedAt))
 	if err == nil {
 		job.Configuration, err = tx.unsealConfiguration(job.RequestID, hidden)
@@ -103,9 +103,9 @@ func (tx *Tx) InsertJob(ctx context.Context, j jobs.Job) error {
 		return err
 	}
 	return tx.run(ctx, `INSERT INTO jobs (uid, account_id, key, name, description, enabled, schedule, request_id, lane, version, search,
-		next_run_at, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+		next_run_at, created_at, updated_at, timezone) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
 		j.UID, j.Account, j.Key, j.Name, j.Description, j.Enabled, j.Schedule, j.RequestID, j.Lane(), j.Version,
-		searchable(j.Key, j.Name), microsOrNull(j.NextRunAt), micros(j.CreatedAt), micros(j.UpdatedAt))
+		searchable(j.Key, j.Name), microsOrNull(j.NextRunAt), micros(j.CreatedAt), micros(j.UpdatedAt), j.Timezone)
 }
 
 // UpdateJob writes the fields of a job that may change. Pending runs move to the
@@ -115,9 +115,9 @@ func (tx *Tx) UpdateJob(ctx context.Context, j jobs.Job) error {
 		return err
 	}
 	return tx.run(ctx, `UPDATE jobs SET name = $2, description = $3, enabled = $4, schedule = $5, request_id = $6, lane = $7, version = $8,
-		search = $9, next_run_at = $10, updated_at = $11 WHERE uid = $1`,
+		search = $9, next_run_at = $10, updated_at = $11, timezone = $12 WHERE uid = $1`,
 		j.UID, j.Name, j.Description, j.Enabled, j.Schedule, j.RequestID, j.Lane(), j.Version,
-		searchable(j.Key, j.Name), microsOrNull(j.NextRunAt), micros(j.UpdatedAt))
+		searchable(j.Key, j.Name), microsOrNull(j.NextRunAt), micros(j.UpdatedAt), j.Timezone)
 }
 
 // InsertJobRequest seals and stores a job's new configuration and corrects the count of bytes.

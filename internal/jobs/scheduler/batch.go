@@ -77,7 +77,7 @@ func (s *Scheduler) admit(due []jobs.Due, b *batch, counted time.Time) {
 	}
 	left := maps.Clone(b.admission.Runs)
 	for _, job := range due {
-		firing := job.Fire(b.at)
+		firing := job.Fire(b.at, &s.zones)
 		if left[job.Account]--; left[job.Account] >= 0 {
 			b.fired = append(b.fired, firing)
 		} else {

@@ -69,6 +69,7 @@ type Scheduler struct {
 	loop      background.Loop
 	lastCheck time.Time
 	review    review
+	zones     jobs.Zones
 	told      map[string]time.Time // when a skip was logged, by account
 }
 

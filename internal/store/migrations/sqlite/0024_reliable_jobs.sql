@@ -1,0 +1,2 @@
+-- The zone of a job's schedule; null is UTC.
+ALTER TABLE jobs ADD COLUMN timezone TEXT;
