@@ -51,6 +51,9 @@ type Draft struct {
 	Instant       optional.Value[Instant]
 	Timezone      optional.Value[string]
 	Concurrency   optional.Value[string]
+	Overlap       optional.Value[string]
+	Retry         optional.Value[RetryDraft]
+	Alerts        optional.Value[AlertsDraft] // null: no events
 	Configuration optional.Value[ConfigurationDraft]
 	// ConfigurationID is the id of the stored configuration, if the draft Restores.
 	ConfigurationID string
@@ -102,6 +105,7 @@ func (d *Draft) validate(key string) (Job, timetable) {
 	job := Job{Key: key, Name: d.Name.Or(""), Description: d.Description.Pointer(), Enabled: d.Enabled.Or(true),
 		Type: HTTP, Concurrency: Allow, Schedule: strings.TrimSpace(d.Schedule.Or("")), Timezone: d.zone()}
 	d.checkTexts()
+	d.policies(&job)
 	times, broken := readSchedule(job.Schedule, d.Instant.Pointer(), (*Zones)(nil).Load(job.Timezone))
 	if broken != "" {
 		d.Problems.Attribute("schedule", "%s", broken)

@@ -108,6 +108,7 @@ func (t timetable) isOver(now time.Time) bool {
 // Origin is the part of a job that its runs need.
 type Origin struct {
 	Account, UID, Key, Lane string
+	Overlap                 Overlap
 	Deleted                 bool
 }
 
