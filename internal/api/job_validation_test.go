@@ -209,7 +209,7 @@ func TestJob_Defaults(t *testing.T) {
 				"name": "A job", "description": nil, "enabled": true, "type": "http", "schedule": far, "concurrency_policy": "ALLOW",
 				"deleted_at": nil, "version": 1.0, "last_run": nil, "skipped_at": nil, "timezone": nil, "overlap": "allow", "retry": nil,
 				"alerts": map[string]any{"after_failures": 1.0, "recover_after": 1.0, "late_after_seconds": nil, "no_success_for_seconds": nil, "remind_every_seconds": nil},
-				 "configuration": map[string]any{"method": "POST", "url": nowhere, "headers": []any{},
+				"configuration": map[string]any{"method": "POST", "url": nowhere, "headers": []any{},
 					"success_status": "2xx", "tls_verify": true, "ca_cert": nil, "body": nil, "timeout": 30.0},
 			}
 			shown := got.data().Attributes
