@@ -280,3 +280,16 @@ func jobSeals(t *testing.T, database Database) {
 	removeOldKeys(t, ring, file)
 	same(t, readJob(t, db, account, "j7").Configuration.Plain().URL, "http://canary-secret/")
 }
+
+// AllRuns returns all runs of an account.
+func AllRuns(t testing.TB, db *store.DB, account string) (found []jobs.Run) {
+	t.Helper()
+	cursor := page.Cursor{Size: 100}
+	for {
+		tail := list(t, db, (*store.ReadTx).Runs, account, jobs.RunFilter{}, cursor)
+		if found = append(found, tail.Items...); !tail.More {
+			return found
+		}
+		cursor.After = found[len(found)-1].ID
+	}
+}
