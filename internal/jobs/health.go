@@ -47,6 +47,12 @@ type Health struct {
 	LateFor *time.Time `json:"-"`
 }
 
+// Unhealthy is a job that is failing or late.
+type Unhealthy struct {
+	Account, Key string
+	State        HealthState
+}
+
 // HealthChange is a change of state that is an event.
 type HealthChange struct {
 	Account, Key  string

@@ -229,6 +229,14 @@ func later(a, b *time.Time) *time.Time {
 	return a
 }
 
+// UnhealthyJobs returns jobs that are failing or late, up to a limit and always the same ones first.
+func (tx *ReadTx) UnhealthyJobs(ctx context.Context, limit int) ([]jobs.Unhealthy, error) {
+	return all(ctx, tx.conn, func(r row) (job jobs.Unhealthy, err error) {
+		err = r.Scan(&job.Account, &job.Key, &job.State)
+		return job, err
+	}, `SELECT account_id, key, health FROM jobs WHERE health IN ('failing', 'late') AND deleted_at IS NULL ORDER BY health, uid LIMIT $1`, limit)
+}
+
 // MarkLate checks the jobs whose lateness is due to be checked, and returns their number.
 func (tx *Tx) MarkLate(ctx context.Context, limit int) (int, error) {
 	due, err := all(ctx, tx.conn, scanWatched, `SELECT `+lateColumns+` FROM jobs WHERE late_at IS NOT NULL AND late_at <= $1 ORDER BY late_at LIMIT $2`, micros(tx.now), limit)

@@ -163,6 +163,7 @@ func lateness(t *testing.T, db *store.DB) {
 	found := readJob(t, db, account, "j")
 	same(t, []any{found.Health.State, *found.Health.LateFor}, []any{jobs.HealthLate, due})
 	same(t, agenda(t, db).Late, nil)
+	same(t, of(t, db, (*store.ReadTx).UnhealthyJobs, 10), []jobs.Unhealthy{{Account: account, Key: "j", State: jobs.HealthLate}})
 	seen := healthEvents(t, db, job)
 	same(t, []any{len(seen), seen[0].Action}, []any{1, jobs.Late})
 	ended := func(instant time.Time) jobs.HealthState {

@@ -17,6 +17,7 @@ ALTER TABLE jobs ADD COLUMN last_success_at bigint;
 ALTER TABLE jobs ADD COLUMN late_for bigint;
 ALTER TABLE jobs ADD COLUMN late_at bigint;
 
+CREATE INDEX jobs_unhealthy ON jobs (health, uid) WHERE health IN ('failing', 'late');
 CREATE INDEX jobs_late ON jobs (late_at) WHERE late_at IS NOT NULL;
 
 -- A recurring job that does not fire was disabled by a write; a one-off may have fired.
