@@ -169,7 +169,7 @@ func (s *shell) createJob() *cobra.Command {
 		use: "create ID SCHEDULE URL", short: "Create a job",
 		long: "Create a job: a request to a URL at a date and time, by five cron fields, or now. Without --tz the schedule is in UTC; without --retry a run is attempted at most once.",
 		example: "signalbox jobs create hourly '0 * * * *' https://hooks.example.com/hourly --method GET\n" +
-			"signalbox jobs create nightly '30 2 * * *' https://hooks.example.com/nightly --tz Europe/Berlin --retry 3 --overlap skip --alert-after 2\n" +
+			"signalbox jobs create morning '30 6 * * *' https://hooks.example.com/morning --tz Europe/Berlin --retry 3 --overlap skip --alert-after 2\n" +
 			"signalbox jobs create once 2030-01-01T12:00:00Z https://hooks.example.com/once --body '{}' --header 'Content-Type: application/json'",
 		writes: true, format: terminal.FormatYAML,
 		flags: func(cmd *cobra.Command) {
