@@ -35,6 +35,7 @@ const (
 	CodeChangedSince         Code = "changed_since"
 	CodeNotRevertible        Code = "not_revertible"
 	CodeRunFinished          Code = "run_finished"
+	CodeAlreadyRunning       Code = "already_running"
 	CodeJobDeleted           Code = "job_deleted"
 	CodeLastOwner            Code = "last_owner"
 	CodeRowLimitReached      Code = "row_limit_reached"
@@ -206,6 +207,9 @@ func IsChangedSince(err error) bool { return has(err, CodeChangedSince) }
 
 // IsNotRevertible reports whether a change is of a kind that cannot be reverted.
 func IsNotRevertible(err error) bool { return has(err, CodeNotRevertible) }
+
+// IsAlreadyRunning reports whether a run was refused because the job's runs must not overlap.
+func IsAlreadyRunning(err error) bool { return has(err, CodeAlreadyRunning) }
 
 // IsRunFinished reports whether a run cannot be canceled because it has ended.
 func IsRunFinished(err error) bool { return has(err, CodeRunFinished) }

@@ -2,6 +2,7 @@ package signalbox
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"net/url"
 	"time"
@@ -17,15 +18,25 @@ type Job struct {
 	Description *string `json:"description"`
 	// Enabled reports whether the job fires. A one-off job is disabled after it fired.
 	Enabled bool `json:"enabled"`
-	// Schedule is a date and time, five cron fields in UTC, or [ScheduleNow].
+	// Schedule is a date and time, five cron fields, or [ScheduleNow].
 	Schedule string `json:"schedule"`
+	// Timezone is the IANA time zone of the schedule; nil is UTC.
+	Timezone *string `json:"timezone"`
+	// Overlap says what happens while an earlier run has not ended.
+	Overlap JobOverlap `json:"overlap"`
+	// Retry says which failed runs are attempted again; nil attempts each run at most once.
+	Retry *JobRetry `json:"retry"`
+	// Alerts says when the health of the job is an event; nil is never.
+	Alerts *JobAlerts `json:"alerts"`
+	// Health is how the job does.
+	Health JobHealth `json:"health"`
 	// Configuration is the request. Values of headers are "<redacted>" for keys that cannot replace the job.
 	Configuration JobConfiguration `json:"configuration"`
 	// NextRunAt is when the job fires next; nil for never.
 	NextRunAt *time.Time `json:"next_run_at"`
 	// LastRun is the newest run, which may not have ended yet; nil when there is none.
 	LastRun *LastRun `json:"last_run"`
-	// SkippedAt is the last due time that was skipped because the account had too many pending runs; nil for none.
+	// SkippedAt is the last due time that made no run, because of Overlap or too many pending runs; nil for none.
 	SkippedAt *time.Time `json:"skipped_at"`
 	Timestamps
 	// Version starts at 1 and grows with every Replace.
@@ -76,9 +87,31 @@ type JobDraft struct {
 	Description *string `json:"description"`
 	// Enabled says whether the job fires; nil is true.
 	Enabled *bool `json:"enabled,omitempty"`
-	// Schedule is a date and time, five cron fields in UTC, or [ScheduleNow].
-	Schedule      string           `json:"schedule"`
+	// Schedule is a date and time, five cron fields, or [ScheduleNow].
+	Schedule string `json:"schedule"`
+	// Timezone is the IANA time zone of the schedule; nil is UTC.
+	Timezone      *string          `json:"timezone,omitempty"`
 	Configuration JobConfiguration `json:"configuration"`
+	// Overlap says what happens while an earlier run has not ended; [OverlapAllow] when it is empty.
+	Overlap JobOverlap `json:"overlap,omitempty"`
+	// Retry says which failed runs are attempted again; nil attempts each run at most once.
+	Retry *JobRetry `json:"retry,omitempty"`
+	// Alerts says when the health of the job is an event; nil is the server's default.
+	Alerts *JobAlerts `json:"alerts,omitempty"`
+	// NoAlerts says that the health of the job is never an event. Alerts must be nil.
+	NoAlerts bool `json:"-"`
+}
+
+// MarshalJSON writes no alerts as null.
+func (d JobDraft) MarshalJSON() ([]byte, error) {
+	type plain JobDraft
+	if !d.NoAlerts {
+		return json.Marshal(plain(d))
+	}
+	return json.Marshal(struct {
+		plain
+		Alerts *JobAlerts `json:"alerts"`
+	}{plain: plain(d)})
 }
 
 // JobParams filter jobs.
@@ -90,6 +123,8 @@ type JobParams struct {
 	Enabled *bool
 	// LastStatus is the status of the newest run; empty lists all.
 	LastStatus RunStatus
+	// Health is the state of the job's health; empty lists all.
+	Health JobHealthState
 }
 
 // JobsAPI manages the jobs of the account. Lists have the newest first.
@@ -97,11 +132,12 @@ type JobsAPI struct{ jobs collection[Job, *Job] }
 
 // Draft returns a draft of the job's current state.
 func (j Job) Draft() JobDraft {
-	return JobDraft{Name: j.Name, Description: j.Description, Enabled: &j.Enabled, Schedule: j.Schedule, Configuration: j.Configuration}
+	return JobDraft{Name: j.Name, Description: j.Description, Enabled: &j.Enabled, Schedule: j.Schedule, Timezone: j.Timezone, Configuration: j.Configuration,
+		Overlap: j.Overlap, Retry: j.Retry, Alerts: j.Alerts, NoAlerts: j.Alerts == nil}
 }
 
 func (p JobParams) query() url.Values {
-	return filtered(p.Paging.query(), "search", p.Search, "enabled", boolFilter(p.Enabled), "last_status", string(p.LastStatus))
+	return filtered(p.Paging.query(), "search", p.Search, "enabled", boolFilter(p.Enabled), "last_status", string(p.LastStatus), "health", string(p.Health))
 }
 
 // Get returns a job with its schedule, its request and its newest run. [IsNotFound] reports that there is no job with
@@ -142,8 +178,9 @@ func (a JobsAPI) Delete(ctx context.Context, id string, options ...WriteOption) 
 	return a.jobs.delete(ctx, id, options)
 }
 
-// Run queues a run, even of a disabled job, and does not wait for it: see [RunsAPI.Wait]. A request that is
-// retried queues one run, see [Once]. It needs the role MEMBER.
+// Run queues a run, even of a disabled job, and does not wait for it: see [RunsAPI.Wait]. If the job's runs must not
+// overlap and one has not ended, it is refused: see [IsAlreadyRunning]. A request that is retried queues one run, see
+// [Once]. It needs the role MEMBER.
 func (a JobsAPI) Run(ctx context.Context, id string) (Run, error) {
 	return fetch[Run](ctx, a.jobs.transport, post(nil, a.jobs.path, id, "actions", "run"))
 }

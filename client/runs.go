@@ -55,6 +55,12 @@ type Run struct {
 	Trigger    RunTrigger `json:"trigger"`
 	// RerunOf is the id of the run that this one repeats.
 	RerunOf *string `json:"rerun_of"`
+	// Attempt is the place in a chain of attempts: 1 without [JobRetry].
+	Attempt int `json:"attempt"`
+	// NotBefore is when a further attempt may start; nil for first attempts.
+	NotBefore *time.Time `json:"not_before"`
+	// Final reports whether the run has ended and no further attempt follows.
+	Final bool `json:"final"`
 	// ScheduledFor is when a scheduled run was due.
 	ScheduledFor *time.Time `json:"scheduled_for"`
 	Status       RunStatus  `json:"status"`

@@ -23,13 +23,23 @@ type SchedulePreview struct {
 	Kind ScheduleKind `json:"kind"`
 	// Next are the next times in UTC, the earliest first; a one-off schedule has one.
 	Next []time.Time `json:"next"`
+	// NextLocal are the same times with the offset of the time zone.
+	NextLocal []time.Time `json:"next_local"`
 }
 
 // PreviewSchedule returns the next count times at which an enabled job with this schedule would fire. count is 1 to 100; 0
 // means 5. An invalid schedule is refused: see [IsInvalidParameter].
 func (a JobsAPI) PreviewSchedule(ctx context.Context, schedule string, count int) (SchedulePreview, error) {
+	return a.PreviewScheduleIn(ctx, schedule, "", count)
+}
+
+// PreviewScheduleIn is PreviewSchedule for a schedule of an IANA time zone; an empty one is UTC.
+func (a JobsAPI) PreviewScheduleIn(ctx context.Context, schedule, timezone string, count int) (SchedulePreview, error) {
 	r := get("schedules", "preview")
 	r.query = url.Values{"schedule": {schedule}}
+	if timezone != "" {
+		r.query.Set("timezone", timezone)
+	}
 	if count != 0 {
 		r.query.Set("count", strconv.Itoa(count))
 	}

@@ -156,7 +156,7 @@ func requireDocument(t *testing.T, which string, got any, want map[string]any) {
 		return
 	}
 	document, want = maps.Clone(document), maps.Clone(want)
-	for _, derived := range []string{"resolved", "sources", "effective_levels", "last_run", "skipped_at", "limits"} {
+	for _, derived := range []string{"resolved", "sources", "effective_levels", "last_run", "skipped_at", "health", "limits"} {
 		delete(want, derived)
 	}
 	for _, name := range []string{"key", "last_used_at"} {

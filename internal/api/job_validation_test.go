@@ -207,10 +207,16 @@ func TestJob_Defaults(t *testing.T) {
 			got := owner.in(t).post(jobsPath, envelope("job", id, sent)).want(201)
 			want := map[string]any{
 				"name": "A job", "description": nil, "enabled": true, "type": "http", "schedule": far, "concurrency_policy": "ALLOW",
-				"deleted_at": nil, "version": 1.0, "last_run": nil, "skipped_at": nil, "configuration": map[string]any{"method": "POST", "url": nowhere, "headers": []any{},
+				"deleted_at": nil, "version": 1.0, "last_run": nil, "skipped_at": nil, "timezone": nil, "overlap": "allow", "retry": nil,
+				"alerts": map[string]any{"after_failures": 1.0, "recover_after": 1.0, "late_after_seconds": nil, "no_success_for_seconds": nil, "remind_every_seconds": nil},
+				"configuration": map[string]any{"method": "POST", "url": nowhere, "headers": []any{},
 					"success_status": "2xx", "tls_verify": true, "ca_cert": nil, "body": nil, "timeout": 30.0},
 			}
 			shown := got.data().Attributes
+			if health := shown["health"].(map[string]any); health["state"] != "new" || health["failures"] != 0.0 || health["last_success_at"] != nil {
+				t.Errorf("its health is %v", health)
+			}
+			delete(shown, "health")
 			for _, at := range []string{"next_run_at", "created_at", "updated_at"} {
 				if text, _ := shown[at].(string); !strings.HasSuffix(text, "Z") {
 					t.Errorf("%s is %v", at, shown[at])

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/jobs"
@@ -18,7 +17,8 @@ func jobResource() resource[jobs.Job, jobs.Draft, jobs.Filter] {
 }
 
 func jobFilter(c *call) jobs.Filter {
-	return jobs.Filter{Search: c.query.Search(), Enabled: c.query.FilterBool("enabled"), LastStatus: runStatus(c, "last_status")}
+	return jobs.Filter{Search: c.query.Search(), Enabled: c.query.FilterBool("enabled"), LastStatus: runStatus(c, "last_status"),
+		Health: oneOf(c, "health", jobs.HealthStates()...)}
 }
 
 func jobDraft(envelope *jsonapi.Envelope) jobs.Draft {
@@ -30,7 +30,11 @@ func jobDraft(envelope *jsonapi.Envelope) jobs.Draft {
 		Enabled:     attributes.Bool("enabled"),
 		Type:        attributes.String("type"),
 		Schedule:    attributes.String("schedule"),
+		Timezone:    attributes.String("timezone"),
 		Concurrency: attributes.String("concurrency_policy"),
+		Overlap:     attributes.String("overlap"),
+		Retry:       jobRetry(attributes),
+		Alerts:      jobAlerts(attributes),
 		Restores:    envelope.Restores,
 	}
 	if envelope.Restores {
@@ -48,11 +52,48 @@ func jobDraft(envelope *jsonapi.Envelope) jobs.Draft {
 }
 
 // scheduleInstant reads a schedule that is a date and time.
-func scheduleInstant(schedule string) optional.Value[time.Time] {
-	if at, isTime := jsonapi.ParseTime(strings.TrimSpace(schedule)); isTime {
-		return optional.Of(at)
+func scheduleInstant(schedule string) optional.Value[jobs.Instant] {
+	schedule = strings.TrimSpace(schedule)
+	if at, isTime := jsonapi.ParseTime(schedule); isTime {
+		return optional.Of(jobs.Instant{At: at, Local: !jsonapi.HasOffset(schedule)})
 	}
-	return optional.Value[time.Time]{}
+	return optional.Value[jobs.Instant]{}
+}
+
+func jobRetry(attributes *jsonapi.Object) optional.Value[jobs.RetryDraft] {
+	object, sent := attributes.Object("retry", `{"max_attempts": 3}`).Get()
+	if !sent {
+		return optional.Value[jobs.RetryDraft]{}
+	}
+	object.Unknown("max_attempts", "delay_seconds", "backoff", "max_delay_seconds", "on", "statuses")
+	return optional.Of(jobs.RetryDraft{
+		MaxAttempts: object.Number("max_attempts"),
+		Delay:       object.Number("delay_seconds"),
+		Backoff:     object.String("backoff"),
+		MaxDelay:    object.Number("max_delay_seconds"),
+		On:          object.Strings("on"),
+		Statuses:    object.Strings("statuses"),
+	})
+}
+
+// jobAlerts reads when a job's health is an event; null is never.
+func jobAlerts(attributes *jsonapi.Object) optional.Value[jobs.AlertsDraft] {
+	value := attributes.Object("alerts", `{"after_failures": 2}`)
+	object, sent := value.Get()
+	switch {
+	case value.IsNull():
+		return optional.Null[jobs.AlertsDraft]()
+	case !sent:
+		return optional.Value[jobs.AlertsDraft]{}
+	}
+	object.Unknown("after_failures", "recover_after", "late_after_seconds", "no_success_for_seconds", "remind_every_seconds")
+	return optional.Of(jobs.AlertsDraft{
+		AfterFailures: object.Number("after_failures"),
+		RecoverAfter:  object.Number("recover_after"),
+		LateAfter:     object.Number("late_after_seconds"),
+		NoSuccessFor:  object.Number("no_success_for_seconds"),
+		RemindEvery:   object.Number("remind_every_seconds"),
+	})
 }
 
 func jobConfiguration(attributes *jsonapi.Object) optional.Value[jobs.ConfigurationDraft] {
@@ -133,10 +174,14 @@ func (a *API) runStats(c *call) (reply, error) {
 }
 
 func (a *API) previewSchedule(c *call) (reply, error) {
-	schedule, count := c.query.Text("schedule"), c.query.Integer("count", 5, 1, 100)
+	schedule, timezone, count := c.query.Text("schedule"), c.query.Text("timezone"), c.query.Integer("count", 5, 1, 100)
 	if err := c.query.Err(); err != nil {
 		return reply{}, err
 	}
-	preview, err := a.Jobs.Preview(c.ctx(), schedule, scheduleInstant(schedule).Pointer(), count)
+	var zone *string
+	if timezone != "" {
+		zone = &timezone
+	}
+	preview, err := a.Jobs.Preview(c.ctx(), schedule, scheduleInstant(schedule).Pointer(), zone, count)
 	return one(http.StatusOK, jsonapi.Resource{ID: preview.Schedule, Type: jobs.KindPreview, Attributes: preview}, err)
 }

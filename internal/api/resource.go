@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -43,11 +42,13 @@ func oneOf[W ~string](c *call, name string, words ...W) W {
 	if !sent {
 		return ""
 	}
-	word := W(strings.ToUpper(text))
-	if !slices.Contains(words, word) {
-		c.query.Refuse(name, "must be "+listing(words, "or"))
+	for _, word := range words {
+		if strings.EqualFold(text, string(word)) {
+			return word
+		}
 	}
-	return word
+	c.query.Refuse(name, "must be "+listing(words, "or"))
+	return W(text)
 }
 
 // listing joins words for a sentence: "GET, PUT and DELETE".

@@ -100,6 +100,8 @@ func (a *API) revert(c *call) (reply, error) {
 func (r restorer) check(change changes.Change, known bool) error {
 	_, removable := r.needs[changes.Deleted]
 	switch {
+	case change.Kind == jobs.KindHealth:
+		return notRevertible("This change tells how a job did. There is nothing to revert.")
 	case !known:
 		return notRevertible("Changes of kind %s cannot be reverted, because they grant or remove access.", change.Kind)
 	case change.Trimmed:

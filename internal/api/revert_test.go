@@ -48,7 +48,7 @@ func (c client) definition(path string) map[string]any {
 // defined is the attributes without what follows from time or from others.
 func defined(attributes map[string]any) map[string]any {
 	rest := maps.Clone(attributes)
-	for _, name := range []string{"created_at", "updated_at", "version", "next_run_at", "last_run", "skipped_at", "resolved", "sources", "effective_levels",
+	for _, name := range []string{"created_at", "updated_at", "version", "next_run_at", "last_run", "skipped_at", "health", "resolved", "sources", "effective_levels",
 		"last_seen", "last_evaluated"} {
 		delete(rest, name)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs"
 	"github.com/signalbox/signalbox/internal/jobs/scheduler"
 	"github.com/signalbox/signalbox/internal/jobs/worker"
+	"github.com/signalbox/signalbox/internal/telemetry"
 )
 
 // limits bounds the requests in flight of the node, of each account and of each host.
@@ -68,6 +69,13 @@ func (o runObserver) RunFinished(status jobs.Status, reason jobs.Reason) {
 }
 func (o runObserver) InFlight(requests int) { o.app.metrics.SetRunsInFlight(requests) }
 func (o runObserver) QueueDepth(runs int)   { o.app.metrics.SetRunQueueDepth(runs) }
+func (o runObserver) Unhealthy(found []jobs.Unhealthy) {
+	states := make(map[telemetry.JobHealth]bool, len(found))
+	for _, job := range found {
+		states[telemetry.JobHealth{Account: job.Account, Job: job.Key, State: string(job.State)}] = true
+	}
+	o.app.metrics.SetJobHealth(states)
+}
 
 // sender sends the requests of runs through egress.
 type sender struct{ client *egress.Client }

@@ -43,6 +43,8 @@ func (c Change) OtherEvent() string {
 		return "job_deleted"
 	case c.Kind == "job":
 		return "job_changed"
+	case c.Kind == "job_health":
+		return "job." + string(c.Action)
 	case c.Kind == "environment" && c.Action == Deleted:
 		return "environment_deleted"
 	case c.Kind == "environment":

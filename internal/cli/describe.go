@@ -198,7 +198,7 @@ func describeJob(ctx context.Context, c *call, j signalbox.Job) error {
 	if text := value(j.Description); text != "" {
 		c.Say("%s  %s\n", c.Paint(terminal.Bold, "description   "), text)
 	}
-	if preview, err := c.client.Jobs.PreviewSchedule(ctx, j.Schedule, described); err == nil && j.Enabled {
+	if preview, err := c.client.Jobs.PreviewScheduleIn(ctx, j.Schedule, value(j.Timezone), described); err == nil && j.Enabled {
 		section(c, "next runs", preview.Next, func(at time.Time) terminal.Shown {
 			return terminal.Sprintf("%s  %s", moment(&at), at.UTC().Weekday())
 		})

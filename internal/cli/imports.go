@@ -42,6 +42,7 @@ What cannot be said here is left out and reported on stderr, each with what that
 		},
 	}
 	cmd.Flags().StringVarP(&options.Environment, "environment", "e", "production", "the `ID` of the environment, for files that name none")
+	cmd.Flags().IntVar(&options.Retry, "retry", 0, "attempt failed runs of imported jobs up to this `NUMBER` of times, 2 to 10")
 	return cmd
 }
 

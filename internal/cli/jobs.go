@@ -25,6 +25,7 @@ func jobKind() kind[signalbox.Job] {
 			{Title: "NEXT RUN", Text: func(j signalbox.Job) string { return moment(j.NextRunAt) }},
 			{Title: "LAST RUN", Text: func(j signalbox.Job) string { return string(value(j.LastRun).Status) },
 				Color: func(j signalbox.Job) terminal.Color { return statusColor(value(j.LastRun).Status) }},
+			{Title: "HEALTH", Text: func(j signalbox.Job) string { return string(j.Health.State) }, Color: func(j signalbox.Job) terminal.Color { return healthColor(j.Health.State) }},
 			{Title: "REQUEST", Text: func(j signalbox.Job) string { return j.Configuration.Method + " " + j.Configuration.URL }, Wide: true},
 			{Title: "NAME", Text: func(j signalbox.Job) string { return j.Name }, Wide: true},
 		},
@@ -41,23 +42,29 @@ func (s *shell) jobs() *cobra.Command {
 
 func (s *shell) listJobs() *cobra.Command {
 	var filter searchFlags
-	var status string
+	var status, health string
 	return jobKind().list(s, action{
-		use: "list", short: "List jobs, the newest first", example: "signalbox jobs list\nsignalbox jobs list --last-status FAILED -o wide",
+		use: "list", short: "List jobs, the newest first", example: "signalbox jobs list\nsignalbox jobs list --health failing -o wide",
 		flags: func(cmd *cobra.Command) {
 			filter.addSearch(cmd)
 			terminal.AddChoice(cmd, &status, "last-status", "", "list jobs whose newest run has this status", runStatuses()...)
+			terminal.AddChoice(cmd, &health, "health", "", "list jobs in this state of health", healthStates()...)
 		},
 	}, func(ctx context.Context, c *call) iter.Seq2[signalbox.Job, error] {
-		return c.client.Jobs.All(ctx, signalbox.JobParams{Search: filter.search, LastStatus: signalbox.RunStatus(status)})
+		return c.client.Jobs.All(ctx, signalbox.JobParams{Search: filter.search, LastStatus: signalbox.RunStatus(status), Health: signalbox.JobHealthState(health)})
 	})
+}
+
+func healthStates() []string {
+	return []string{string(signalbox.HealthNew), string(signalbox.HealthOK), string(signalbox.HealthFailing), string(signalbox.HealthLate), string(signalbox.HealthPaused)}
 }
 
 // jobFlags are the flags of commands that write a job.
 type jobFlags struct {
 	name, description, method, body, success string
 	headers                                  []string
-	timeout                                  int
+	timeout, retry, alertAfter, lateAfter    int
+	timezone, overlap                        string
 	paused                                   bool
 }
 
@@ -69,6 +76,11 @@ func (f *jobFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.body, "body", "", "the `BODY` of the request")
 	cmd.Flags().StringVar(&f.success, "success", "", "the `STATUS` of a success, such as 204 (default: 2xx)")
 	cmd.Flags().IntVar(&f.timeout, "timeout", 0, "how many `SECONDS` it may take (default: 30)")
+	cmd.Flags().StringVar(&f.timezone, "tz", "", "the IANA time `ZONE` of the schedule, such as Europe/Berlin (default: UTC)")
+	cmd.Flags().IntVar(&f.retry, "retry", 0, "attempt a failed run again until this `NUMBER` of attempts, 2 to 10; 1 for no further attempt")
+	terminal.AddChoice(cmd, &f.overlap, "overlap", "", "what happens while an earlier run has not ended", "allow", "skip", "wait")
+	cmd.Flags().IntVar(&f.alertAfter, "alert-after", 0, "the `NUMBER` of final failures in a row after which the job is failing (default: 1)")
+	cmd.Flags().IntVar(&f.lateAfter, "late-after", 0, "how many `SECONDS` after its time a run may start before the job is late; 0 for any")
 }
 
 // draft returns the job to create.
@@ -93,6 +105,7 @@ func (f *jobFlags) change(c *call, draft *signalbox.JobDraft) (err error) {
 	set("body", func() { request.Body = &f.body })
 	set("success", func() { request.SuccessStatus = f.success })
 	set("timeout", func() { request.Timeout = f.timeout })
+	f.changePolicies(set, draft)
 	if value(draft.Description) == "" {
 		draft.Description = nil
 	}
@@ -100,6 +113,35 @@ func (f *jobFlags) change(c *call, draft *signalbox.JobDraft) (err error) {
 		request.Headers, err = f.readHeaders(c)
 	}
 	return err
+}
+
+func (f *jobFlags) changePolicies(set func(string, func()), draft *signalbox.JobDraft) {
+	set("tz", func() {
+		if draft.Timezone = nil; f.timezone != "" {
+			draft.Timezone = &f.timezone
+		}
+	})
+	set("overlap", func() { draft.Overlap = signalbox.JobOverlap(f.overlap) })
+	set("retry", func() {
+		retry := value(draft.Retry) // the other members stay
+		retry.MaxAttempts = f.retry
+		if draft.Retry = &retry; f.retry == 1 {
+			draft.Retry = nil
+		}
+	})
+	alert := func(change func(*signalbox.JobAlerts)) func() {
+		return func() {
+			alerts := value(draft.Alerts)
+			change(&alerts)
+			draft.Alerts, draft.NoAlerts = &alerts, false
+		}
+	}
+	set("alert-after", alert(func(alerts *signalbox.JobAlerts) { alerts.AfterFailures = f.alertAfter }))
+	set("late-after", alert(func(alerts *signalbox.JobAlerts) {
+		if alerts.LateAfterSeconds = nil; f.lateAfter != 0 {
+			alerts.LateAfterSeconds = &f.lateAfter
+		}
+	}))
 }
 
 // readHeaders returns the given headers, with the values of the variables that they name.
@@ -125,8 +167,9 @@ func (s *shell) createJob() *cobra.Command {
 	var flags jobFlags
 	return s.command(action{
 		use: "create ID SCHEDULE URL", short: "Create a job",
-		long: "Create a job: a request to a URL at a date and time, by five cron fields in UTC, or now.",
+		long: "Create a job: a request to a URL at a date and time, by five cron fields, or now. Without --tz the schedule is in UTC; without --retry a run is attempted at most once.",
 		example: "signalbox jobs create hourly '0 * * * *' https://hooks.example.com/hourly --method GET\n" +
+			"signalbox jobs create morning '30 6 * * *' https://hooks.example.com/morning --tz Europe/Berlin --retry 3 --overlap skip --alert-after 2\n" +
 			"signalbox jobs create once 2030-01-01T12:00:00Z https://hooks.example.com/once --body '{}' --header 'Content-Type: application/json'",
 		writes: true, format: terminal.FormatYAML,
 		flags: func(cmd *cobra.Command) {
@@ -153,15 +196,16 @@ func (s *shell) setJob() *cobra.Command {
 			"signalbox jobs set nightly --target https://hooks.example.com/nightly --timeout 20 --header 'Accept: text/plain'",
 		writes: true, format: terminal.FormatYAML, completes: []completion{jobKind().ids},
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().StringVar(&schedule, "schedule", "", "the `SCHEDULE`: a date and time, five cron fields in UTC, or now")
+			cmd.Flags().StringVar(&schedule, "schedule", "", "the `SCHEDULE`: a date and time, five cron fields, or now")
 			cmd.Flags().StringVar(&url, "target", "", "the `URL` to send the request to")
 			flags.add(cmd)
-			for _, name := range []string{"name", "method", "success", "timeout"} { // omitted values stay, so there is no default
+			for _, name := range []string{"name", "method", "success", "timeout", "tz", "alert-after"} { // omitted values stay, so there is no default
 				flag := cmd.Flags().Lookup(name)
 				flag.Usage, _, _ = strings.Cut(flag.Usage, " (default: ")
 			}
 			cmd.Flags().Lookup("method").DefValue = ""
-			cmd.MarkFlagsOneRequired("schedule", "target", "name", "description", "method", "header", "body", "success", "timeout")
+			cmd.MarkFlagsOneRequired("schedule", "target", "name", "description", "method", "header", "body", "success", "timeout",
+				"tz", "retry", "overlap", "alert-after", "late-after")
 		},
 		run: func(ctx context.Context, c *call) error {
 			written, err := edited(ctx, c, jobKind(), c.args[0], signalbox.Job.Draft, func(_ signalbox.Job, draft *signalbox.JobDraft) error {
@@ -222,19 +266,21 @@ func (s *shell) enableJob(use string, enabled bool) *cobra.Command {
 
 func (s *shell) nextJob() *cobra.Command {
 	var count int
+	var timezone string
 	return s.command(action{
 		use: "next SCHEDULE", short: "Show when a schedule, or the job with this id, fires next",
 		example: "signalbox jobs next '30 2 * * *' --count 3\nsignalbox jobs next nightly",
 		format:  terminal.FormatTable, completes: []completion{jobKind().ids},
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().IntVar(&count, "count", 0, "how many times, 1 to 100 (default: 5)")
+			cmd.Flags().StringVar(&timezone, "tz", "", "the IANA time `ZONE` of the schedule (default: the job's, or UTC)")
 		},
 		run: func(ctx context.Context, c *call) error {
 			schedule := c.args[0]
 			if job, err := c.client.Jobs.Get(ctx, schedule); err == nil && !strings.Contains(schedule, " ") {
-				schedule = job.Schedule
+				schedule, timezone = job.Schedule, cmp.Or(timezone, value(job.Timezone))
 			}
-			preview, err := c.client.Jobs.PreviewSchedule(ctx, schedule, count)
+			preview, err := c.client.Jobs.PreviewScheduleIn(ctx, schedule, timezone, count)
 			if err != nil {
 				return err
 			}

@@ -193,3 +193,17 @@ func (s *shell) rerunRun() *cobra.Command {
 		},
 	})
 }
+
+// healthColor returns the color of a state of health.
+func healthColor(state signalbox.JobHealthState) terminal.Color {
+	switch state {
+	case signalbox.HealthOK:
+		return terminal.Good
+	case signalbox.HealthFailing, signalbox.HealthLate:
+		return terminal.Bad
+	case signalbox.HealthPaused:
+		return terminal.Faint
+	default:
+		return terminal.Plain
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/internal/jobs"
+	"github.com/signalbox/signalbox/internal/jobs/scheduler"
 	"github.com/signalbox/signalbox/internal/jobs/worker"
 	"github.com/signalbox/signalbox/internal/store"
 )
@@ -22,13 +23,14 @@ const kept = 30 * day
 func (h *history) fireUntil(ctx context.Context, until time.Time) error {
 	oldest := h.now.Add(-kept)
 	for oldest.Before(until) {
-		var next *time.Time
+		var agenda scheduler.Agenda
 		if err := h.db.Read(ctx, func(ctx context.Context, tx *store.ReadTx) (err error) {
-			next, err = tx.NextDue(ctx)
+			agenda, err = tx.Agenda(ctx)
 			return err
 		}); err != nil {
 			return err
 		}
+		next := agenda.Fire
 		if next == nil || !next.Before(until) {
 			return nil
 		}
@@ -53,7 +55,7 @@ func (h *history) fire(ctx context.Context) error {
 			return err
 		}
 		for _, each := range due {
-			firing := each.Fire(tx.Now())
+			firing := each.Fire(tx.Now(), nil)
 			run := firing.Run(tx.Now().Add(-h.millis(2, 10)))
 			run.ID = idAt(run.CreatedAt)
 			if err := tx.InsertRuns(ctx, []jobs.Run{run}); err != nil {

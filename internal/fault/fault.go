@@ -30,6 +30,7 @@ const (
 	MethodNotAllowed     Code = "method_not_allowed"
 	AlreadyExists        Code = "already_exists"
 	RunFinished          Code = "run_finished"
+	AlreadyRunning       Code = "already_running"
 	JobDeleted           Code = "job_deleted"
 	EnvironmentProtected Code = "environment_protected"
 	FlagDemotion         Code = "flag_demotion_unsupported"

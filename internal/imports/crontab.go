@@ -17,7 +17,13 @@ type job struct {
 	Name          string  `json:"name"`
 	Description   string  `json:"description,omitempty"`
 	Schedule      string  `json:"schedule"`
+	Timezone      string  `json:"timezone,omitempty"`
+	Retry         *retry  `json:"retry,omitempty"`
 	Configuration request `json:"configuration"`
+}
+
+type retry struct {
+	MaxAttempts int `json:"max_attempts"`
 }
 
 type request struct {
@@ -35,10 +41,11 @@ type header struct {
 	ValueFrom string `json:"valueFrom,omitempty"`
 }
 
-// crontab imports the lines of a crontab that call a URL. The schedules of jobs are in UTC.
-func crontab(documents [][]byte, _ Options) (Result, error) {
+// crontab imports the lines of a crontab that call a URL. CRON_TZ is the zone of the lines after it; without one,
+// schedules are in UTC.
+func crontab(documents [][]byte, options Options) (Result, error) {
 	c := newCollector()
-	taken, comment := map[string]int{}, ""
+	taken, comment, zone, zoned := map[string]int{}, "", "", false
 	for i, line := range strings.Split(string(slices.Concat(documents...)), "\n") {
 		line = strings.TrimSpace(line)
 		switch {
@@ -49,12 +56,16 @@ func crontab(documents [][]byte, _ Options) (Result, error) {
 			comment = strings.TrimSpace(strings.TrimLeft(line, "#"))
 			continue
 		}
-		if err := c.cronLine(line, comment, taken); err != nil {
+		if name, is := zoneLine(line); is {
+			zone, zoned = name, true
+			continue
+		}
+		if err := c.cronLine(line, comment, job{Timezone: zone, Retry: retryOf(options)}, taken); err != nil {
 			c.lose("line %d: left out, because %v%s", i+1, err, gist(line))
 		}
 		comment = ""
 	}
-	if len(c.Documents) > 0 {
+	if len(c.Documents) > 0 && !zoned {
 		c.Notes = append(c.Notes, "Schedules are in UTC here; shift schedules that were meant in another time zone.")
 	}
 	return c.finish()
@@ -63,7 +74,22 @@ func crontab(documents [][]byte, _ Options) (Result, error) {
 // assignment is a line that sets a variable.
 var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\s*=`)
 
-func (c *collector) cronLine(line, comment string, taken map[string]int) error {
+// zoneLine returns the zone of a line that sets CRON_TZ.
+func zoneLine(line string) (string, bool) {
+	name, text, is := strings.Cut(line, "=")
+	return strings.Trim(strings.TrimSpace(text), `"'`), is && strings.TrimSpace(name) == "CRON_TZ"
+}
+
+// retryOf returns the retry that every job gets, or nil.
+func retryOf(options Options) *retry {
+	if options.Retry < 2 {
+		return nil
+	}
+	return &retry{options.Retry}
+}
+
+// cronLine adds the job of a line. made has the members that all jobs share.
+func (c *collector) cronLine(line, comment string, made job, taken map[string]int) error {
 	if assignment.MatchString(line) {
 		return fmt.Errorf("variables are not known here")
 	}
@@ -92,7 +118,8 @@ func (c *collector) cronLine(line, comment string, taken map[string]int) error {
 		c.Notes = append(c.Notes, fmt.Sprintf("job %s: the parameter %s of its URL looks like a credential, and the file has its value. Send it in a header if the other side allows that.", id, secret))
 	}
 	name := cmp.Or(nameFrom(comment), sent.Method+" "+shown)
-	c.add("job", id, job{Kind: "job", ID: id, Name: cut(name, 200), Schedule: schedule, Configuration: sent})
+	made.Kind, made.ID, made.Name, made.Schedule, made.Configuration = "job", id, cut(name, 200), schedule, sent
+	c.add("job", id, made)
 	return nil
 }
 

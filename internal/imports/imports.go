@@ -17,6 +17,8 @@ import (
 type Options struct {
 	// Environment is the id of the environment for formats without environments.
 	Environment string
+	// Retry is how often a failed run of an imported job is attempted in all; below 2 for once.
+	Retry int
 }
 
 // Result is the result of an import.

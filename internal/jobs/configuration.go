@@ -75,9 +75,7 @@ func (c Configuration) Equal(other Configuration) bool {
 
 // Succeeds reports whether the status of a response counts as success.
 func (c Configuration) Succeeds(status int) bool {
-	text := strconv.Itoa(status)
-	class, isClass := strings.CutSuffix(c.plain.SuccessStatus, "xx")
-	return text == c.plain.SuccessStatus || isClass && len(text) == 3 && text[:1] == class
+	return matchesStatus(c.plain.SuccessStatus, status)
 }
 
 // Request is the part of a sent request that its run shows.

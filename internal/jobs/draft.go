@@ -48,8 +48,12 @@ type Draft struct {
 	Type        optional.Value[string]
 	Schedule    optional.Value[string]
 	// Instant is the schedule parsed as a date and time, if it is one.
-	Instant       optional.Value[time.Time]
+	Instant       optional.Value[Instant]
+	Timezone      optional.Value[string]
 	Concurrency   optional.Value[string]
+	Overlap       optional.Value[string]
+	Retry         optional.Value[RetryDraft]
+	Alerts        optional.Value[AlertsDraft] // null: no events
 	Configuration optional.Value[ConfigurationDraft]
 	// ConfigurationID is the id of the stored configuration, if the draft Restores.
 	ConfigurationID string
@@ -99,9 +103,10 @@ type HeaderDraft struct {
 // draft's problems.
 func (d *Draft) validate(key string) (Job, timetable) {
 	job := Job{Key: key, Name: d.Name.Or(""), Description: d.Description.Pointer(), Enabled: d.Enabled.Or(true),
-		Type: HTTP, Concurrency: Allow, Schedule: strings.TrimSpace(d.Schedule.Or(""))}
+		Type: HTTP, Concurrency: Allow, Schedule: strings.TrimSpace(d.Schedule.Or("")), Timezone: d.zone()}
 	d.checkTexts()
-	times, broken := readSchedule(job.Schedule, d.Instant.Pointer())
+	d.policies(&job)
+	times, broken := readSchedule(job.Schedule, d.Instant.Pointer(), (*Zones)(nil).Load(job.Timezone))
 	if broken != "" {
 		d.Problems.Attribute("schedule", "%s", broken)
 	}
@@ -111,6 +116,19 @@ func (d *Draft) validate(key string) (Job, timetable) {
 		d.Problems.Attribute("configuration", "is required: it says what the job sends")
 	}
 	return job, times
+}
+
+// zone checks the time zone and returns it; nil is UTC.
+func (d *Draft) zone() *string {
+	name, named := d.Timezone.Get()
+	if !named {
+		return nil
+	}
+	if broken := checkZone(name); broken != "" {
+		d.Problems.Attribute("timezone", "%s", broken)
+		return nil
+	}
+	return &name
 }
 
 func (d *Draft) checkTexts() {

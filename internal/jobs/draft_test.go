@@ -117,7 +117,7 @@ func TestDraft_InstantInThePast(t *testing.T) {
 			}
 		})
 	}
-	for _, times := range []timetable{{}, {cron: &cron.Schedule{}}} {
+	for _, times := range []timetable{{}, {cron: &cron.Zoned{}}} {
 		draft := &Draft{}
 		if draft.checkTime(times, true, now); draft.Problems.Err() != nil {
 			t.Errorf("what has no instant is late: %v", draft.Problems.Err())
@@ -133,11 +133,11 @@ func TestTimetable_First(t *testing.T) {
 		"2029-12-31T00:00:00Z": "2029-12-31T00:00:00Z",
 	} {
 		t.Run(schedule, func(t *testing.T) {
-			var instant *time.Time
+			var instant *Instant
 			if parsed, err := time.Parse(time.RFC3339, schedule); err == nil {
-				instant = &parsed
+				instant = &Instant{At: parsed}
 			}
-			times, readErr := readTimetable(schedule, instant)
+			times, readErr := readTimetable(schedule, instant, time.UTC)
 			if first := times.first(now); readErr != nil || !first.Equal(at(t, want)) {
 				t.Errorf("%s fires first at %s, want %s (%v)", schedule, first, want, readErr)
 			}
@@ -154,12 +154,12 @@ func TestTimetable_InvalidDates(t *testing.T) {
 		"2030": "field", "2030 01 31 * *": "2030",
 	} {
 		t.Run(schedule, func(t *testing.T) {
-			if _, err := readTimetable(schedule, nil); err == nil || !strings.Contains(err.Error(), want) {
+			if _, err := readTimetable(schedule, nil, time.UTC); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %q", err, want)
 			}
 		})
 	}
-	if times, err := readTimetable("0001-01-01T00:00:00Z", &time.Time{}); err != nil || !times.first(time.Now()).IsZero() {
+	if times, err := readTimetable("0001-01-01T00:00:00Z", &Instant{}, time.UTC); err != nil || !times.first(time.Now()).IsZero() {
 		t.Errorf("the first moment there is fires at %s, %v", times.first(time.Now()), err)
 	}
 }

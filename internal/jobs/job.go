@@ -34,8 +34,12 @@ type Job struct {
 	Enabled       bool          `json:"enabled"`
 	Type          string        `json:"type"`
 	Schedule      string        `json:"schedule"`
+	Timezone      *string       `json:"timezone"` // an IANA name; nil is UTC
 	Configuration Configuration `json:"configuration"`
 	Concurrency   string        `json:"concurrency_policy"`
+	Overlap       Overlap       `json:"overlap"`
+	Retry         *Retry        `json:"retry"`  // nil: a run is attempted at most once
+	Alerts        *Alerts       `json:"alerts"` // nil: health is computed, without events
 	NextRunAt     *time.Time    `json:"next_run_at"`
 	CreatedAt     time.Time     `json:"created_at"`
 	UpdatedAt     time.Time     `json:"updated_at"`
@@ -44,11 +48,20 @@ type Job struct {
 
 	// Observed members are part of neither the history nor the ETag.
 	LastRun   *LastRun   `json:"-"` // the newest run; nil for none
+	Health    Health     `json:"-"`
 	SkippedAt *time.Time `json:"-"` // the last instant of the schedule that was skipped; nil for none
 }
 
 // Lane returns the queue of the job's runs.
 func (j Job) Lane() string { return Lane(j.Account, j.Configuration.Host()) }
+
+// LateCheckAt returns when to check first whether the job is late after it was written; nil for never.
+func (j Job) LateCheckAt() *time.Time {
+	if !j.Enabled || j.Alerts == nil || j.Alerts.LateAfter == nil && j.Alerts.NoSuccessFor == nil {
+		return nil
+	}
+	return &j.UpdatedAt
+}
 
 // shownTo returns the job as a caller may see it: callers who may not replace the job
 // do not see the secrets of its configuration.
@@ -76,18 +89,19 @@ type Shown struct {
 	Configuration Plain              `json:"configuration"`
 	LastRun       *LastRunAttributes `json:"last_run"`
 	SkippedAt     *time.Time         `json:"skipped_at"`
+	Health        *Health            `json:"health"`
 }
 
 // Show returns the job with its configuration in the clear.
 func (j Job) Show() Shown {
-	return Shown{Job: j, Configuration: j.Configuration.Plain(), LastRun: j.LastRun.attributes(), SkippedAt: j.SkippedAt}
+	return Shown{Job: j, Configuration: j.Configuration.Plain(), LastRun: j.LastRun.attributes(), SkippedAt: j.SkippedAt, Health: &j.Health}
 }
 
 // Definition returns the job for the ETag: without secrets and without times of runs.
 // Every caller sees the same ETag, which must not confirm the guess of a secret. A new
 // secret still changes the ETag through the version.
 func (s Shown) Definition() any {
-	s.NextRunAt, s.LastRun, s.SkippedAt = nil, nil, nil
+	s.NextRunAt, s.LastRun, s.SkippedAt, s.Health = nil, nil, nil, nil
 	s.Configuration = s.Configuration.redacted()
 	return s
 }

@@ -14,14 +14,21 @@ type Preview struct {
 	Schedule string      `json:"-"`
 	Kind     string      `json:"kind"` // cron, datetime or now
 	Next     []time.Time `json:"next"`
+	Local    []time.Time `json:"next_local"` // the same instants with the offset of the zone
 }
 
 // Preview returns up to count instants at which an enabled job with a schedule would
-// fire next. instant is the schedule parsed as a date and time, if it is one. An
-// invalid schedule is an InvalidParameter fault.
-func (s *Service) Preview(ctx context.Context, schedule string, instant *time.Time, count int) (Preview, error) {
+// fire next. instant is the schedule parsed as a date and time, if it is one; no zone is
+// UTC. An invalid schedule or zone is an InvalidParameter fault.
+func (s *Service) Preview(ctx context.Context, schedule string, instant *Instant, timezone *string, count int) (Preview, error) {
+	if timezone != nil {
+		if broken := checkZone(*timezone); broken != "" {
+			return Preview{}, fault.New(fault.InvalidParameter, "timezone %s.", broken).At(fault.Parameter("timezone"))
+		}
+	}
 	schedule = strings.TrimSpace(schedule)
-	times, broken := readSchedule(schedule, instant)
+	zone := (*Zones)(nil).Load(timezone)
+	times, broken := readSchedule(schedule, instant, zone)
 	return transaction.Read(ctx, s.Store, func(_ context.Context, tx ReadTx) (Preview, error) {
 		if broken == "" {
 			broken = times.passed(tx.Now())
@@ -29,8 +36,17 @@ func (s *Service) Preview(ctx context.Context, schedule string, instant *time.Ti
 		if broken != "" {
 			return Preview{}, fault.New(fault.InvalidParameter, "schedule %s.", broken).At(fault.Parameter("schedule"))
 		}
-		return Preview{Schedule: schedule, Kind: times.kind(), Next: times.next(tx.Now(), count)}, nil
+		next := times.next(tx.Now(), count)
+		return Preview{Schedule: schedule, Kind: times.kind(), Next: next, Local: inZone(next, zone)}, nil
 	})
+}
+
+func inZone(instants []time.Time, zone *time.Location) []time.Time {
+	local := make([]time.Time, len(instants))
+	for i, at := range instants {
+		local[i] = at.In(zone)
+	}
+	return local
 }
 
 // kind returns the kind of a schedule as the API names it.

@@ -99,6 +99,10 @@ type Run struct {
 	Trigger      Trigger    `json:"trigger"`
 	RerunOf      *string    `json:"rerun_of"`
 	ScheduledFor *time.Time `json:"scheduled_for"`
+	Attempt      int        `json:"attempt"`    // from 1 on
+	NotBefore    *time.Time `json:"not_before"` // of a further attempt: when it may start
+	DueAt        *time.Time `json:"-"`          // of a further attempt: the instant of the chain
+	Retried      bool       `json:"-"`          // another attempt follows
 	Status       Status     `json:"status"`
 	Reason       *Reason    `json:"failure_reason"`
 	Error        *string    `json:"error"`
@@ -119,6 +123,7 @@ type RunAttributes struct {
 	PendingDuration *int64 `json:"pending_duration_ms"`
 	RunDuration     *int64 `json:"run_duration_ms"`
 	TotalDuration   *int64 `json:"total_duration_ms"`
+	Final           bool   `json:"final"` // it has ended, and no further attempt follows
 }
 
 // Attributes returns the run with its durations. A run that never started was
@@ -128,7 +133,8 @@ func (r Run) Attributes() RunAttributes {
 	if r.StartedAt != nil {
 		pending = between(&r.CreatedAt, r.StartedAt)
 	}
-	return RunAttributes{r, pending, between(r.StartedAt, r.FinishedAt), between(&r.CreatedAt, r.FinishedAt)}
+	return RunAttributes{r, pending, between(r.StartedAt, r.FinishedAt), between(&r.CreatedAt, r.FinishedAt),
+		r.FinishedAt != nil && !r.Retried}
 }
 
 // LastRun is the part of its newest run that a job shows.

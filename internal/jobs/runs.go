@@ -32,9 +32,47 @@ func (s *Service) Run(ctx context.Context, caller accounts.Caller, id string) (R
 func (s *Service) RunNow(ctx context.Context, caller accounts.Caller, key string) (Run, error) {
 	return s.queue(ctx, caller, func(ctx context.Context, tx Tx) (Run, error) {
 		job, err := tx.JobToRun(ctx, caller.Account, key)
-		return job.newRun(Manual, tx.Now()), err
+		if err != nil {
+			return Run{}, err
+		}
+		return job.queued(ctx, tx, Manual)
 	})
 }
+
+// queued returns a run that a caller asks for, as the job's policy for overlapping runs wants it.
+func (o Origin) queued(ctx context.Context, tx Tx, trigger Trigger) (Run, error) {
+	run := o.newRun(trigger, tx.Now())
+	if o.Overlap == OverlapAllow {
+		return run, nil
+	}
+	if err := tx.LockJob(ctx, o.UID); err != nil { // otherwise two runs could be queued at the same time
+		return Run{}, err
+	}
+	unfinished, err := tx.UnfinishedRuns(ctx, []Origin{o})
+	if err != nil {
+		return Run{}, err
+	}
+	now := unfinished[o.UID]
+	switch {
+	case !now.IsBusy():
+		return run, nil
+	case o.Overlap == OverlapWait && now.Held == "":
+		run.Lane = HeldLane
+		return run, nil
+	case o.Overlap == OverlapWait:
+		return Run{}, fault.New(fault.AlreadyRunning, "A run of the job %q waits already for the one before it. Wait until it has started, or cancel it.", o.Key)
+	}
+	return Run{}, fault.New(fault.AlreadyRunning, "A run of the job %q is pending or running, and the job's overlap is skip. Wait until it has ended, or cancel it.", o.Key)
+}
+
+// Unfinished is what is known of the runs of a job that have not ended.
+type Unfinished struct {
+	Others int    // pending or running, except the held one
+	Held   string // the run that waits for the others; "" for none
+}
+
+// IsBusy reports whether a run of the job has not ended.
+func (u Unfinished) IsBusy() bool { return u.Others > 0 || u.Held != "" }
 
 // Rerun queues another run of the job of a run, with the current configuration of the
 // job. It requires MEMBER or higher.
@@ -51,9 +89,9 @@ func (s *Service) Rerun(ctx context.Context, caller accounts.Caller, id string) 
 		if job.Deleted {
 			return Run{}, fault.New(fault.JobDeleted, "The job %q of this run was deleted, so it cannot run again.", job.Key)
 		}
-		run := job.newRun(Rerun, tx.Now())
+		run, err := job.queued(ctx, tx, Rerun)
 		run.RerunOf = &id
-		return run, nil
+		return run, err
 	})
 }
 
@@ -85,7 +123,7 @@ func (s *Service) queue(ctx context.Context, caller accounts.Caller, newRun func
 // newRun returns a pending run of a job.
 func (o Origin) newRun(trigger Trigger, now time.Time) Run {
 	return Run{ID: newID(), Account: o.Account, JobUID: o.UID, JobKey: o.Key, Lane: o.Lane,
-		Trigger: trigger, Status: Pending, CreatedAt: now}
+		Trigger: trigger, Attempt: 1, Status: Pending, CreatedAt: now}
 }
 
 // Run returns the run of a firing.

@@ -17,37 +17,52 @@ const Now = "now"
 // nil.
 type timetable struct {
 	instant *time.Time
-	cron    *cron.Schedule
+	cron    *cron.Zoned
 }
 
 // maxLateness is how far in the past an instant may be: clocks differ and requests
 // take a moment.
 const maxLateness = time.Minute
 
-// readSchedule parses a schedule, or returns the rule that it breaks. instant is
+// Instant is a schedule parsed as a date and time.
+type Instant struct {
+	At time.Time
+	// Local says that the text has no offset: At is the local time of the job's zone, given in UTC.
+	Local bool
+}
+
+// in returns the instant as it is in a zone.
+func (i Instant) in(zone *time.Location) time.Time {
+	if !i.Local {
+		return i.At
+	}
+	return cron.FirstAt(i.At, zone)
+}
+
+// readSchedule parses a schedule of a zone, or returns the rule that it breaks. instant is
 // the schedule parsed as a date and time, if it is one.
-func readSchedule(text string, instant *time.Time) (times timetable, broken string) {
+func readSchedule(text string, instant *Instant, zone *time.Location) (times timetable, broken string) {
 	if text == "" {
 		return timetable{}, "is required: a date and time, five cron fields, or now"
 	}
-	times, err := readTimetable(text, instant)
+	times, err := readTimetable(text, instant, zone)
 	if err != nil {
 		return timetable{}, "must be a date and time such as 2030-01-31T08:00:00Z, five cron fields, or now: " + err.Error()
 	}
 	return times, ""
 }
 
-func readTimetable(text string, instant *time.Time) (timetable, error) {
+func readTimetable(text string, instant *Instant, zone *time.Location) (timetable, error) {
 	switch {
 	case strings.EqualFold(text, Now):
 		return timetable{}, nil
-	case instant != nil:
-		return timetable{instant: instant}, nil
+	case instant != nil && instant.in(zone).Year() <= 9999: // later, it has no RFC 3339 form in UTC
+		return timetable{instant: new(instant.in(zone))}, nil
 	case datePattern.MatchString(text):
 		return timetable{}, errors.New(dateProblem(text))
 	}
 	schedule, err := cron.Parse(text)
-	return timetable{cron: &schedule}, err
+	return timetable{cron: new(schedule.In(zone))}, err
 }
 
 // datePattern matches texts that look like a date. It matches no cron expression.
@@ -93,6 +108,7 @@ func (t timetable) isOver(now time.Time) bool {
 // Origin is the part of a job that its runs need.
 type Origin struct {
 	Account, UID, Key, Lane string
+	Overlap                 Overlap
 	Deleted                 bool
 }
 
@@ -101,7 +117,17 @@ type Due struct {
 	Origin
 
 	Schedule    string
+	Timezone    *string
 	ScheduledAt time.Time
+}
+
+// cron returns the cron expression of a recurring job in its zone, or false for a one-off.
+func (d Due) cron(zones *Zones) (cron.Zoned, bool) {
+	fires, err := cron.Parse(d.Schedule)
+	if err != nil { // only recurrences are cron expressions
+		return cron.Zoned{}, false
+	}
+	return fires.In(zones.Load(d.Timezone)), true
 }
 
 // Firing is a due job with the instant that it fires for and the next instant. Next
@@ -115,10 +141,10 @@ type Firing struct {
 
 // Fire returns the firing of a due job. If several instants were missed, it fires for
 // the latest only.
-func (d Due) Fire(now time.Time) Firing {
+func (d Due) Fire(now time.Time, zones *Zones) Firing {
 	firing := Firing{Due: d, ScheduledFor: d.ScheduledAt}
-	fires, err := cron.Parse(d.Schedule)
-	if err != nil { // a one-off: only recurrences are cron expressions
+	fires, recurs := d.cron(zones)
+	if !recurs {
 		return firing
 	}
 	if last, found := fires.Latest(now); found && last.After(d.ScheduledAt) {
@@ -139,9 +165,9 @@ type Sooner struct {
 
 // Earlier returns the next instant of a recurring job if it is before the stored one,
 // or nil. That happens after a clock was ahead and was set back.
-func (d Due) Earlier(now time.Time) *time.Time {
-	fires, err := cron.Parse(d.Schedule)
-	if err != nil {
+func (d Due) Earlier(now time.Time, zones *Zones) *time.Time {
+	fires, recurs := d.cron(zones)
+	if !recurs {
 		return nil
 	}
 	next, found := fires.Next(now)

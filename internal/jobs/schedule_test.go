@@ -24,7 +24,7 @@ func TestDue_Fire(t *testing.T) {
 			t.Parallel()
 			due := Due{Schedule: c.schedule, ScheduledAt: at(t, c.due)}
 			due.Key = "job"
-			firing := due.Fire(at(t, c.now))
+			firing := due.Fire(at(t, c.now), nil)
 			if !firing.ScheduledFor.Equal(at(t, c.wantFor)) || firing.Key != "job" {
 				t.Errorf("it fires for %s, want %s", firing.ScheduledFor, c.wantFor)
 			}
@@ -41,14 +41,14 @@ func TestDue_FireLeavesNothingDue(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		schedule := rapid.SampledFrom([]string{"* * * * *", "*/7 * * * *", "5 4 * * 1-5", "0 0 1 * *", "30 2 29 2 *"}).Draw(t, "schedule")
-		times, err := readTimetable(schedule, nil)
+		times, err := readTimetable(schedule, nil, time.UTC)
 		if err != nil {
 			t.Fatal(err)
 		}
 		began := time.Unix(rapid.Int64Range(1_700_000_000, 2_000_000_000).Draw(t, "began"), 0).UTC()
 		due := times.first(began)
 		now := due.Add(time.Duration(rapid.Int64Range(0, int64(400*24*time.Hour)).Draw(t, "late")))
-		firing := Due{Schedule: schedule, ScheduledAt: due}.Fire(now)
+		firing := Due{Schedule: schedule, ScheduledAt: due}.Fire(now, nil)
 		if firing.ScheduledFor.Before(due) || firing.ScheduledFor.After(now) || firing.Next == nil || !firing.Next.After(now) {
 			t.Fatalf("due at %s, at %s it fires for %s and then at %v", due, now, firing.ScheduledFor, firing.Next)
 		}
@@ -63,7 +63,7 @@ func TestFiring_Run(t *testing.T) {
 	now := at(t, "2030-01-01T00:05:01Z")
 	due := Due{Schedule: "* * * * *", ScheduledAt: at(t, "2030-01-01T00:05:00Z")}
 	due.Account, due.UID, due.Key, due.Lane = "a", "u", "k", "a:h"
-	firing := due.Fire(now)
+	firing := due.Fire(now, nil)
 	run := firing.Run(now)
 	if run.Account != "a" || run.JobUID != "u" || run.JobKey != "k" || run.Lane != "a:h" || run.Trigger != OnSchedule || run.Status != Pending ||
 		!run.CreatedAt.Equal(now) || run.ScheduledFor == nil || !run.ScheduledFor.Equal(firing.ScheduledFor) || run.ID == "" {

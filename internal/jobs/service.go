@@ -25,6 +25,7 @@ type Filter struct {
 	Search     string
 	Enabled    optional.Value[bool]
 	LastStatus Status // of the newest run
+	Health     HealthState
 }
 
 // RunFilter selects runs. Zero members do not filter.
@@ -51,6 +52,8 @@ type ReadTx interface {
 	FinishedRuns(ctx context.Context, job Job, from time.Time) ([]RunCount, error)
 	// RunHours counts the newest runs of an account that were queued from an instant on, up to a limit.
 	RunHours(ctx context.Context, account string, from time.Time, limit int) ([]HourCount, error)
+	// SkippedInstants counts the instants from a day on that made no run, by day as YYYY-MM-DD.
+	SkippedInstants(ctx context.Context, job Job, from time.Time) (map[string]int, error)
 	// PendingRuns counts the pending runs of accounts, each up to a limit.
 	PendingRuns(ctx context.Context, accounts []string, limit int) (map[string]int, error)
 	// PendingAccounts returns the next accounts after one that have pending runs.
@@ -72,8 +75,14 @@ type Tx interface {
 	JobToRun(ctx context.Context, account, key string) (Origin, error)
 	// JobOfRun is like JobToRun for the job of a run. The job may be deleted.
 	JobOfRun(ctx context.Context, account, run string) (Origin, error)
+	// LockJob keeps others from queueing runs of a job whose runs must not overlap.
+	LockJob(ctx context.Context, uid string) error
+	// UnfinishedRuns returns what is known of the unfinished runs of jobs, by UID.
+	UnfinishedRuns(ctx context.Context, jobs []Origin) (map[string]Unfinished, error)
 	InsertJob(ctx context.Context, job Job) error
 	UpdateJob(ctx context.Context, job Job) error
+	// CancelAttempts cancels the pending further attempts of a job and returns their number.
+	CancelAttempts(ctx context.Context, job Job, at time.Time) (canceled int, err error)
 	// InsertJobRequest stores the configuration of a job.
 	InsertJobRequest(ctx context.Context, job Job) error
 	// DeleteJob marks a job deleted, cancels its pending runs and returns their number.
@@ -131,6 +140,7 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 func (s *Service) create(ctx context.Context, tx Tx, caller accounts.Caller, job Job, times timetable, draft *Draft) (Job, error) {
 	job.UID, job.RequestID, job.Version = newID(), newID(), 1
 	job.CreatedAt, job.UpdatedAt = tx.Now(), tx.Now()
+	job.Health = Health{}.Resume(tx.Now())
 	if err := s.checkNew(ctx, tx, draft, &job, times); err != nil {
 		return Job{}, err
 	}
@@ -161,6 +171,7 @@ func (s *Service) checkNew(ctx context.Context, tx Tx, draft *Draft, job *Job, t
 		return err
 	}
 	reschedule(Job{}, job, times, tx.Now())
+	job.settleHealth(true)
 	return s.countEnabled(ctx, tx, Job{}, *job)
 }
 
@@ -204,7 +215,7 @@ func (s *Service) replace(
 	return changes.Replace(ctx, tx, accounts.Target(ctx, caller, Kind, wanted.Key, match, tx.JobToChange), func(before Job) (Job, error) {
 		after := wanted
 		after.UID, after.RequestID, after.CreatedAt = before.UID, before.RequestID, before.CreatedAt
-		after.LastRun, after.SkippedAt = before.LastRun, before.SkippedAt
+		after.LastRun, after.SkippedAt, after.Health = before.LastRun, before.SkippedAt, before.Health
 		after.UpdatedAt, after.Version = tx.Now(), before.Version+1
 		if !after.Configuration.Equal(before.Configuration) {
 			after.RequestID = newID()
@@ -224,7 +235,18 @@ func (s *Service) settle(ctx context.Context, tx Tx, draft *Draft, before Job, a
 		return err
 	}
 	reschedule(before, after, times, tx.Now())
+	after.settleHealth(before.Enabled)
 	return nil
+}
+
+// settleHealth pauses the health of a job that a write disables, and resumes that of one that a write enables.
+func (j *Job) settleHealth(wasEnabled bool) {
+	switch {
+	case !j.Enabled:
+		j.Health = j.Health.Pause(j.UpdatedAt)
+	case !wasEnabled:
+		j.Health = j.Health.Resume(j.UpdatedAt)
+	}
 }
 
 // store writes a changed job, its new configuration and the number of enabled jobs.
@@ -238,12 +260,25 @@ func (s *Service) store(ctx context.Context, tx Tx, before, after Job) error {
 		}
 	}
 	s.wakeFor(tx, after)
+	canceled, err := tx.CancelAttempts(ctx, after, tx.Now())
+	if err != nil {
+		return err
+	}
+	tx.AfterCommit(func() { s.Canceled(canceled) })
 	return tx.UpdateJob(ctx, after)
 }
 
 // keepsTime reports whether a change does not affect the time of the next run.
 func keepsTime(before, after Job) bool {
-	return before.Enabled && after.Enabled && before.Schedule == after.Schedule
+	return before.Enabled && after.Enabled && before.Schedule == after.Schedule && equal(before.Timezone, after.Timezone)
+}
+
+// equal reports whether two optional values are the same.
+func equal[T comparable](a, b *T) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
 }
 
 // reschedule sets when a new or changed job fires next.

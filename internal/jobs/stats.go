@@ -31,6 +31,7 @@ type DayStats struct {
 	Succeeded int    `json:"succeeded"`
 	Failed    int    `json:"failed"`
 	Canceled  int    `json:"canceled"`
+	Skipped   int    `json:"skipped"` // instants that made no run
 	P50       *int64 `json:"p50_ms"`
 	P95       *int64 `json:"p95_ms"`
 	Max       *int64 `json:"max_ms"`
@@ -46,12 +47,16 @@ func (s *Service) Stats(ctx context.Context, caller accounts.Caller, key string,
 		today := tx.Now().UTC().Truncate(24 * time.Hour)
 		from := today.AddDate(0, 0, 1-days)
 		counts, err := tx.FinishedRuns(ctx, job, from)
-		return summarize(counts, from, days), err
+		if err != nil {
+			return Stats{}, err
+		}
+		skipped, err := tx.SkippedInstants(ctx, job, from)
+		return summarize(counts, skipped, from, days), err
 	})
 }
 
-// summarize returns one entry for each day from a day on.
-func summarize(counts []RunCount, from time.Time, days int) Stats {
+// summarize returns one entry for each day from a day on. skipped is by day.
+func summarize(counts []RunCount, skipped map[string]int, from time.Time, days int) Stats {
 	byDay := map[time.Time][]RunCount{}
 	for _, count := range counts {
 		byDay[count.Day] = append(byDay[count.Day], count)
@@ -60,6 +65,7 @@ func summarize(counts []RunCount, from time.Time, days int) Stats {
 	for i := range days {
 		day := from.AddDate(0, 0, i)
 		stats.Days[i] = summarizeDay(day, byDay[day])
+		stats.Days[i].Skipped = skipped[stats.Days[i].Date]
 	}
 	return stats
 }

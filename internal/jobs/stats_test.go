@@ -19,11 +19,11 @@ func TestStats_Summarize(t *testing.T) {
 	want := []DayStats{
 		{Date: "2030-02-26"},
 		{Date: "2030-02-27", Succeeded: 19, Failed: 3, Canceled: 7, P50: new(int64(30)), P95: new(int64(30)), Max: new(int64(900))},
-		{Date: "2030-02-28"},
+		{Date: "2030-02-28", Skipped: 7},
 		{Date: "2030-03-01", Succeeded: 1, P50: new(int64(0)), P95: new(int64(0)), Max: new(int64(0))},
 		{Date: "2030-03-02", Failed: 1},
 	}
-	if difference := cmp.Diff(want, summarize(counts, day.AddDate(0, 0, -1), 5).Days); difference != "" {
+	if difference := cmp.Diff(want, summarize(counts, map[string]int{"2030-02-28": 7}, day.AddDate(0, 0, -1), 5).Days); difference != "" {
 		t.Errorf("want (-), got (+):\n%s", difference)
 	}
 }

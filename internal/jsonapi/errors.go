@@ -29,6 +29,7 @@ func meaningOf(code fault.Code) meaning {
 		{fault.MethodNotAllowed, http.StatusMethodNotAllowed, "Method not allowed"},
 		{fault.AlreadyExists, http.StatusConflict, "Already exists"},
 		{fault.RunFinished, http.StatusConflict, "Run has finished"},
+		{fault.AlreadyRunning, http.StatusConflict, "Already running"},
 		{fault.JobDeleted, http.StatusConflict, "Job was deleted"},
 		{fault.EnvironmentProtected, http.StatusConflict, "Environment is protected"},
 		{fault.FlagDemotion, http.StatusConflict, "Flag cannot be demoted"},

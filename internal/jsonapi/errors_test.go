@@ -29,6 +29,7 @@ func TestErrors_StatusOfEachCode(t *testing.T) {
 		fault.MethodNotAllowed:     {405, "Method not allowed"},
 		fault.AlreadyExists:        {409, "Already exists"},
 		fault.RunFinished:          {409, "Run has finished"},
+		fault.AlreadyRunning:       {409, "Already running"},
 		fault.JobDeleted:           {409, "Job was deleted"},
 		fault.EnvironmentProtected: {409, "Environment is protected"},
 		fault.VersionMismatch:      {412, "Version mismatch"},

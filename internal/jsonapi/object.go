@@ -254,6 +254,12 @@ func ParseTime(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
+// HasOffset reports whether a text that ParseTime accepts has an offset.
+func HasOffset(text string) bool {
+	_, clock, _ := strings.Cut(strings.ToUpper(text), "T")
+	return strings.ContainsAny(clock, "Z+-")
+}
+
 // isOffset reports whether the offset of a parsed time is valid. It is needed because Parse
 // accepts 24 hours and 60 minutes.
 func isOffset(text string) bool {

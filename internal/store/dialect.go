@@ -21,7 +21,8 @@ type dialect struct {
 	// forUpdate ends a SELECT and locks its row against changes until the transaction
 	// ends; forKeyShare locks it against deletion only. Deletes and forUpdate wait
 	// for forKeyShare; plain updates and skipChanging do not.
-	forUpdate, forKeyShare string
+	// forNoKeyUpdate locks it against plain updates as well, but not against forKeyShare.
+	forUpdate, forKeyShare, forNoKeyUpdate string
 	// skipLocked skips every row that others have locked; skipChanging still takes rows under forKeyShare.
 	skipLocked, skipChanging string
 	// firstOf returns a query for the rows of a table whose ids the query ids
@@ -61,20 +62,21 @@ func sqliteDialect() dialect {
 
 func postgresDialect() dialect {
 	return dialect{
-		name:         "postgres",
-		lockSchema:   `SELECT 1 FROM schema_lock WHERE id = 1 FOR UPDATE`,
-		among:        `= ANY(CAST($2 AS text[]))`,
-		texts:        func(list []string) any { return list },
-		oneOf:        func(query string) string { return `= ANY(ARRAY(` + query + `))` },
-		place:        func(number int) string { return "$" + strconv.Itoa(number) },
-		byKeys:       oneByOne,
-		rowsOf:       arraysOf,
-		pieces:       func(rows [][]any) iter.Seq[[][]any] { return slices.Chunk(rows, 1000) },
-		forUpdate:    ` FOR UPDATE OF jobs`,
-		forKeyShare:  ` FOR KEY SHARE`,
-		skipLocked:   ` FOR UPDATE SKIP LOCKED`,
-		skipChanging: ` FOR NO KEY UPDATE SKIP LOCKED`,
-		notifyRun:    `SELECT pg_notify('` + runsChannel + `', $1)`,
+		name:           "postgres",
+		lockSchema:     `SELECT 1 FROM schema_lock WHERE id = 1 FOR UPDATE`,
+		among:          `= ANY(CAST($2 AS text[]))`,
+		texts:          func(list []string) any { return list },
+		oneOf:          func(query string) string { return `= ANY(ARRAY(` + query + `))` },
+		place:          func(number int) string { return "$" + strconv.Itoa(number) },
+		byKeys:         oneByOne,
+		rowsOf:         arraysOf,
+		pieces:         func(rows [][]any) iter.Seq[[][]any] { return slices.Chunk(rows, 1000) },
+		forUpdate:      ` FOR UPDATE OF jobs`,
+		forKeyShare:    ` FOR KEY SHARE`,
+		forNoKeyUpdate: ` FOR NO KEY UPDATE`,
+		skipLocked:     ` FOR UPDATE SKIP LOCKED`,
+		skipChanging:   ` FOR NO KEY UPDATE SKIP LOCKED`,
+		notifyRun:      `SELECT pg_notify('` + runsChannel + `', $1)`,
 		firstOf: func(columns, table, ids string) string {
 			return `SELECT ` + columns + ` FROM unnest(CAST($2 AS text[])) AS listed (value)
 				CROSS JOIN LATERAL (` + ids + `) AS chosen (chosen_id) JOIN ` + table + ` ON id = chosen_id`

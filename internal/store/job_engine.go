@@ -25,22 +25,67 @@ func (db *DB) Worker() WorkerStore {
 	return WorkerStore{NewTransactions(db, func(tx *ReadTx) worker.ReadTx { return tx }, func(tx *Tx) worker.Tx { return tx }).ForLoops()}
 }
 
-// NextDue returns when the next job fires, or nil if no job is scheduled.
-func (tx *ReadTx) NextDue(ctx context.Context) (*time.Time, error) {
-	return scalar(ctx, tx.conn, func(r row) (at *time.Time, err error) {
-		err = r.Scan(asTimeOrNull(&at))
-		return at, err
-	}, `SELECT min(next_run_at) FROM jobs WHERE next_run_at IS NOT NULL`)
+// Agenda returns what the scheduler has to do next, with one statement.
+func (tx *ReadTx) Agenda(ctx context.Context) (scheduler.Agenda, error) {
+	return scalar(ctx, tx.conn, func(r row) (agenda scheduler.Agenda, err error) {
+		err = r.Scan(asTimeOrNull(&agenda.Fire), asTimeOrNull(&agenda.Release), asTimeOrNull(&agenda.Late), &agenda.Held)
+		return agenda, err
+	}, `SELECT (SELECT min(next_run_at) FROM jobs WHERE next_run_at IS NOT NULL),
+		(SELECT min(not_before) FROM runs WHERE status = 'PENDING' AND lane = '`+jobs.LaterLane+`'),
+		(SELECT min(late_at) FROM jobs WHERE late_at IS NOT NULL),
+		EXISTS (SELECT 1 FROM runs WHERE status = 'PENDING' AND lane = '`+jobs.HeldLane+`')`)
+}
+
+// ReleaseLater makes attempts claimable whose time has come, and returns their number.
+func (tx *Tx) ReleaseLater(ctx context.Context, limit int) (int, error) {
+	return tx.affect(ctx, `UPDATE runs SET lane = jobs.lane FROM jobs WHERE jobs.uid = runs.job_uid AND runs.id `+tx.dialect.oneOf(`SELECT id FROM runs
+		WHERE status = 'PENDING' AND lane = '`+jobs.LaterLane+`' AND not_before <= $1 ORDER BY not_before LIMIT $2`+tx.dialect.skipLocked), micros(tx.now), limit)
+}
+
+// ReleaseHeld makes held runs claimable whose job has no other unfinished run, and returns their number.
+func (tx *Tx) ReleaseHeld(ctx context.Context, limit int) (int, error) {
+	waiting, err := all(ctx, tx.conn, scanString, `SELECT job_uid FROM runs WHERE status = 'PENDING' AND lane = '`+jobs.HeldLane+`' ORDER BY lane, id LIMIT $1`, limit)
+	if err != nil || len(waiting) == 0 {
+		return 0, err
+	}
+	origins, err := all(ctx, tx.conn, scanOrigin, `SELECT account_id, uid, key, lane, overlap, deleted_at FROM jobs WHERE $1 = '' AND uid `+tx.dialect.among+tx.dialect.skipChanging,
+		"", tx.dialect.texts(waiting))
+	if err != nil {
+		return 0, err
+	}
+	unfinished, err := tx.UnfinishedRuns(ctx, origins)
+	if err != nil {
+		return 0, err
+	}
+	var rows [][]any
+	for _, origin := range origins {
+		if now := unfinished[origin.UID]; now.Held != "" && (now.Others == 0 || origin.Overlap != jobs.OverlapWait) {
+			rows = append(rows, []any{now.Held, origin.Lane})
+		}
+	}
+	released, err := updates(ctx, tx, `UPDATE runs SET lane = v.column2`, `WHERE runs.id = v.column1 AND runs.status = 'PENDING' RETURNING runs.id`, []string{"text", "text"}, rows)
+	return len(released), err
+}
+
+// ReplaceHeld cancels held runs because a newer instant of their job has come, and returns their number.
+func (tx *Tx) ReplaceHeld(ctx context.Context, runs []string) (int, error) {
+	rows := make([][]any, len(runs))
+	for i, run := range runs {
+		rows[i] = []any{run, micros(tx.now)}
+	}
+	replaced, err := updates(ctx, tx, `UPDATE runs SET status = 'CANCELED', error = 'The run waited for an earlier one until the next instant came, whose run replaced it.',
+		finished_at = `+notBeforeQueued("v.column2"), `WHERE runs.id = v.column1 AND runs.status = 'PENDING' RETURNING runs.id`, []string{"text", "bigint"}, rows)
+	return len(replaced), err
 }
 
 // DueJobs locks and returns due jobs, oldest first. It skips jobs that others have locked.
 func (tx *Tx) DueJobs(ctx context.Context, at time.Time, limit int) ([]jobs.Due, error) {
-	return all(ctx, tx.conn, scanDue, `SELECT account_id, uid, key, lane, schedule, next_run_at FROM jobs
+	return all(ctx, tx.conn, scanDue, `SELECT account_id, uid, key, lane, overlap, schedule, timezone, next_run_at FROM jobs
 		WHERE next_run_at IS NOT NULL AND next_run_at <= $1 ORDER BY next_run_at LIMIT $2`+tx.dialect.skipChanging, micros(at), limit)
 }
 
 func scanDue(r row) (due jobs.Due, err error) {
-	err = r.Scan(&due.Account, &due.UID, &due.Key, &due.Lane, &due.Schedule, asTime(&due.ScheduledAt))
+	err = r.Scan(&due.Account, &due.UID, &due.Key, &due.Lane, &due.Overlap, &due.Schedule, &due.Timezone, asTime(&due.ScheduledAt))
 	return due, err
 }
 
@@ -61,13 +106,20 @@ func (tx *Tx) SkipJobs(ctx context.Context, skipped []jobs.Firing) error {
 	for i, firing := range skipped {
 		rows[i] = []any{firing.UID, micros(firing.ScheduledFor)}
 	}
-	_, err := updates(ctx, tx, `UPDATE jobs SET skipped_at = v.column2`, `WHERE jobs.uid = v.column1 RETURNING jobs.uid`, []string{"text", "bigint"}, rows)
-	return err
+	if _, err := updates(ctx, tx, `UPDATE jobs SET skipped_at = v.column2`, `WHERE jobs.uid = v.column1 RETURNING jobs.uid`, []string{"text", "bigint"}, rows); err != nil {
+		return err
+	}
+	days := make([][]any, len(skipped))
+	for i, firing := range skipped {
+		days[i] = []any{firing.UID, firing.ScheduledFor.UTC().Format(time.DateOnly), 1}
+	}
+	return inserts(ctx, tx, `INSERT INTO job_skips (job_uid, day, skipped) VALUES`,
+		`ON CONFLICT (job_uid, day) DO UPDATE SET skipped = job_skips.skipped + excluded.skipped`, days)
 }
 
 // Upcoming returns jobs that fire later than at, ordered by UID and starting after the given UID.
 func (tx *ReadTx) Upcoming(ctx context.Context, at time.Time, after string, limit int) ([]jobs.Due, error) {
-	return all(ctx, tx.conn, scanDue, `SELECT account_id, uid, key, lane, schedule, next_run_at FROM jobs
+	return all(ctx, tx.conn, scanDue, `SELECT account_id, uid, key, lane, overlap, schedule, timezone, next_run_at FROM jobs
 		WHERE uid > $2 AND next_run_at > $1 ORDER BY uid LIMIT $3`, micros(at), after, limit)
 }
 
@@ -139,8 +191,12 @@ func scanClaim(r row) (claim worker.Claim, err error) {
 
 // RefuseRuns fails the oldest pending runs of a lane because the quota is used up, and returns their number.
 func (tx *Tx) RefuseRuns(ctx context.Context, lane, detail string, limit int) (int, error) {
-	return tx.affect(ctx, `UPDATE runs SET status = 'FAILED', failure_reason = 'QUOTA_EXCEEDED', error = $3, finished_at = `+notBeforeQueued("$4")+`
-		WHERE id `+tx.nextOfLane(), lane, limit, detail, micros(tx.now))
+	refused, err := all(ctx, tx.conn, scanString, `UPDATE runs SET status = 'FAILED', failure_reason = 'QUOTA_EXCEEDED', error = $3, finished_at = `+notBeforeQueued("$4")+`
+		WHERE id `+tx.nextOfLane()+` RETURNING id`, lane, limit, detail, micros(tx.now))
+	if err != nil {
+		return 0, err
+	}
+	return len(refused), tx.settle(ctx, refused)
 }
 
 // Configurations maps the request ids of claims to job configurations. A configuration that cannot be unsealed is
@@ -219,19 +275,23 @@ func (p packedOutcomes) result(outcome worker.Outcome) (*string, error) {
 }
 
 func (tx *Tx) finishRuns(ctx context.Context, packed packedOutcomes) ([]string, error) {
-	owned, err := updates(ctx, tx, `UPDATE runs SET status = v.column2, failure_reason = v.column3, error = v.column4, result = v.column5,
-		finished_at = v.column6`, `WHERE runs.id = v.column1 AND runs.status = 'RUNNING' AND runs.lease = v.column7 RETURNING runs.id`,
+	marked, err := updates(ctx, tx, `UPDATE runs SET status = v.column2, failure_reason = v.column3, error = v.column4, result = v.column5,
+		finished_at = v.column6`, `WHERE runs.id = v.column1 AND runs.status = 'RUNNING' AND runs.lease = v.column7 RETURNING runs.id || `+isNoted,
 		[]string{"text", "text", "text", "text", "text", "bigint", "text"}, packed.runs)
 	if err != nil {
 		return nil, err
 	}
+	owned, attention := unnoted(marked)
 	var bodies [][]any
 	for _, run := range owned {
 		if body, large := packed.bodies[run]; large {
 			bodies = append(bodies, body)
 		}
 	}
-	return owned, inserts(ctx, tx, `INSERT INTO run_bodies (run_id, encoding, body) VALUES`, ``, bodies)
+	if err := inserts(ctx, tx, `INSERT INTO run_bodies (run_id, encoding, body) VALUES`, ``, bodies); err != nil {
+		return nil, err
+	}
+	return owned, tx.settle(ctx, attention)
 }
 
 // Beat records a node's heartbeat. The counter starts at the current time, so that a node that was given up and comes
@@ -280,8 +340,12 @@ func (tx *Tx) PutBack(ctx context.Context, run, lease string) (bool, error) {
 
 // LoseRuns fails the running runs of a worker that is gone.
 func (tx *Tx) LoseRuns(ctx context.Context, lease, detail string) (int, error) {
-	return tx.affect(ctx, `UPDATE runs SET status = 'FAILED', failure_reason = 'WORKER_LOST', error = $2, finished_at = $3
-		WHERE status = 'RUNNING' AND lease = $1`, lease, detail, micros(tx.now))
+	lost, err := all(ctx, tx.conn, scanString, `UPDATE runs SET status = 'FAILED', failure_reason = 'WORKER_LOST', error = $2, finished_at = $3
+		WHERE status = 'RUNNING' AND lease = $1 RETURNING id`, lease, detail, micros(tx.now))
+	if err != nil {
+		return 0, err
+	}
+	return len(lost), tx.settle(ctx, lost)
 }
 
 // Owned returns the running runs of a worker.

@@ -15,11 +15,12 @@ const isLastRun = `runs.job_uid = jobs.uid AND runs.id = (SELECT r.id FROM runs 
 
 // lastRunsQuery is completed by a list of job UIDs. finishedRunsQuery reads one job.
 const (
-	lastRunsQuery = `SELECT uid, runs.id, status, failure_reason, trigger, started_at, finished_at FROM jobs JOIN runs ON ` + isLastRun + `
+	lastRunsQuery = `SELECT uid, runs.id, status, failure_reason, trigger, started_at, finished_at,
+		CASE WHEN status = 'SUCCEEDED' THEN finished_at WHEN failures > 0 THEN NULL ELSE ` + lastSuccess + ` END FROM jobs JOIN runs ON ` + isLastRun + `
 		WHERE jobs.account_id = $1 AND uid `
 	finishedRunsQuery = `SELECT created_at / 86400000000 AS day, status, (finished_at - started_at) / 1000 AS took, count(*)
 		FROM runs WHERE account_id = $1 AND job_key = $2 AND job_uid = $3 AND id >= $4 AND created_at >= $5
-		AND status IN ('SUCCEEDED', 'FAILED', 'CANCELED') GROUP BY day, status, took`
+		AND status IN ('SUCCEEDED', 'FAILED', 'CANCELED') AND retried = FALSE GROUP BY day, status, took`
 	// runHoursQuery has a limit, because an account may have millions of runs a day. Its range makes PostgreSQL use the
 	// account's index, as in pendingRunsQuery.
 	runHoursQuery = `SELECT created_at / 3600000000 AS hour, status, count(*) FROM (SELECT created_at, status FROM runs
@@ -34,10 +35,12 @@ func (tx *ReadTx) addLastRuns(ctx context.Context, account string, list []jobs.J
 	}
 	_, err := among(ctx, tx, func(r row) (uid string, err error) {
 		var last jobs.LastRun
-		if err := r.Scan(&uid, &last.ID, &last.Status, &last.Reason, &last.Trigger, asTimeOrNull(&last.StartedAt), asTimeOrNull(&last.FinishedAt)); err != nil {
+		var success *time.Time
+		if err := r.Scan(&uid, &last.ID, &last.Status, &last.Reason, &last.Trigger, asTimeOrNull(&last.StartedAt), asTimeOrNull(&last.FinishedAt), asTimeOrNull(&success)); err != nil {
 			return "", err
 		}
-		list[places[uid]].LastRun = &last
+		job := &list[places[uid]]
+		job.LastRun, job.Health.LastSuccessAt = &last, later(job.Health.LastSuccessAt, success)
 		return uid, nil
 	}, lastRunsQuery, account, uids)
 	return err
@@ -59,7 +62,7 @@ func (tx *ReadTx) PendingRuns(ctx context.Context, accounts []string, limit int)
 // an instant, and counts them. It skips runs that others have locked.
 func (tx *Tx) ExpireRuns(ctx context.Context, account string, before time.Time, detail string, limit int) (int, error) {
 	oldest := tx.dialect.oneOf(`SELECT id FROM runs WHERE status = 'PENDING' AND account_id >= $1 AND account_id <= $1 AND id < $2 AND created_at < $3
-		ORDER BY account_id, id LIMIT $4` + tx.dialect.skipLocked)
+		AND (not_before IS NULL OR not_before < $3) ORDER BY account_id, id LIMIT $4` + tx.dialect.skipLocked)
 	return tx.affect(ctx, `UPDATE runs SET status = 'CANCELED', error = $5, finished_at = `+notBeforeQueued("$6")+` WHERE id `+oldest,
 		account, firstID(before.Add(idSlack)), micros(before), limit, detail, micros(tx.now))
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -17,15 +18,21 @@ func (db *DB) Jobs() Transactions[jobs.ReadTx, jobs.Tx] {
 
 const (
 	jobTables  = `jobs JOIN job_requests ON job_requests.id = jobs.request_id`
-	jobColumns = `jobs.account_id, uid, key, name, description, enabled, schedule, request_id, job_requests.sealed, version, next_run_at, skipped_at,
-	jobs.created_at, updated_at, deleted_at`
+	jobColumns = `jobs.account_id, uid, key, name, description, enabled, schedule, timezone, overlap, retry, alerts, request_id, job_requests.sealed, version, next_run_at, skipped_at,
+	jobs.created_at, updated_at, deleted_at, ` + healthColumns
+	healthColumns = `health, COALESCE(health_since, jobs.created_at), failures, successes, last_success_at, late_for`
 )
 
 func (tx *ReadTx) scanJob(r row) (jobs.Job, error) {
 	job := jobs.Job{Type: jobs.HTTP, Concurrency: jobs.Allow}
 	var hidden []byte
-	err := r.Scan(&job.Account, &job.UID, &job.Key, &job.Name, &job.Description, &job.Enabled, &job.Schedule, &job.RequestID, &hidden, &job.Version,
-		asTimeOrNull(&job.NextRunAt), asTimeOrNull(&job.SkippedAt), asTime(&job.CreatedAt), asTime(&job.UpdatedAt), asTimeOrNull(&job.DeletedAt))
+	var policies storedPolicies
+	err := r.Scan(append([]any{&job.Account, &job.UID, &job.Key, &job.Name, &job.Description, &job.Enabled, &job.Schedule, &job.Timezone, &job.Overlap, &policies.retry, &policies.alerts, &job.RequestID, &hidden,
+		&job.Version, asTimeOrNull(&job.NextRunAt), asTimeOrNull(&job.SkippedAt), asTime(&job.CreatedAt), asTime(&job.UpdatedAt), asTimeOrNull(&job.DeletedAt)},
+		intoHealth(&job.Health)...)...)
+	if err == nil {
+		err = policies.read(&job.Retry, &job.Alerts)
+	}
 	if err == nil {
 		job.Configuration, err = tx.unsealConfiguration(job.RequestID, hidden)
 	}
@@ -58,7 +65,7 @@ func (tx *ReadTx) job(ctx context.Context, account, key, lock string) (jobs.Job,
 // a wait for the lock, PostgreSQL would combine the new row of the job with old rows of that table.
 func (tx *Tx) JobToRun(ctx context.Context, account, key string) (jobs.Origin, error) {
 	return one(ctx, tx.conn, fault.Missing(jobs.Kind, key), scanOrigin,
-		`SELECT account_id, uid, key, lane, deleted_at FROM jobs WHERE account_id = $1 AND key = $2 AND deleted_at IS NULL`+tx.dialect.forKeyShare, account, key)
+		`SELECT account_id, uid, key, lane, overlap, deleted_at FROM jobs WHERE account_id = $1 AND key = $2 AND deleted_at IS NULL`+tx.dialect.forKeyShare, account, key)
 }
 
 // JobOfRun is JobToRun for the job that a run came from, deleted or not.
@@ -69,12 +76,12 @@ func (tx *Tx) JobOfRun(ctx context.Context, account, run string) (jobs.Origin, e
 		return jobs.Origin{}, err
 	}
 	return one(ctx, tx.conn, fault.Missing(jobs.KindRun, run), scanOrigin,
-		`SELECT account_id, uid, key, lane, deleted_at FROM jobs WHERE uid = $1`+tx.dialect.forKeyShare, uid)
+		`SELECT account_id, uid, key, lane, overlap, deleted_at FROM jobs WHERE uid = $1`+tx.dialect.forKeyShare, uid)
 }
 
 func scanOrigin(r row) (origin jobs.Origin, err error) {
 	var deleted *int64
-	err = r.Scan(&origin.Account, &origin.UID, &origin.Key, &origin.Lane, &deleted)
+	err = r.Scan(&origin.Account, &origin.UID, &origin.Key, &origin.Lane, &origin.Overlap, &deleted)
 	origin.Deleted = deleted != nil
 	return origin, err
 }
@@ -87,6 +94,7 @@ func (tx *ReadTx) Jobs(ctx context.Context, account string, filter jobs.Filter, 
 	found.where("deleted_at IS NULL")
 	found.search(filter.Search)
 	found.is("enabled", filter.Enabled)
+	found.equals("health", string(filter.Health))
 	if filter.LastStatus != "" {
 		found.where(`(SELECT status FROM runs WHERE `+isLastRun+`) = ?`, string(filter.LastStatus))
 	}
@@ -102,22 +110,35 @@ func (tx *Tx) InsertJob(ctx context.Context, j jobs.Job) error {
 	if err := tx.count(ctx, j.Account, storedJobs, 1); err != nil {
 		return err
 	}
+	policies, err := writePolicies(j)
+	if err != nil {
+		return err
+	}
 	return tx.run(ctx, `INSERT INTO jobs (uid, account_id, key, name, description, enabled, schedule, request_id, lane, version, search,
-		next_run_at, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+		next_run_at, created_at, updated_at, timezone, overlap, retry, alerts, late_at, health, health_since)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
 		j.UID, j.Account, j.Key, j.Name, j.Description, j.Enabled, j.Schedule, j.RequestID, j.Lane(), j.Version,
-		searchable(j.Key, j.Name), microsOrNull(j.NextRunAt), micros(j.CreatedAt), micros(j.UpdatedAt))
+		searchable(j.Key, j.Name), microsOrNull(j.NextRunAt), micros(j.CreatedAt), micros(j.UpdatedAt), j.Timezone,
+		string(cmp.Or(j.Overlap, jobs.OverlapAllow)), policies.retry, policies.alerts, microsOrNull(j.LateCheckAt()), string(cmp.Or(j.Health.State, jobs.HealthNew)), micros(cmp.Or(j.Health.Since, j.CreatedAt)))
 }
 
 // UpdateJob writes the fields of a job that may change. Pending runs move to the
 // lane of the new destination, because they will send the new configuration.
 func (tx *Tx) UpdateJob(ctx context.Context, j jobs.Job) error {
-	if err := tx.run(ctx, `UPDATE runs SET lane = $2 WHERE job_uid = $1 AND status = 'PENDING' AND lane <> $2`, j.UID, j.Lane()); err != nil {
+	if err := tx.run(ctx, `UPDATE runs SET lane = $2 WHERE job_uid = $1 AND status = 'PENDING' AND lane <> $2 AND lane < $3`, j.UID, j.Lane(), afterAll); err != nil {
+		return err
+	}
+	policies, err := writePolicies(j)
+	if err != nil {
 		return err
 	}
 	return tx.run(ctx, `UPDATE jobs SET name = $2, description = $3, enabled = $4, schedule = $5, request_id = $6, lane = $7, version = $8,
-		search = $9, next_run_at = $10, updated_at = $11 WHERE uid = $1`,
+		search = $9, next_run_at = $10, updated_at = $11, timezone = $12, overlap = $13, retry = $14, alerts = $15, late_at = $16,
+		health = $17, health_since = $18, failures = $19, successes = $20, late_for = $21 WHERE uid = $1`,
 		j.UID, j.Name, j.Description, j.Enabled, j.Schedule, j.RequestID, j.Lane(), j.Version,
-		searchable(j.Key, j.Name), microsOrNull(j.NextRunAt), micros(j.UpdatedAt))
+		searchable(j.Key, j.Name), microsOrNull(j.NextRunAt), micros(j.UpdatedAt), j.Timezone,
+		string(cmp.Or(j.Overlap, jobs.OverlapAllow)), policies.retry, policies.alerts, microsOrNull(j.LateCheckAt()),
+		string(cmp.Or(j.Health.State, jobs.HealthNew)), micros(cmp.Or(j.Health.Since, j.CreatedAt)), j.Health.Failures, j.Health.Successes, microsOrNull(j.Health.LateFor))
 }
 
 // InsertJobRequest seals and stores a job's new configuration and corrects the count of bytes.
@@ -176,7 +197,7 @@ func (tx *ReadTx) JobConfiguration(ctx context.Context, account, id string) (job
 
 // DeleteJob marks a job deleted, cancels its pending runs and counts them.
 func (tx *Tx) DeleteJob(ctx context.Context, j jobs.Job, at time.Time) (canceled int, err error) {
-	if err := tx.run(ctx, `UPDATE jobs SET deleted_at = $2, enabled = $3, next_run_at = NULL WHERE uid = $1`, j.UID, micros(at), false); err != nil {
+	if err := tx.run(ctx, `UPDATE jobs SET deleted_at = $2, enabled = $3, next_run_at = NULL, late_at = NULL WHERE uid = $1`, j.UID, micros(at), false); err != nil {
 		return 0, err
 	}
 	freed, err := tx.supersedeRequests(ctx, j.UID)

@@ -56,7 +56,7 @@ func TestForLoops_OwnConnections(t *testing.T) {
 				return db.Worker().Read(ctx, func(ctx context.Context, tx worker.ReadTx) error { _, err := tx.Nodes(ctx); return err })
 			},
 			"the schedule": func() error {
-				return db.Scheduler().Read(ctx, func(ctx context.Context, tx scheduler.ReadTx) error { _, err := tx.NextDue(ctx); return err })
+				return db.Scheduler().Read(ctx, func(ctx context.Context, tx scheduler.ReadTx) error { _, err := tx.Agenda(ctx); return err })
 			},
 			"the feed":  func() error { _, err := changes.Source(db.FeedSource()).Heads(ctx); return err },
 			"readiness": func() error { return db.Ping(ctx) },

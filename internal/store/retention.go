@@ -88,6 +88,8 @@ func (db *DB) removeUnused(ctx context.Context, before time.Time) error {
 		`DELETE FROM job_requests WHERE id IN (SELECT id FROM job_requests WHERE superseded_at < $1 LIMIT $2) RETURNING id`,
 		`DELETE FROM jobs WHERE uid IN (SELECT uid FROM jobs WHERE deleted_at < $1
 			AND NOT EXISTS (SELECT 1 FROM job_requests r WHERE r.job_uid = jobs.uid) LIMIT $2) RETURNING uid`,
+		`DELETE FROM job_skips WHERE job_uid IN (SELECT s.job_uid FROM job_skips s WHERE $1 > 0
+			AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.uid = s.job_uid) LIMIT $2) RETURNING job_uid`,
 	} {
 		if _, err := db.removeAll(ctx, statement, micros(before)); err != nil {
 			return err

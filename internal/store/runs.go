@@ -25,7 +25,7 @@ const (
 
 const (
 	runTables  = `runs LEFT JOIN run_bodies ON run_bodies.run_id = runs.id LEFT JOIN job_requests ON job_requests.id = runs.request_id`
-	runColumns = `runs.id, account_id, runs.job_uid, job_key, lane, job_version, trigger, rerun_of, scheduled_for, status, failure_reason,
+	runColumns = `runs.id, account_id, runs.job_uid, job_key, lane, job_version, trigger, rerun_of, scheduled_for, attempt, not_before, due_at, retried, status, failure_reason,
 	error, result, run_bodies.encoding, run_bodies.body, COALESCE(request_id, ''),
 	COALESCE(job_requests.bytes, 0), runs.created_at, started_at, finished_at`
 )
@@ -42,7 +42,7 @@ func scanRun(r row) (run runRow, err error) {
 	var result, encoding *string
 	var body []byte
 	if err := r.Scan(&run.ID, &run.Account, &run.JobUID, &run.JobKey, &run.Lane, &run.JobVersion, &run.Trigger, &run.RerunOf,
-		asTimeOrNull(&run.ScheduledFor), &run.Status, &run.Reason, &run.Error, &result, &encoding, &body, &run.request, &run.size,
+		asTimeOrNull(&run.ScheduledFor), &run.Attempt, asTimeOrNull(&run.NotBefore), asTimeOrNull(&run.DueAt), &run.Retried, &run.Status, &run.Reason, &run.Error, &result, &encoding, &body, &run.request, &run.size,
 		asTime(&run.CreatedAt), asTimeOrNull(&run.StartedAt), asTimeOrNull(&run.FinishedAt)); err != nil {
 		return run, err
 	}
@@ -159,9 +159,10 @@ func (tx *Tx) InsertRuns(ctx context.Context, runs []jobs.Run) error {
 	rows := make([][]any, len(runs))
 	for i, r := range runs {
 		rows[i] = []any{r.ID, r.Account, r.JobUID, r.JobKey, r.Lane, string(r.Trigger), r.RerunOf, microsOrNull(r.ScheduledFor),
-			string(r.Status), micros(r.CreatedAt)}
+			string(r.Status), micros(r.CreatedAt), max(1, r.Attempt), microsOrNull(r.NotBefore), microsOrNull(r.DueAt)}
 	}
-	return inserts(ctx, tx, `INSERT INTO runs (id, account_id, job_uid, job_key, lane, trigger, rerun_of, scheduled_for, status, created_at) VALUES`,
+	return inserts(ctx, tx, `INSERT INTO runs (id, account_id, job_uid, job_key, lane, trigger, rerun_of, scheduled_for, status, created_at,
+		attempt, not_before, due_at) VALUES`,
 		`ON CONFLICT DO NOTHING`, rows)
 }
 

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,6 +17,38 @@ type jobMetrics struct {
 	queueDepth prometheus.Gauge
 	inFlight   prometheus.Gauge
 	lastTick   prometheus.Gauge
+	health     *healthGauges
+}
+
+// JobHealth are the labels of a job that is failing or late.
+type JobHealth struct{ Account, Job, State string }
+
+// healthGauges has a gauge for each of some jobs. The caller bounds their number.
+type healthGauges struct {
+	vector *prometheus.GaugeVec
+	mu     sync.Mutex
+	shown  map[JobHealth]bool
+}
+
+func newHealthGauges() *healthGauges {
+	return &healthGauges{vector: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "signalbox_job_health",
+		Help: "1 for each job that is failing or late, of at most 500."}, []string{"account", "job", "state"})}
+}
+
+// SetJobHealth records the jobs that are failing or late now.
+func (m *Metrics) SetJobHealth(now map[JobHealth]bool) {
+	health := m.jobs.health
+	health.mu.Lock()
+	defer health.mu.Unlock()
+	for job := range health.shown {
+		if !now[job] {
+			health.vector.DeleteLabelValues(job.Account, job.Job, job.State)
+		}
+	}
+	for job := range now {
+		health.vector.WithLabelValues(job.Account, job.Job, job.State).Set(1)
+	}
+	health.shown = now
 }
 
 func newJobMetrics(registry prometheus.Registerer) jobMetrics {
@@ -31,8 +64,9 @@ func newJobMetrics(registry prometheus.Registerer) jobMetrics {
 		queueDepth: newGauge("signalbox_run_queue_depth", "Runs that wait for a worker of any node, up to 100000."),
 		inFlight:   newGauge("signalbox_runs_in_flight", "Requests of runs in flight on this node."),
 		lastTick:   newGauge("signalbox_scheduler_last_tick_timestamp_seconds", "When this node's scheduler last looked for due jobs."),
+		health:     newHealthGauges(),
 	}
-	registry.MustRegister(runs, m.skips, m.lag, m.queueDepth, m.inFlight, m.lastTick)
+	registry.MustRegister(m.health.vector, runs, m.skips, m.lag, m.queueDepth, m.inFlight, m.lastTick)
 	return m
 }
 

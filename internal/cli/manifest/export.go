@@ -71,7 +71,7 @@ func tidy(kind, id string, all attributes, secrets bool) attributes {
 	if kept.text("name") == id && kind != "flag" && kind != "job" {
 		delete(kept, "name")
 	}
-	kept.dropEmpty(func(name string) bool { return name != "default" && name != "parent" })
+	kept.dropEmpty(func(name string) bool { return name != "default" && name != "parent" && name != "alerts" })
 	if kind == "config" && id == signalbox.CommonConfig {
 		delete(kept, "parent")
 		if len(kept) == 0 { // nobody has configured it

@@ -19,7 +19,7 @@ func definition(kind string) []string {
 		"logger":       {"name", "level", "level_expires_at", "group", "environments", "managed"},
 		"config":       {"name", "description", "parent", "items", "environments"},
 		"flag":         {"name", "description", "type", "default", "values", "environments", "managed"},
-		"job":          {"name", "description", "enabled", "schedule", "configuration"},
+		"job":          {"name", "description", "enabled", "schedule", "timezone", "configuration", "overlap", "retry", "alerts"},
 	}[kind]
 }
 

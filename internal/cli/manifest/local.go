@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -154,6 +155,9 @@ func labelled(value json.RawMessage) json.RawMessage {
 func settleJob(after, before attributes) {
 	after.fill("enabled", "true")
 	after["schedule"] = raw(strings.TrimSpace(after.text("schedule")))
+	if before == nil || before["overlap"] != nil { // an older server has no policies
+		settlePolicies(after)
+	}
 	var configuration attributes
 	if json.Unmarshal(after["configuration"], &configuration) != nil {
 		return
@@ -258,4 +262,36 @@ func sameInstant(a, b string) bool {
 	left, wrong := time.Parse(time.RFC3339, a)
 	right, alsoWrong := time.Parse(time.RFC3339, b)
 	return wrong == nil && alsoWrong == nil && left.Equal(right)
+}
+
+// settlePolicies adds the server's defaults to the policies of a job. Alerts that are null are none; without the member
+// they are the defaults.
+func settlePolicies(after attributes) {
+	after.fill("overlap", `"allow"`)
+	var retry, alerts attributes
+	if json.Unmarshal(after["retry"], &retry) == nil && retry != nil {
+		retry.fill("delay_seconds", "60")
+		retry.fill("backoff", `"exponential"`)
+		retry.fill("max_delay_seconds", longest(retry["delay_seconds"]))
+		retry.fill("on", `["TIMEOUT","CONNECTION_ERROR","NON_SUCCESS_STATUS"]`)
+		retry.fill("statuses", `["408","429","5xx"]`)
+		after["retry"] = raw(retry)
+	}
+	after.fallback("alerts", "{}")
+	if json.Unmarshal(after["alerts"], &alerts) == nil && alerts != nil {
+		alerts.fill("after_failures", "1")
+		alerts.fill("recover_after", "1")
+		for _, name := range []string{"late_after_seconds", "no_success_for_seconds", "remind_every_seconds"} {
+			alerts.fallback(name, "null")
+		}
+		after["alerts"] = raw(alerts)
+	}
+}
+
+// longest returns the default of max_delay_seconds: an hour, or a longer delay.
+func longest(delay json.RawMessage) string {
+	if seconds, err := strconv.Atoi(string(delay)); err == nil && seconds > 3600 {
+		return string(delay)
+	}
+	return "3600"
 }

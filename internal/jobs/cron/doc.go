@@ -1,5 +1,4 @@
-// Package cron parses cron expressions as Debian's cron does and computes when they fire. All instants are UTC and
-// whole minutes.
+// Package cron parses cron expressions as Debian's cron does and computes when they fire. All instants are UTC.
 //
 //	schedule, err := cron.Parse("*/15 8-17 * * MON-FRI")
 //	next, ok := schedule.Next(now)
@@ -18,6 +17,21 @@
 // If either day field starts with *, a day must match both fields; otherwise one of them is enough. As in cron, only the
 // first character decides: in "0 0 */2 * MON" both must match although */2 restricts; in "0 0 1,* * MON" one is enough.
 //
-// Text after a number and extra fields, which cron ignores, are errors here. So are @daily, ?, L, W, #, time zones, and
+// # Time zones
+//
+// Schedule.In reads the fields as local times of a zone. Changes of the clock are treated by Debian cron's rule:
+//
+//   - If neither the minute nor the hour field starts with *, the schedule is of the wall clock. Each local time fires
+//     once: one that comes twice at its first, and one that the clock jumps over at the first instant after the jump. In
+//     other words, a local time fires when the clock first shows it or a later time (FirstAt). Local times in the same
+//     jump fire together, once.
+//   - Any other schedule follows elapsed time. It fires at every instant whose local time matches: at both of a repeated
+//     hour, and at none that the clock jumps over.
+//
+// testdata/zones.tsv has fire times around changes of the clock from an independent model.
+//
+// # Errors
+//
+// Text after a number and extra fields, which cron ignores, are errors here. So are @daily, ?, L, W, #, zones within an expression, and
 // expressions that never fire, such as one for February 30.
 package cron

@@ -45,7 +45,8 @@ func Parse(text string) (Schedule, error) {
 	}
 	schedule := Schedule{
 		minutes: sets[0], hours: sets[1], days: sets[2], months: sets[3], weekdays: sundayOnce(sets[4]),
-		bothDays: parts[2][0] == '*' || parts[4][0] == '*',
+		bothDays:  parts[2][0] == '*' || parts[4][0] == '*',
+		wallClock: parts[0][0] != '*' && parts[1][0] != '*',
 	}
 	if _, ok := schedule.Next(time.Unix(0, 0)); !ok {
 		return Schedule{}, fmt.Errorf("the expression never fires: no month of %s has a day of %s", quoted(parts[3]), quoted(parts[2]))

@@ -10,6 +10,8 @@ type Schedule struct {
 	minutes, hours, days, months, weekdays bitset
 	// bothDays says that the day of the month and the day of the week must both match, instead of one of them.
 	bothDays bool
+	// wallClock says that a change of the clock neither repeats nor leaves out a fire time.
+	wallClock bool
 }
 
 // cycle is the number of months after which the calendar repeats, weekdays included: a schedule that does not fire

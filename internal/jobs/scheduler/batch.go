@@ -17,9 +17,15 @@ const tellInterval = time.Minute
 type batch struct {
 	at             time.Time
 	fired, skipped []jobs.Firing
+	overlapping    []jobs.Firing // skipped because an earlier run has not ended
+	held           map[string]bool
+	replaced       []string // held runs
 	admission      jobs.Admission
 	uncounted      []string // accounts that must be counted before anything fires
 }
+
+// size returns how many jobs were due.
+func (b *batch) size() int { return len(b.fired) + len(b.skipped) + len(b.overlapping) }
 
 // settle records whether the runs were queued.
 func (b *batch) settle(queued bool) {
@@ -59,6 +65,9 @@ func (s *Scheduler) fireBatch(ctx context.Context, counted time.Time) (b batch, 
 		if s.admit(due, &b, counted); len(b.uncounted) > 0 {
 			return nil
 		}
+		if err := b.separate(ctx, tx); err != nil {
+			return err
+		}
 		return b.record(ctx, tx)
 	})
 	b.settle(err == nil)
@@ -77,7 +86,7 @@ func (s *Scheduler) admit(due []jobs.Due, b *batch, counted time.Time) {
 	}
 	left := maps.Clone(b.admission.Runs)
 	for _, job := range due {
-		firing := job.Fire(b.at)
+		firing := job.Fire(b.at, &s.zones)
 		if left[job.Account]--; left[job.Account] >= 0 {
 			b.fired = append(b.fired, firing)
 		} else {
@@ -86,21 +95,61 @@ func (s *Scheduler) admit(due []jobs.Due, b *batch, counted time.Time) {
 	}
 }
 
+// separate takes jobs whose earlier run has not ended out of those that fire, or lets their runs wait, as their policies
+// say. Only jobs with a policy cost a query.
+func (b *batch) separate(ctx context.Context, tx Tx) error {
+	var origins []jobs.Origin
+	for _, firing := range b.fired {
+		if firing.Overlap != jobs.OverlapAllow {
+			origins = append(origins, firing.Origin)
+		}
+	}
+	if len(origins) == 0 {
+		return nil
+	}
+	unfinished, err := tx.UnfinishedRuns(ctx, origins)
+	if err != nil {
+		return err
+	}
+	b.held = map[string]bool{}
+	b.fired = slices.DeleteFunc(b.fired, func(firing jobs.Firing) bool {
+		now := unfinished[firing.UID]
+		switch {
+		case firing.Overlap == jobs.OverlapAllow || !now.IsBusy():
+			return false
+		case firing.Overlap == jobs.OverlapSkip:
+			b.overlapping = append(b.overlapping, firing)
+			return true
+		}
+		b.held[firing.UID] = true
+		if now.Held != "" {
+			b.replaced = append(b.replaced, now.Held)
+		}
+		return false
+	})
+	return nil
+}
+
 // record stores runs, the next runs of jobs, and skipped instants. All nodes write
 // jobs in the same order, so that they do not deadlock.
 func (b *batch) record(ctx context.Context, tx Tx) error {
 	runs := make([]jobs.Run, len(b.fired))
 	for i, firing := range b.fired {
-		runs[i] = firing.Run(b.at)
+		if runs[i] = firing.Run(b.at); b.held[firing.UID] {
+			runs[i].Lane = jobs.HeldLane
+		}
+	}
+	if _, err := tx.ReplaceHeld(ctx, b.replaced); err != nil {
+		return err
 	}
 	if err := tx.InsertRuns(ctx, runs); err != nil {
 		return err
 	}
-	all := sortedByUID(slices.Concat(b.fired, b.skipped))
+	all := sortedByUID(slices.Concat(b.fired, b.skipped, b.overlapping))
 	if err := tx.AdvanceJobs(ctx, all); err != nil {
 		return err
 	}
-	if err := tx.SkipJobs(ctx, sortedByUID(b.skipped)); err != nil {
+	if err := tx.SkipJobs(ctx, sortedByUID(slices.Concat(b.skipped, b.overlapping))); err != nil {
 		return err
 	}
 	return countEnded(ctx, tx, all)

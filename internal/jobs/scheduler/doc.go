@@ -24,6 +24,11 @@
 // when its clock goes back, and once an hour. It corrects next_run_at where the
 // schedule has an earlier instant, in batches between checks for due jobs.
 //
+// A Scheduler also releases runs that have waited: further attempts whose time has come, and held runs when the earlier
+// runs of their jobs have ended. And it marks jobs late, before it fires them: afterwards nothing would tell that a job
+// should have fired while no node ran. Nodes do not wait for each other: they skip locked rows. One query tells how long
+// to sleep for all of it.
+//
 // A node whose clock is wrong fires and reviews nothing.
 //
 // A Scheduler sleeps until the next job is due, but at most a second: another

@@ -51,7 +51,7 @@ func (s *Scheduler) reviewBatch(ctx context.Context) error {
 func (s *Scheduler) pullForward(ctx context.Context, found []jobs.Due, now time.Time) error {
 	var sooner []jobs.Sooner
 	for _, job := range found {
-		if next := job.Earlier(now); next != nil {
+		if next := job.Earlier(now, &s.zones); next != nil {
 			sooner = append(sooner, jobs.Sooner{Due: job, Next: *next})
 		}
 	}

@@ -25,10 +25,18 @@ type Store = transaction.Store[ReadTx, Tx]
 // ReadTx is what a Scheduler reads.
 type ReadTx interface {
 	Now() time.Time
-	// NextDue returns the earliest instant for which any job fires; nil for none.
-	NextDue(ctx context.Context) (*time.Time, error)
+	// Agenda returns what is to do next.
+	Agenda(ctx context.Context) (Agenda, error)
 	// Upcoming returns jobs with a UID after the given one that fire after an instant, by UID.
 	Upcoming(ctx context.Context, at time.Time, after string, limit int) ([]jobs.Due, error)
+}
+
+// Agenda is what a Scheduler has to do next, each with its time; nil for nothing.
+type Agenda struct {
+	Fire    *time.Time // a job fires
+	Release *time.Time // a further attempt may start
+	Late    *time.Time // a job may be late
+	Held    bool       // runs wait for earlier runs of their jobs
 }
 
 // Tx is what a Scheduler reads and writes in one transaction.
@@ -44,6 +52,15 @@ type Tx interface {
 	// PullForward stores earlier next runs, unless they were changed meanwhile.
 	PullForward(ctx context.Context, sooner []jobs.Sooner) error
 	AddActiveJobs(ctx context.Context, account string, more int) error
+	// UnfinishedRuns returns what is known of the unfinished runs of jobs, by UID.
+	UnfinishedRuns(ctx context.Context, jobs []jobs.Origin) (map[string]jobs.Unfinished, error)
+	// ReplaceHeld cancels held runs that newer instants replace.
+	ReplaceHeld(ctx context.Context, runs []string) (int, error)
+	// ReleaseLater makes attempts claimable whose time has come; ReleaseHeld those that waited for earlier runs.
+	ReleaseLater(ctx context.Context, limit int) (int, error)
+	ReleaseHeld(ctx context.Context, limit int) (int, error)
+	// MarkLate checks jobs that may be late, and returns how many it checked.
+	MarkLate(ctx context.Context, limit int) (int, error)
 }
 
 // Scheduler fires jobs on one node.
@@ -69,6 +86,8 @@ type Scheduler struct {
 	loop      background.Loop
 	lastCheck time.Time
 	review    review
+	work      work // of the last check, beside firing
+	zones     jobs.Zones
 	told      map[string]time.Time // when a skip was logged, by account
 }
 
@@ -98,6 +117,9 @@ func (s *Scheduler) fireDue(ctx context.Context) (time.Duration, error) {
 			return maxSleep, nil
 		}
 		sleep, err := s.untilDue(ctx)
+		if err == nil {
+			err = s.attend(ctx)
+		}
 		reviewing := err == nil && s.review.active
 		if reviewing {
 			err = s.reviewBatch(ctx)
@@ -123,14 +145,11 @@ func (s *Scheduler) fireDue(ctx context.Context) (time.Duration, error) {
 // untilDue returns, without writing, how long it is until a job is due.
 func (s *Scheduler) untilDue(ctx context.Context) (sleep time.Duration, err error) {
 	err = s.Store.Read(ctx, func(ctx context.Context, tx ReadTx) error {
-		due, err := tx.NextDue(ctx)
+		agenda, err := tx.Agenda(ctx)
 		if err != nil {
 			return err
 		}
-		sleep = maxSleep
-		if due != nil {
-			sleep = min(maxSleep, due.Sub(tx.Now()))
-		}
+		sleep, s.work = agenda.plan(tx.Now())
 		s.Ticked(tx.Now())
 		s.startReview(tx.Now())
 		return nil
@@ -141,7 +160,7 @@ func (s *Scheduler) untilDue(ctx context.Context) (sleep time.Duration, err erro
 // fire inserts the runs of one batch of due jobs and returns their number.
 func (s *Scheduler) fire(ctx context.Context) (int, error) {
 	b, err := s.fireCounted(ctx)
-	if err != nil || len(b.fired)+len(b.skipped) == 0 {
+	if err != nil || b.size() == 0 {
 		return 0, err
 	}
 	for _, firing := range b.fired {
@@ -149,5 +168,5 @@ func (s *Scheduler) fire(ctx context.Context) (int, error) {
 	}
 	s.tellSkipped(b)
 	s.Queued()
-	return len(b.fired) + len(b.skipped), nil
+	return b.size(), nil
 }

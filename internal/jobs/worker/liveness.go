@@ -154,6 +154,8 @@ func (w *Worker) countFinished(reason jobs.Reason, runs int) {
 const (
 	depthEvery = 5       // checks per measurement: counting a long queue is expensive
 	maxDepth   = 100_000 // bounds the count
+	// maxUnhealthy bounds the jobs that metrics name.
+	maxUnhealthy = 500
 )
 
 // checkOwned aborts the requests of canceled runs, and measures the queue, until ctx ends.
@@ -167,6 +169,11 @@ func (w *Worker) checkOwned(ctx context.Context) {
 					return err
 				}
 				w.Observe.QueueDepth(depth)
+				unhealthy, err := tx.UnhealthyJobs(ctx, maxUnhealthy)
+				if err != nil {
+					return err
+				}
+				w.Observe.Unhealthy(unhealthy)
 			}
 			return w.abortCanceled(ctx, tx)
 		})

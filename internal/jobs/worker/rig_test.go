@@ -175,7 +175,9 @@ func (l *observer) RunFinished(status jobs.Status, reason jobs.Reason) {
 	defer l.mu.Unlock()
 	l.finished[strings.TrimSuffix(string(status)+" "+string(reason), " ")]++
 }
-func (l *observer) InFlight(int) {}
+func (l *observer) InFlight(int)               {}
+func (l *observer) Unhealthy([]jobs.Unhealthy) {}
+
 func (l *observer) QueueDepth(runs int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

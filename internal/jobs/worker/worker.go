@@ -43,6 +43,8 @@ type ReadTx interface {
 	Owned(ctx context.Context, lease string) ([]string, error)
 	// CountPending counts the pending runs, up to a limit.
 	CountPending(ctx context.Context, limit int) (int, error)
+	// UnhealthyJobs returns jobs that are failing or late, up to a limit.
+	UnhealthyJobs(ctx context.Context, limit int) ([]jobs.Unhealthy, error)
 	// Configurations returns the configurations with the ids, except those that cannot be decrypted.
 	Configurations(ctx context.Context, ids []string) (map[string]jobs.Configuration, error)
 }
@@ -133,6 +135,8 @@ type Observer interface {
 	RunFinished(status jobs.Status, reason jobs.Reason)
 	InFlight(requests int)
 	QueueDepth(runs int)
+	// Unhealthy gets the jobs that are failing or late now.
+	Unhealthy(found []jobs.Unhealthy)
 }
 
 // Worker executes runs on one node.

@@ -43,6 +43,7 @@ func claim(t *testing.T, db *store.DB, lane, lease string, limit int) (ids []str
 
 func jobEngine(t *testing.T, shared *store.DB) {
 	for name, part := range map[string]func(*testing.T, *store.DB){
+		"chains": chains, "overlaps": overlaps, "lateness": lateness,
 		"firing": firing, "claims": claiming, "pending runs follow their job to another host": moving, "turns of accounts and lanes": turns, "outcomes need the lease": outcomes, "runs that are put back": puttingBack,
 		"limits of what is pending": pendingLimits, "metering": metering, "lost nodes": nodes,
 	} {
@@ -74,7 +75,11 @@ func puttingBack(t *testing.T, db *store.DB) {
 
 func nextDue(t *testing.T, db *store.DB) (due *time.Time) {
 	t.Helper()
-	must(t, db.Scheduler().Read(t.Context(), func(ctx context.Context, tx scheduler.ReadTx) (err error) { due, err = tx.NextDue(ctx); return err }))
+	must(t, db.Scheduler().Read(t.Context(), func(ctx context.Context, tx scheduler.ReadTx) (err error) {
+		agenda, err := tx.Agenda(ctx)
+		due = agenda.Fire
+		return err
+	}))
 	return due
 }
 
@@ -92,7 +97,7 @@ func firing(t *testing.T, db *store.DB) {
 	same(t, *nextDue(t, db), at(701))
 	due := write(t, db, func(ctx context.Context, tx *store.Tx) ([]jobs.Due, error) { return tx.DueJobs(ctx, at(999), 1000) })
 	same(t, len(due), 299)
-	same(t, due[0], jobs.Due{Origin: jobs.Origin{Account: account, UID: written[299].UID, Key: "j299", Lane: written[299].Lane()}, Schedule: "* * * * *", ScheduledAt: at(701)})
+	same(t, due[0], jobs.Due{Origin: jobs.Origin{Account: account, UID: written[299].UID, Key: "j299", Lane: written[299].Lane(), Overlap: jobs.OverlapAllow}, Schedule: "* * * * *", ScheduledAt: at(701)})
 	same(t, len(write(t, db, func(ctx context.Context, tx *store.Tx) ([]jobs.Due, error) { return tx.DueJobs(ctx, at(999), 7) })), 7)
 	firings := make([]jobs.Firing, len(due))
 	for i, job := range due {

@@ -41,7 +41,8 @@ func ReadRuns(t testing.TB, db *store.DB, account string) []jobs.Run {
 // NewJob returns an enabled job with a schedule of every minute. It does not fire
 // before its NextRunAt is set.
 func NewJob(account, key, url string) jobs.Job {
-	return jobs.Job{Account: account, UID: newID(), Key: key, RequestID: newID(), Name: key, Enabled: true, Type: jobs.HTTP, Schedule: "* * * * *",
+	return jobs.Job{Account: account, UID: newID(), Key: key, RequestID: newID(), Name: key, Enabled: true, Type: jobs.HTTP, Schedule: "* * * * *", Overlap: jobs.OverlapAllow,
+		Health:      jobs.Health{State: jobs.HealthNew, Since: at(1)},
 		Concurrency: jobs.Allow, CreatedAt: at(1), UpdatedAt: at(2), Version: 1,
 		Configuration: jobs.NewConfiguration(jobs.Plain{Method: "POST", URL: url, Headers: []jobs.Header{}, SuccessStatus: "2xx", TLSVerify: true, Timeout: 30})}
 }
@@ -64,7 +65,7 @@ func AddJobs(t testing.TB, db *store.DB, added ...jobs.Job) {
 
 // NewRun returns a pending run of a job, started by hand.
 func NewRun(job jobs.Job) jobs.Run {
-	return jobs.Run{ID: newID(), Account: job.Account, JobUID: job.UID, JobKey: job.Key, Lane: job.Lane(), Trigger: jobs.Manual, Status: jobs.Pending, CreatedAt: at(3)}
+	return jobs.Run{ID: newID(), Account: job.Account, JobUID: job.UID, JobKey: job.Key, Lane: job.Lane(), Trigger: jobs.Manual, Attempt: 1, Status: jobs.Pending, CreatedAt: at(3)}
 }
 
 // Queue queues runs of a job and returns their ids.
@@ -190,7 +191,7 @@ func jobChanges(t *testing.T, db *store.DB, account string) {
 	same(t, got.Configuration.Plain().URL, changed.Configuration.Plain().URL)
 	do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
 		origin, err := tx.JobToRun(ctx, account, "changed")
-		same(t, origin, jobs.Origin{Account: account, UID: job.UID, Key: "changed", Lane: changed.Lane()})
+		same(t, origin, jobs.Origin{Account: account, UID: job.UID, Key: "changed", Lane: changed.Lane(), Overlap: jobs.OverlapAllow})
 		return err
 	})
 	for _, read := range []func(ctx context.Context, tx *store.Tx) error{
@@ -278,4 +279,17 @@ func jobSeals(t *testing.T, database Database) {
 	}
 	removeOldKeys(t, ring, file)
 	same(t, readJob(t, db, account, "j7").Configuration.Plain().URL, "http://canary-secret/")
+}
+
+// AllRuns returns all runs of an account.
+func AllRuns(t testing.TB, db *store.DB, account string) (found []jobs.Run) {
+	t.Helper()
+	cursor := page.Cursor{Size: 100}
+	for {
+		tail := list(t, db, (*store.ReadTx).Runs, account, jobs.RunFilter{}, cursor)
+		if found = append(found, tail.Items...); !tail.More {
+			return found
+		}
+		cursor.After = found[len(found)-1].ID
+	}
 }

@@ -1,0 +1,115 @@
+package jobs
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/changes"
+)
+
+// Lanes of pending runs that no worker claims. They sort after all other lanes.
+const (
+	// LaterLane has runs that wait for their not_before.
+	LaterLane = "~later"
+	// HeldLane has runs that wait for earlier runs of their job.
+	HeldLane = "~held"
+)
+
+// Judge is a job as the outcome of one of its runs needs it.
+type Judge struct {
+	UID     string
+	Version int
+	Deleted bool
+	Retry   *Retry
+	Alerts  *Alerts
+	Health  Health
+}
+
+// Verdict is what follows from the end of a run: another attempt, or an outcome that changes the health of the job.
+type Verdict struct {
+	Next   *Run
+	Health Health
+	Event  *HealthChange
+}
+
+// End decides what follows from a run that has ended as SUCCEEDED or FAILED. random is from 0 to 1.
+func (j Judge) End(run Run, random float64) Verdict {
+	if next := j.next(run, random); next != nil {
+		return Verdict{Next: next, Health: j.Health}
+	}
+	alerts := DefaultAlerts()
+	if j.Alerts != nil {
+		alerts = *j.Alerts
+	}
+	verdict, action, detail := Verdict{}, changes.Action(""), ""
+	if run.Status == Succeeded {
+		verdict.Health, action = j.Health.succeed(run.instant(), *run.FinishedAt, alerts)
+		detail = "A run succeeded."
+		if alerts.RecoverAfter > 1 && j.Health.State == HealthFailing {
+			detail = fmt.Sprintf("%d runs in a row succeeded.", alerts.RecoverAfter)
+		}
+	} else {
+		verdict.Health, action = j.Health.fail(*run.FinishedAt, alerts)
+		detail = failingDetail(run, verdict.Health.Failures)
+	}
+	if action != "" && j.Alerts != nil && !j.Deleted {
+		verdict.Event = &HealthChange{Account: run.Account, Key: run.JobKey, Action: action, Before: j.Health, After: verdict.Health, Detail: detail, Run: run.ID}
+	}
+	return verdict
+}
+
+func failingDetail(run Run, failures int) string {
+	times := "A run failed"
+	if failures > 1 {
+		times = fmt.Sprintf("%d runs in a row failed", failures)
+	}
+	if run.Attempt > 1 {
+		times += fmt.Sprintf(" after %d attempts", run.Attempt)
+	}
+	return fmt.Sprintf("%s, with %s.", times, *run.Reason)
+}
+
+// next returns the next attempt of a failed run, or nil if there is none. A job that was written since the run started
+// has another version: that ends the chain.
+func (j Judge) next(run Run, random float64) *Run {
+	if j.Retry == nil || j.Deleted || run.Status != Failed || run.Attempt >= j.Retry.MaxAttempts || run.JobVersion == nil || *run.JobVersion != j.Version {
+		return nil
+	}
+	status, wait := 0, time.Duration(0)
+	if run.Result != nil {
+		status, wait = run.Result.Status, retryAfter(run.Result.Headers["retry-after"], *run.FinishedAt)
+	}
+	if !j.Retry.covers(*run.Reason, status) {
+		return nil
+	}
+	at := run.FinishedAt.Add(j.Retry.after(run.Attempt, random, wait)).Truncate(time.Microsecond)
+	return &Run{ID: newID(), Account: run.Account, JobUID: run.JobUID, JobKey: run.JobKey, Lane: LaterLane, Trigger: Rerun, RerunOf: &run.ID,
+		Attempt: run.Attempt + 1, NotBefore: &at, DueAt: new(run.instant()), Status: Pending, CreatedAt: *run.FinishedAt}
+}
+
+// instant returns the instant that a run is for: of its schedule, or when it, or the first of its chain, was queued.
+func (r Run) instant() time.Time {
+	switch {
+	case r.DueAt != nil:
+		return *r.DueAt
+	case r.ScheduledFor != nil:
+		return *r.ScheduledFor
+	}
+	return r.CreatedAt
+}
+
+// retryAfter reads the header of a response: seconds, or a date. Anything else is 0.
+func retryAfter(text string, now time.Time) time.Duration {
+	text = strings.TrimSpace(text)
+	if number, err := strconv.Atoi(text); err == nil {
+		return time.Duration(min(max(number, 0), maxDelaySeconds)) * time.Second
+	}
+	for _, layout := range []string{"Mon, 02 Jan 2006 15:04:05 GMT", time.RFC850, time.ANSIC} { // the dates of HTTP
+		if at, err := time.Parse(layout, text); err == nil {
+			return max(0, at.Sub(now))
+		}
+	}
+	return 0
+}

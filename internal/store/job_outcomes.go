@@ -1,0 +1,283 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/jobs"
+)
+
+// successLag is how far last_success_at may be behind the runs of a healthy job. Storing every success would write the
+// job's row once more for each run.
+const successLag = time.Hour
+
+// noted marks an ended run whose job must be told. A success of a healthy job changes nothing, so that it costs no
+// further statement.
+const noted = `!`
+
+// isNoted is SQL for the mark of a row of runs that has just ended, or ”.
+const isNoted = `COALESCE((SELECT CASE WHEN runs.status = 'SUCCEEDED' AND jobs.health = 'ok' AND jobs.failures = 0
+	AND jobs.last_success_at > runs.finished_at - 3600000000 THEN '' ELSE '` + noted + `' END FROM jobs WHERE jobs.uid = runs.job_uid), '')`
+
+// settle tells the jobs of ended runs: a failed run may be attempted again, and an outcome may change the health of its
+// job. All of it is stored in the transaction that ends the runs.
+func (tx *Tx) settle(ctx context.Context, runs []string) error {
+	if len(runs) == 0 {
+		return nil
+	}
+	ended, err := tx.ended(ctx, runs, "")
+	if err != nil {
+		return err
+	}
+	verdicts := judge(ended)
+	if tx.dialect.forNoKeyUpdate != "" {
+		// Accounts are locked before jobs, as writes of jobs do. A change that only shows after the jobs are locked locks
+		// the account late; then PostgreSQL may find a deadlock, and the transaction is repeated.
+		if err := tx.lockAccounts(ctx, verdicts); err != nil {
+			return err
+		}
+		if ended, err = tx.ended(ctx, runs, ` FOR NO KEY UPDATE OF jobs`); err != nil {
+			return err
+		}
+		verdicts = judge(ended)
+	}
+	return tx.storeVerdicts(ctx, verdicts)
+}
+
+// endedRun is a run that has ended, and its job.
+type endedRun struct {
+	run   jobs.Run
+	judge jobs.Judge
+}
+
+func (tx *ReadTx) ended(ctx context.Context, runs []string, lock string) ([]endedRun, error) {
+	query := `SELECT runs.id, runs.account_id, runs.job_uid, runs.job_key, runs.attempt, runs.job_version, runs.scheduled_for, runs.due_at, runs.created_at,
+		runs.status, runs.failure_reason, runs.finished_at, runs.result, jobs.version, jobs.deleted_at IS NOT NULL, jobs.retry, jobs.alerts,
+		CASE WHEN runs.status = 'FAILED' AND jobs.failures = 0 THEN ` + lastSuccess + ` END, ` + healthColumns + `
+		FROM runs JOIN jobs ON jobs.uid = runs.job_uid WHERE $1 = '' AND runs.id ` + tx.dialect.among + ` ORDER BY jobs.uid, runs.finished_at, runs.id` + lock
+	return all(ctx, tx.conn, scanEnded, query, "", tx.dialect.texts(runs))
+}
+
+func scanEnded(r row) (ended endedRun, err error) {
+	run, job := &ended.run, &ended.judge
+	var result *string
+	var success *time.Time
+	var policies storedPolicies
+	err = r.Scan(append([]any{&run.ID, &run.Account, &run.JobUID, &run.JobKey, &run.Attempt, &run.JobVersion, asTimeOrNull(&run.ScheduledFor), asTimeOrNull(&run.DueAt),
+		asTime(&run.CreatedAt), &run.Status, &run.Reason, asTimeOrNull(&run.FinishedAt), &result, &job.Version, &job.Deleted, &policies.retry, &policies.alerts, asTimeOrNull(&success)},
+		intoHealth(&job.Health)...)...)
+	if err == nil {
+		err = policies.read(&job.Retry, &job.Alerts)
+	}
+	if err == nil && result != nil && job.Retry != nil {
+		err = decode(*result, &run.Result)
+	}
+	job.UID, job.Health.LastSuccessAt = run.JobUID, later(job.Health.LastSuccessAt, success)
+	return ended, err
+}
+
+// verdict is what follows from a run, and the job that it is about.
+type verdict struct {
+	jobs.Verdict
+
+	run    jobs.Run
+	alerts *jobs.Alerts
+}
+
+// judge decides what follows from runs that are sorted by job and end: each sees the health that the one before left.
+func judge(ended []endedRun) []verdict {
+	verdicts := make([]verdict, len(ended))
+	for i, each := range ended {
+		if i > 0 && ended[i-1].judge.UID == each.judge.UID {
+			each.judge.Health = verdicts[i-1].Health
+		}
+		verdicts[i] = verdict{each.judge.End(each.run, rand.Float64()), each.run, each.judge.Alerts} //nolint:gosec // jitter
+	}
+	return verdicts
+}
+
+// lockAccounts locks the accounts whose histories will get events, in one order.
+func (tx *Tx) lockAccounts(ctx context.Context, verdicts []verdict) error {
+	accounts := map[string]bool{}
+	for _, verdict := range verdicts {
+		if verdict.Event != nil {
+			accounts[verdict.Event.Account] = true
+		}
+	}
+	return tx.lockEach(ctx, slices.Sorted(maps.Keys(accounts)))
+}
+
+func (tx *Tx) lockEach(ctx context.Context, accounts []string) error {
+	for _, account := range accounts {
+		if _, err := all(ctx, tx.conn, scanString, `SELECT id FROM accounts WHERE id = $1`+tx.dialect.forNoKeyUpdate, account); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (tx *Tx) storeVerdicts(ctx context.Context, verdicts []verdict) error {
+	var next []jobs.Run
+	var retried [][]any
+	states, events := map[string][]any{}, []jobs.HealthChange{}
+	for _, each := range verdicts {
+		if each.Next != nil {
+			next = append(next, *each.Next)
+			retried = append(retried, []any{each.run.ID, true})
+			continue
+		}
+		states[each.run.JobUID] = healthRow(each.run.JobUID, each.Health, checkAgain(each))
+		if each.Event != nil {
+			events = append(events, *each.Event)
+		}
+	}
+	if err := tx.InsertRuns(ctx, next); err != nil {
+		return err
+	}
+	if _, err := updates(ctx, tx, `UPDATE runs SET retried = v.column2`, `WHERE runs.id = v.column1 RETURNING runs.id`, []string{"text", "boolean"}, retried); err != nil {
+		return err
+	}
+	rows := make([][]any, 0, len(states))
+	for _, uid := range slices.Sorted(maps.Keys(states)) {
+		rows = append(rows, states[uid])
+	}
+	if err := tx.saveHealth(ctx, rows); err != nil {
+		return err
+	}
+	return tx.recordHealth(ctx, events)
+}
+
+// checkAgain returns when to check whether the job is late, if that changes: a job that has just recovered is checked at
+// once, which finds the time of the next check.
+func checkAgain(each verdict) *time.Time {
+	alerts := each.alerts
+	if each.Health.State != jobs.HealthOK || alerts == nil || alerts.LateAfter == nil && alerts.NoSuccessFor == nil || !each.Health.Since.Equal(*each.run.FinishedAt) {
+		return nil
+	}
+	return each.run.FinishedAt
+}
+
+// healthRow returns the values of saveHealth.
+func healthRow(uid string, health jobs.Health, lateAt *time.Time) []any {
+	return []any{uid, string(health.State), micros(health.Since), health.Failures, health.Successes, microsOrNull(health.LastSuccessAt), microsOrNull(health.LateFor), microsOrNull(lateAt)}
+}
+
+// saveHealth stores the health of jobs. A time for the next check of lateness replaces a later one, or none.
+func (tx *Tx) saveHealth(ctx context.Context, rows [][]any) error {
+	_, err := updates(ctx, tx, `UPDATE jobs SET health = v.column2, health_since = v.column3, failures = v.column4, successes = v.column5, last_success_at = v.column6,
+		late_for = v.column7, late_at = CASE WHEN v.column8 IS NULL OR v.column8 > late_at THEN late_at ELSE v.column8 END`,
+		`WHERE jobs.uid = v.column1 AND jobs.deleted_at IS NULL RETURNING jobs.uid`, []string{"text", "text", "bigint", "bigint", "bigint", "bigint", "bigint", "bigint"}, rows)
+	return err
+}
+
+// recordHealth adds events to the histories of their accounts. It is the only place that does: whatever else an event
+// causes, such as a webhook, belongs here.
+func (tx *Tx) recordHealth(ctx context.Context, events []jobs.HealthChange) error {
+	slices.SortStableFunc(events, func(a, b jobs.HealthChange) int { return cmp.Compare(a.Account, b.Account) })
+	for _, event := range events {
+		if err := changes.RecordEach(ctx, tx, event.Account, changes.System(), event.Action, jobs.KindHealth, []changes.Edit[any]{event.Change()}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unnoted removes the marks of ended runs, and returns the marked ones apart.
+func unnoted(marked []string) (runs, attention []string) {
+	for _, each := range marked {
+		run, is := strings.CutSuffix(each, noted)
+		if runs = append(runs, run); is {
+			attention = append(attention, run)
+		}
+	}
+	return runs, attention
+}
+
+// lateColumns has the exact last success: the stored one may be behind, while one of the last runs is not.
+const lateColumns = `jobs.account_id, jobs.uid, jobs.key, jobs.enabled, jobs.created_at, jobs.next_run_at, jobs.alerts,
+	(SELECT min(scheduled_for) FROM runs WHERE runs.job_uid = jobs.uid AND status = 'PENDING' AND scheduled_for IS NOT NULL),
+	` + lastSuccess + `, ` + healthColumns
+
+// lastSuccess is SQL for the end of the newest success among the last runs of a row of jobs.
+const lastSuccess = `(SELECT max(last.finished_at) FROM (SELECT r.status, r.job_uid, r.finished_at FROM runs AS r WHERE r.account_id = jobs.account_id
+	AND r.job_key >= jobs.key AND r.job_key <= jobs.key ORDER BY r.job_key DESC, r.id DESC LIMIT 100) AS last
+	WHERE last.status = 'SUCCEEDED' AND last.job_uid = jobs.uid)`
+
+func scanWatched(r row) (watched jobs.Watched, err error) {
+	var policies storedPolicies
+	var success *time.Time
+	err = r.Scan(append([]any{&watched.Account, &watched.UID, &watched.Key, &watched.Enabled, asTime(&watched.CreatedAt), asTimeOrNull(&watched.NextRunAt),
+		&policies.alerts, asTimeOrNull(&watched.Unstarted), asTimeOrNull(&success)}, intoHealth(&watched.Health)...)...)
+	if err == nil {
+		err = policies.read(new(*jobs.Retry), &watched.Alerts)
+	}
+	watched.Health.LastSuccessAt = later(watched.Health.LastSuccessAt, success)
+	return watched, err
+}
+
+// later returns the later of two instants; nil is before all.
+func later(a, b *time.Time) *time.Time {
+	if a == nil || b != nil && b.After(*a) {
+		return b
+	}
+	return a
+}
+
+// UnhealthyJobs returns jobs that are failing or late, up to a limit and always the same ones first.
+func (tx *ReadTx) UnhealthyJobs(ctx context.Context, limit int) ([]jobs.Unhealthy, error) {
+	return all(ctx, tx.conn, func(r row) (job jobs.Unhealthy, err error) {
+		err = r.Scan(&job.Account, &job.Key, &job.State)
+		return job, err
+	}, `SELECT account_id, key, health FROM jobs WHERE health IN ('failing', 'late') AND deleted_at IS NULL ORDER BY health, uid LIMIT $1`, limit)
+}
+
+// MarkLate checks the jobs whose lateness is due to be checked, and returns their number.
+func (tx *Tx) MarkLate(ctx context.Context, limit int) (int, error) {
+	due, err := all(ctx, tx.conn, scanWatched, `SELECT `+lateColumns+` FROM jobs WHERE late_at IS NOT NULL AND late_at <= $1 ORDER BY late_at LIMIT $2`, micros(tx.now), limit)
+	if err != nil || len(due) == 0 {
+		return 0, err
+	}
+	accounts, uids := map[string]bool{}, make([]string, len(due))
+	for i, job := range due {
+		if uids[i] = job.UID; tx.dialect.forNoKeyUpdate != "" {
+			if _, _, event := job.CheckLate(tx.now); event != nil {
+				accounts[job.Account] = true
+			}
+		}
+	}
+	if err := tx.lockEach(ctx, slices.Sorted(maps.Keys(accounts))); err != nil {
+		return 0, err
+	}
+	return len(due), tx.markLate(ctx, uids)
+}
+
+// markLate checks jobs that no other node checks at the same time.
+func (tx *Tx) markLate(ctx context.Context, uids []string) error {
+	locked, err := all(ctx, tx.conn, scanString, `SELECT uid FROM jobs WHERE late_at <= $1 AND uid `+tx.dialect.among+tx.dialect.skipChanging, micros(tx.now), tx.dialect.texts(uids))
+	if err != nil {
+		return err
+	}
+	due, err := among(ctx, &tx.ReadTx, scanWatched, `SELECT `+lateColumns+` FROM jobs WHERE $1 = '' AND jobs.uid `, "", locked)
+	if err != nil {
+		return err
+	}
+	rows, events := make([][]any, len(due)), []jobs.HealthChange{}
+	for i, job := range due {
+		after, again, event := job.CheckLate(tx.now)
+		rows[i] = []any{job.UID, string(after.State), micros(after.Since), microsOrNull(after.LateFor), microsOrNull(again)}
+		if event != nil {
+			events = append(events, *event)
+		}
+	}
+	if _, err := updates(ctx, tx, `UPDATE jobs SET health = v.column2, health_since = v.column3, late_for = v.column4, late_at = v.column5`,
+		`WHERE jobs.uid = v.column1 RETURNING jobs.uid`, []string{"text", "text", "bigint", "bigint", "bigint"}, rows); err != nil {
+		return err
+	}
+	return tx.recordHealth(ctx, events)
+}

@@ -1,0 +1,90 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/jobs"
+)
+
+// storedPolicies are the policies of a job as JSON; nil for none.
+type storedPolicies struct{ retry, alerts *string }
+
+func writePolicies(job jobs.Job) (stored storedPolicies, err error) {
+	if job.Retry != nil {
+		if stored.retry, err = encodePointer(job.Retry); err != nil {
+			return stored, err
+		}
+	}
+	if job.Alerts != nil {
+		stored.alerts, err = encodePointer(job.Alerts)
+	}
+	return stored, err
+}
+
+func encodePointer(value any) (*string, error) {
+	text, err := encode(value)
+	return &text, err
+}
+
+func (s storedPolicies) read(retry **jobs.Retry, alerts **jobs.Alerts) error {
+	if s.retry != nil {
+		if err := decode(*s.retry, retry); err != nil {
+			return err
+		}
+	}
+	if s.alerts != nil {
+		return decode(*s.alerts, alerts)
+	}
+	return nil
+}
+
+// intoHealth returns where healthColumns are scanned into.
+func intoHealth(health *jobs.Health) []any {
+	return []any{&health.State, asTime(&health.Since), &health.Failures, &health.Successes, asTimeOrNull(&health.LastSuccessAt), asTimeOrNull(&health.LateFor)}
+}
+
+// CancelAttempts cancels the pending further attempts of a job and counts them.
+func (tx *Tx) CancelAttempts(ctx context.Context, job jobs.Job, at time.Time) (int, error) {
+	return tx.affect(ctx, `UPDATE runs SET status = 'CANCELED', error = $3, finished_at = `+notBeforeQueued("$2")+`
+		WHERE job_uid = $1 AND status = 'PENDING' AND attempt > 1`, job.UID, micros(at), "The job was changed, so the failed run before this one is not attempted again.")
+}
+
+// LockJob keeps others from queueing and releasing runs of a job until the transaction ends.
+func (tx *Tx) LockJob(ctx context.Context, uid string) error {
+	_, err := all(ctx, tx.conn, scanString, `SELECT uid FROM jobs WHERE uid = $1`+tx.dialect.forNoKeyUpdate, uid)
+	return err
+}
+
+// UnfinishedRuns counts the unfinished runs of jobs. Pending ones are in an index by job; running ones are few for an
+// account, because their number is limited.
+func (tx *ReadTx) UnfinishedRuns(ctx context.Context, origins []jobs.Origin) (map[string]jobs.Unfinished, error) {
+	found, byAccount := map[string]jobs.Unfinished{}, map[string][]string{}
+	for _, origin := range origins {
+		byAccount[origin.Account] = append(byAccount[origin.Account], origin.UID)
+	}
+	for account, uids := range byAccount {
+		for _, status := range []string{`'PENDING'`, `'RUNNING'`} {
+			if _, err := among(ctx, tx, func(r row) (uid string, err error) {
+				var id, lane string
+				err = r.Scan(&uid, &id, &lane)
+				unfinished := found[uid]
+				if lane == jobs.HeldLane {
+					unfinished.Held = id
+				} else {
+					unfinished.Others++
+				}
+				found[uid] = unfinished
+				return uid, err
+			}, `SELECT job_uid, id, CASE WHEN status = 'PENDING' THEN lane ELSE '' END FROM runs WHERE account_id = $1 AND status = `+status+` AND job_uid `, account, uids); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return found, nil
+}
+
+// SkippedInstants counts the instants of a job from a day on that made no run.
+func (tx *ReadTx) SkippedInstants(ctx context.Context, job jobs.Job, from time.Time) (map[string]int, error) {
+	return mapOf[string, int](ctx, tx.conn, `SELECT day, skipped FROM job_skips WHERE job_uid = $1 AND day >= $2`, job.UID, from.UTC().Format(time.DateOnly))
+}
