@@ -23,12 +23,9 @@ func configVectors(t *testing.T) []any {
 	var lines []any
 	for _, defaults := range []map[string]any{{}, {"timeout_ms": 1500, "hosts": []string{"a"}, "limits": map[string]any{"max": 1, "min": 0}}} {
 		for _, values := range []map[string]json.RawMessage{
-			nil, {}, {"timeout_ms": raw(t, 200)}, {"hosts": raw(t, []string{}), "extra": raw(t, true)}, {"limits": raw(t, map[string]any{"max": 9})}, {"limits": raw(t, nil), "ratio": raw(t, 0.5)},
+			{}, {"timeout_ms": raw(t, 200)}, {"hosts": raw(t, []string{}), "extra": raw(t, true)}, {"limits": raw(t, map[string]any{"max": 9})}, {"limits": raw(t, nil), "ratio": raw(t, 0.5)},
 		} {
-			snapshot := signalbox.Snapshot{Resource: signalbox.Resource{ID: "production"}, Seq: 1, Configs: map[string]map[string]json.RawMessage{}}
-			if values != nil {
-				snapshot.Configs["checkout"] = values
-			}
+			snapshot := signalbox.Snapshot{Resource: signalbox.Resource{ID: "production"}, Seq: 1, Configs: map[string]map[string]json.RawMessage{"checkout": values}}
 			box, _ := live.Static(snapshot)
 			lines = append(lines, configVector{defaults, values, live.Config(box, "checkout", defaults).Get()})
 			box.Close(t.Context())

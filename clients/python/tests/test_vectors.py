@@ -9,8 +9,12 @@ from typing import Any
 
 import pytest
 
-from signalbox._rules import Rule, RuleError
+import signalbox
+from signalbox import Level, static
+from signalbox._flags import Plan
+from signalbox._levels import Tree, key_of, parent_of
 from signalbox._operators import weight_of
+from signalbox._rules import Rule, RuleError
 from signalbox._values import normalize
 
 VECTORS = Path(__file__).parents[2] / "vectors"
@@ -60,3 +64,70 @@ def test_rules() -> None:
         if exact(got) != exact(want):
             wrong.append(f"{json.dumps(vector['rule'])[:300]} with {json.dumps(vector['data'])[:200]}: {got}, want {want}")
     assert not wrong, f"{len(wrong)} differ\n" + "\n".join(wrong[:20])
+
+
+def test_flags() -> None:
+    wrong = []
+    for vector in lines("flags.jsonl"):
+        data = normalize(vector["context"])
+        served = Plan(vector["flag"], vector["definition"], vector["environment"]).evaluate(data, weight_of(data))
+        got = (served.value, served.reason, served.rule, served.code)
+        want = (vector["value"], vector["reason"], vector["rule"], vector["code"])
+        if exact(got) != exact(want):
+            wrong.append(f"{json.dumps(vector)[:500]}: {got}, want {want}")
+    assert not wrong, f"{len(wrong)} differ\n" + "\n".join(wrong[:20])
+
+
+@pytest.mark.parametrize("vector", lines("names.jsonl"), ids=lambda each: repr(each["name"]))
+def test_names(vector: dict[str, Any]) -> None:
+    assert key_of(vector["name"]) == vector["key"]
+    assert parent_of(vector["key"]) == vector["parent"]
+
+
+def test_levels() -> None:
+    for vector in lines("levels.jsonl"):
+        loggers = {each["key"]: {**each, "group": each["group"] or None} for each in vector["loggers"]}
+        tree = Tree(vector["environment"], loggers, {each["key"]: each for each in vector["groups"]})
+        for name, want in vector["names"].items():
+            found = tree.resolve(name)
+            got = {"level": found.level.name, "origin": found.origin, "of": found.of, "controlled": tree.controls(name)}
+            assert got == want, name
+
+
+@pytest.mark.parametrize("vector", lines("configs.jsonl"), ids=repr)
+def test_configs(vector: dict[str, Any]) -> None:
+    configs = {} if vector["values"] is None else {"checkout": {"values": vector["values"]}}
+    box, _ = static("production", {"data": {"attributes": {"seq": 1, "configs": configs}}})
+    assert box.config("checkout", vector["defaults"]).value == vector["result"]
+
+
+class Recorder:
+    """A logging framework that records levels."""
+
+    def __init__(self) -> None:
+        self.recorded: dict[str, str | None] = {}
+
+    def set_level(self, name: str, level: Level | None) -> None:
+        self.recorded[name] = level.name if level else None
+
+    def levels(self, name: str) -> tuple[Level | None, Level]:  # noqa: ARG002
+        return None, Level.INFO
+
+
+@pytest.mark.parametrize("vector", lines("worlds.jsonl"), ids=lambda each: f"seq-{each['snapshot']['data']['attributes']['seq']}")
+def test_worlds(vector: dict[str, Any]) -> None:
+    box, _ = static("production", vector["snapshot"], service=vector["service"])
+    declare = {"BOOLEAN": box.boolean, "STRING": box.string, "NUMERIC": box.number, "JSON": box.json}
+    flags = [declare[each["type"]](each["key"], each["default"]) for each in vector["flags"]]
+    for contexts, details in zip(vector["contexts"], vector["values"], strict=True):
+        with signalbox.context(**contexts):
+            for flag, want in zip(flags, details, strict=True):
+                assert exact(flag.detail()._asdict()) == exact(want), flag.key
+                assert exact(flag()) == exact(want["value"])
+                assert exact(flag.get(**contexts)) == exact(want["value"])
+    recorder = Recorder()
+    recorder.recorded = dict.fromkeys(vector["loggers"])
+    box.adapt(recorder, vector["loggers"])
+    assert recorder.recorded == vector["levels"]
+    for key, values in vector["configs"].items():
+        assert box.config(key).value == values
