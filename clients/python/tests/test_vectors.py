@@ -117,7 +117,7 @@ class Recorder:
 @pytest.mark.parametrize("vector", lines("worlds.jsonl"), ids=lambda each: f"seq-{each['snapshot']['data']['attributes']['seq']}")
 def test_worlds(vector: dict[str, Any]) -> None:
     box, _ = static("production", vector["snapshot"], service=vector["service"])
-    declare = {"BOOLEAN": box.boolean, "STRING": box.string, "NUMERIC": box.number, "JSON": box.json}
+    declare: dict[str, Any] = {"BOOLEAN": box.boolean, "STRING": box.string, "NUMERIC": box.number, "JSON": box.json}
     flags = [declare[each["type"]](each["key"], each["default"]) for each in vector["flags"]]
     for contexts, details in zip(vector["contexts"], vector["values"], strict=True):
         with signalbox.context(**contexts):

@@ -176,7 +176,9 @@ class Box:
         """Waits until the box has the values of the server. It raises an error when the server refuses the key, or has not
         answered in time; the box keeps trying in both cases."""
         with self._moved:
-            answered = self._moved.wait_for(lambda: self._was_live or self._state.status is Status.REFUSED or self._closed, timeout)
+            answered = self._moved.wait_for(
+                lambda: self._was_live or self._state.status is Status.REFUSED or self._closed, timeout
+            )
         if self._was_live:
             return
         if answered and self._state.why is not None:
@@ -255,7 +257,7 @@ class Box:
         return self
 
     def _start_thread(self, address: Address) -> None:
-        self._sync = Sync(self, Transport(address, self.settings.key), self.settings.timing)
+        self._sync = Sync(self, Transport(address, self.settings.key, self.settings.timing.request), self.settings.timing)
         self._sync.thread.start()
 
     def _read_cache(self) -> None:
@@ -263,7 +265,11 @@ class Box:
         if settings.cache:
             folder = settings.cache_dir or _cache.default_folder()
             if folder is None:
-                self.problems.warn("cache", "There is no cache folder, so the service cannot start with its last values while the server is away. Pass cache_dir=, or cache=False.")
+                self.problems.warn(
+                    "cache",
+                    "There is no cache folder, so the service cannot start with its last values while the server is away. "
+                    "Pass cache_dir=, or cache=False.",
+                )
             else:
                 self._cache = _cache.Cache(folder, settings.url, settings.key, settings.environment)
                 if self._begin_with(self._cache.path, bootstrap=False):
@@ -283,7 +289,7 @@ class Box:
             self.problems.warn("cached", "Reading the last known values failed; the service starts without them: %s", error)
             return False
         self.apply(known._replace(confirmed=False, bootstrap=bootstrap))
-        self._state = self._state._replace(since=_state.datetime.datetime.fromtimestamp(at, _state.datetime.timezone.utc))
+        self._state = self._state._replace(since=_state.at(at))
         return True
 
     def apply(self, contents: Contents, changed: list[str] | None = None) -> None:
@@ -349,7 +355,11 @@ class Box:
         if status is Status.STALE:
             self.problems.warn("state", "Signalbox cannot be reached; the last known values are served until it can: %s", why)
         elif status is Status.REFUSED and not isinstance(why, SettingsError):
-            self.problems.warn("state", "Signalbox refuses the service's API key; the last known values are served. Give the service another key: %s", why)
+            self.problems.warn(
+                "state",
+                "Signalbox refuses the service's API key; the last known values are served. Give the service another key: %s",
+                why,
+            )
 
     def save(self, contents: Contents) -> None:
         """Writes the cache."""
@@ -358,7 +368,11 @@ class Box:
         try:
             self._cache.write(contents.document(self.settings.environment))
         except (OSError, ValueError, TypeError) as error:
-            self.problems.warn("cache", "Keeping the last known values failed; the service would start with older ones while the server is away: %s", error)
+            self.problems.warn(
+                "cache",
+                "Keeping the last known values failed; the service would start with older ones while the server is away: %s",
+                error,
+            )
 
     def after_fork(self) -> None:
         """Goes on in a child: locks are made anew, and the child has its own thread and connections."""
@@ -467,7 +481,9 @@ def start(  # noqa: PLR0913, all are optional
     return Box(settings).begin()
 
 
-def static(environment: str, document: Mapping[str, Any], *, service: str = "") -> tuple[Box, Callable[[Mapping[str, Any]], None]]:
+def static(
+    environment: str, document: Mapping[str, Any], *, service: str = ""
+) -> tuple[Box, Callable[[Mapping[str, Any]], None]]:
     """Returns a box without a server, and the function that sets the document of another snapshot. `signalbox.testing` uses
     it, and so can programs that get their snapshots another way."""
     settings = Settings("", "", environment, service, False, None, None, False, logging.getLogger("signalbox"), None, Timing())

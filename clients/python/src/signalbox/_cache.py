@@ -17,7 +17,7 @@ from ._contents import Snapshot, read_document
 def default_folder() -> Path | None:
     """Returns the user's cache folder for Signalbox; None if there is none."""
     if sys.platform == "win32":
-        base = os.environ.get("LocalAppData")
+        base = os.environ.get("LOCALAPPDATA")
     elif sys.platform == "darwin":
         base = os.path.expanduser("~/Library/Caches") if os.environ.get("HOME") else None
     else:

@@ -39,7 +39,9 @@ class Contents(NamedTuple):
         sent = snapshot.attributes
         found = self._replace(seq=snapshot.seq, confirmed=snapshot.stale_since is None, bootstrap=False)
         if FLAGS in parts:
-            found = found._replace(flags={each["id"]: trimmed(each["attributes"], environment) for each in sent.get("flags") or ()})
+            found = found._replace(
+                flags={each["id"]: trimmed(each["attributes"], environment) for each in sent.get("flags") or ()}
+            )
         if LEVELS in parts:
             found = found._replace(
                 loggers={each["id"]: leveled(each["attributes"], environment) for each in sent.get("loggers") or ()},
@@ -60,7 +62,8 @@ class Contents(NamedTuple):
                 after.pop(key, None)
             else:
                 after[key] = trim(attributes, environment)
-        return self._replace(**{kind: after, "seq": max(seq, self.seq), "confirmed": True})
+        changed: dict[str, Any] = {kind: after, "seq": max(seq, self.seq), "confirmed": True}
+        return self._replace(**changed)
 
     def outranks(self, snapshot: Snapshot) -> bool:
         """Reports whether a snapshot is older than the contents and must not replace them. A server that has lost its
@@ -97,9 +100,7 @@ class Contents(NamedTuple):
 
     def first_expiry(self) -> float | None:
         """Returns when the first temporary level ends."""
-        found = [
-            each for of in (self.loggers, self.groups) for attributes in of.values() for each in _expiries(attributes)
-        ]
+        found = [each for of in (self.loggers, self.groups) for attributes in of.values() for each in _expiries(attributes)]
         return min(found, default=None)
 
 

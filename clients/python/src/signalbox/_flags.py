@@ -91,7 +91,9 @@ class Plan:
         if value is None and not nullable:
             value = _ABSENT
         if value is _ABSENT or not _fits(kind, value):
-            self.problems.append((pointer, "a value is required" if value is _ABSENT else f"the value does not fit a {kind} flag"))
+            self.problems.append(
+                (pointer, "a value is required" if value is _ABSENT else f"the value does not fit a {kind} flag")
+            )
             return _ABSENT
         return value
 
@@ -151,7 +153,7 @@ def _fits(kind: Any, value: Any) -> bool:
         return isinstance(value, str)
     if kind == "NUMERIC":
         return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    return kind == "JSON"
+    return bool(kind == "JSON")
 
 
 class Outcome(Generic[T]):
@@ -191,8 +193,20 @@ class Flag(Generic[T]):
     """A declared flag. Calling it returns its value for the contexts that apply; see `signalbox.context`. It is safe for use
     by many threads and tasks; reading takes no lock and no request."""
 
-    __slots__ = ("__weakref__", "_box", "_counters", "_empty", "_evaluate", "_listeners", "_outcomes", "_plan", "_read",
-                 "declared_type", "default", "key")
+    __slots__ = (
+        "__weakref__",
+        "_box",
+        "_counters",
+        "_empty",
+        "_evaluate",
+        "_listeners",
+        "_outcomes",
+        "_plan",
+        "_read",
+        "declared_type",
+        "default",
+        "key",
+    )
 
     def __init__(self, box: Box, key: str, declared_type: str, default: T, read: Callable[[Any], T]) -> None:
         self.key = key
@@ -319,7 +333,7 @@ def _evaluator(plan: Plan | None, outcomes: list[Outcome[T]]) -> Callable[[Conte
                 for match, outcome in rules:
                     if match(None, data):
                         return outcome
-            except Exception:  # noqa: BLE001, never into the caller; the rule that fails is passed over below
+            except Exception:  # noqa: BLE001, S110, never into the caller; the rule that fails is passed over below
                 pass
             else:
                 return fallback

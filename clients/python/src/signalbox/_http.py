@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import http.client
 import json
 import socket
@@ -119,7 +120,7 @@ class Transport:
         self._lock = threading.Lock()
         self._connection: _Connection | None = None
 
-    def request(
+    def request(  # noqa: PLR0913, most are optional
         self,
         method: str,
         path: str,
@@ -181,10 +182,8 @@ class Transport:
         connection = self._connection
         sock = connection.sock if connection is not None else None
         if sock is not None:
-            try:
+            with contextlib.suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
 
     def close(self) -> None:
         connection, self._connection = self._connection, None

@@ -131,7 +131,7 @@ class Listeners:
     def after_fork(self) -> None:
         """Forgets calls that were pending in the parent, whose thread does not exist here."""
         for each in self._list:
-            each._pending = False  # noqa: SLF001
+            each._pending = False
 
 
 class KeyListeners:

@@ -234,7 +234,7 @@ def static_path(node: Node) -> list[str] | None:
     return to_text(name.value).split(".")
 
 
-def compile_var(c: Compiler, node: Node) -> Evaluate:
+def compile_var(c: Compiler, node: Node) -> Evaluate:  # noqa: PLR0911, one line for each form
     """The value at a path of the data, else the second argument, else null."""
     fallback = argument(c, node, 1)
     path = static_path(node)
@@ -388,7 +388,7 @@ def compile_all_of(c: Compiler, node: Node) -> Test:
         return lambda st, data: first(st, data) and second(st, data)
 
     def test(st: State | None, data: Any) -> bool:
-        for each in tests:  # noqa: SIM110, a generator costs more
+        for each in tests:
             if not each(st, data):
                 return False
         return len(tests) > 0

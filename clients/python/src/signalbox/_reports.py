@@ -112,7 +112,7 @@ class Reports:
         except NotFoundError:
             self._box.problems.warn(
                 "environment",
-                "Environment %s does not exist in Signalbox. It is created without values; check the name if it should have some.",
+                "Environment %s does not exist in Signalbox. It is created without values; check the name if it should have one",
                 name,
             )
         except SignalboxError:

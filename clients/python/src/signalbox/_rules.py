@@ -161,7 +161,7 @@ class Compiler:
 class Rule:
     """A compiled rule. It is immutable and safe for concurrent use."""
 
-    __slots__ = ("constant", "match", "root", "size", "_stateful", "_test", "_value")
+    __slots__ = ("_stateful", "_test", "_value", "constant", "match", "root", "size")
 
     def __init__(self, logic: Any, flag_key: str = "") -> None:
         self.root = _build(logic)

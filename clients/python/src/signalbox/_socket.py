@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import ssl
@@ -120,10 +121,8 @@ class EventSocket:
                 self.sock.settimeout(10)
                 self.sock.sendall(data)
             else:
-                try:
+                with contextlib.suppress(OSError):
                     self.sock.shutdown(socket.SHUT_WR)
-                except OSError:
-                    pass
 
     def read(self) -> list[dict[str, Any]]:
         """Returns the events that have arrived. It raises ConnectionFailed when the connection has ended."""
@@ -147,14 +146,12 @@ class EventSocket:
 
     def close(self) -> None:
         """Ends the connection, politely if that needs no waiting."""
-        try:
+        with contextlib.suppress(Exception):  # the connection may be in any state
             self._protocol.send_close(1000)
             self.sock.setblocking(False)
             for data in self._protocol.data_to_send():
                 if data:
                     self.sock.send(data)
-        except Exception:  # noqa: BLE001, the connection may be in any state
-            pass
         self.drop()
 
     def drop(self) -> None:

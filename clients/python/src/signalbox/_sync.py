@@ -37,6 +37,7 @@ class Timing(NamedTuple):
     save: float = 5.0  # between two writes of the cache
     silence: float = 90.0  # a connection without any frame for so long is given up
     stable: float = 10.0  # a connection that lasts so long starts the backoff anew
+    request: float = 10.0  # how long the server may take to begin an answer, or to go on with it
     overdue: float = 5.0  # how long the server may take to end an expired level before the box asks
 
 
@@ -225,7 +226,7 @@ class Sync:
         self._linked(opened)
 
     def _transport_agent(self) -> str:
-        return self._transport._headers["User-Agent"]  # noqa: SLF001
+        return self._transport._headers["User-Agent"]
 
     def _linked(self, opened: EventSocket) -> None:
         """Records that the socket is open. If events were missed, everything is loaded before the box is live."""
@@ -359,7 +360,9 @@ class Sync:
         else:
             self._apply(snapshot, parts, response.headers.get("ETag") or "")
         if snapshot.stale_since is not None:
-            raise ServerStaleError(f"the server cannot reach its database (since {snapshot.stale_since}); these are the last values that it knows")
+            raise ServerStaleError(
+                f"the server cannot reach its database (since {snapshot.stale_since}); these are the last values that it knows"
+            )
 
     def _apply(self, snapshot: Snapshot, parts: frozenset[str], etag: str) -> None:
         self._etag = ""
@@ -423,7 +426,7 @@ class Sync:
     def _report(self) -> None:
         everything = self._report_at is not None and time.monotonic() >= self._report_at
         if everything:
-            self._report_at = time.monotonic() + self._timing.report * random.uniform(0.75, 1)  # noqa: S311
+            self._report_at = time.monotonic() + self._timing.report * random.uniform(0.75, 1)
         self._news_at = None
         if self._box.state.status is Status.LIVE:
             self._send(everything=everything)
@@ -471,7 +474,7 @@ def failure(error: SignalboxError) -> Status:
 
 def backoff(attempt: int, shortest: float, longest: float) -> float:
     """Returns the pause before an attempt. All of it is random, so that a fleet does not reconnect at once."""
-    return random.uniform(0, min(shortest * 2 ** min(attempt - 1, 30), longest))  # noqa: S311
+    return random.uniform(0, min(shortest * 2 ** min(attempt - 1, 30), longest))
 
 
 def _number(text: str | None) -> int:

@@ -35,7 +35,11 @@ UNDEFINED: Final = Undefined()
 MAX_DATA_DEPTH: Final = 1000
 
 # White space and line terminators of JavaScript.
-_SPACES: Final = "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+_SPACES: Final = (
+    "\t\n\v\f\r \u00a0\u1680"
+    "\u2000\u2001\u2002\u2003\u2004\u2005"
+    "\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
 _NUMBER: Final = re.compile(r"[+-]?(?:Infinity|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
 _RADIX: Final = {"x": (16, re.compile(r"[0-9a-fA-F]+")), "o": (8, re.compile(r"[0-7]+")), "b": (2, re.compile(r"[01]+"))}
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -49,7 +53,7 @@ def normalize(value: Any) -> Any:
         return None
 
 
-def _normalize(value: Any) -> Any:  # noqa: PLR0911, one line for each type
+def _normalize(value: Any) -> Any:
     kind = type(value)
     if kind is str:
         return value if value.isascii() else _SURROGATE.sub("\ufffd", value)

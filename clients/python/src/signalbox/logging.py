@@ -97,7 +97,7 @@ _original_set_level = logging.Logger.setLevel
 def _set_level(self: logging.Logger, level: Any) -> None:
     """Replaces Logger.setLevel while something is installed: a managed logger keeps the level of Signalbox, and the level of
     the code is remembered for its release."""
-    number = logging._checkLevel(level)  # type: ignore[attr-defined] # noqa: SLF001, setLevel itself uses it
+    number = logging._checkLevel(level)  # type: ignore[attr-defined]
     if not any(each.code_sets(self, number) for each in list(_hooks)):
         _original_set_level(self, level)
 
