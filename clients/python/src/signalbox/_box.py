@@ -52,7 +52,8 @@ class Box:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.problems = Problems(settings.log)
-        self.dispatcher = Dispatcher(self.problems)
+        self._sync: Sync | None = None
+        self.dispatcher = self._new_dispatcher()
         self.service_context: dict[str, Any] = {"service": {"key": settings.service}} if settings.service else {}
         self.no_contexts = Contexts({})
         self.no_contexts.data = self.service_context
@@ -69,7 +70,6 @@ class Box:
         self._state = State(Status.STARTING, _state.now())
         self._was_live = False
         self._states = Listeners()
-        self._sync: Sync | None = None
         self._cache: _cache.Cache | None = None
         self._closed = False
 
@@ -235,6 +235,13 @@ class Box:
         if report and self._sync is not None:
             self._sync.wake("report")
 
+    def _new_dispatcher(self) -> Dispatcher:
+        return Dispatcher(self.problems, self.settings.timing.slow, self._listener_started)
+
+    def _listener_started(self) -> None:
+        if self._sync is not None:
+            self._sync.wake("listener")
+
     def begin(self) -> Box:
         """Applies the first values, from the cache or else from the bootstrap file, and starts the thread."""
         settings = self.settings
@@ -378,7 +385,7 @@ class Box:
         """Goes on in a child: locks are made anew, and the child has its own thread and connections."""
         self._applying = threading.RLock()
         self._moved = threading.Condition(threading.Lock())
-        self.dispatcher = Dispatcher(self.problems)
+        self.dispatcher = self._new_dispatcher()
         self.flags.after_fork()
         self.configs.after_fork()
         self.loggers.after_fork()

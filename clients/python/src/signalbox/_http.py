@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import encodings.idna  # noqa: F401, a lookup would import it on the thread: a child that is forked meanwhile could never import it
 import http.client
 import json
 import socket

@@ -9,8 +9,6 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
-#: How long a listener may run before a warning is logged, in seconds.
-SLOW: Final = 1.0
 #: The shortest time between two log lines about the same kind of problem, in seconds.
 QUIET: Final = 60.0
 
@@ -34,8 +32,10 @@ class Dispatcher:
     """Calls listeners one after the other, on a thread that runs while there are calls. A listener that is slow or raises
     delays only other listeners."""
 
-    def __init__(self, problems: Problems) -> None:
+    def __init__(self, problems: Problems, slow: float, started: Callable[[], Any]) -> None:
         self._problems = problems
+        self._slow = slow
+        self._started = started  # is called when the thread starts, so that somebody checks on it
         self._lock = threading.Lock()
         self._queue: deque[Callable[[], None]] = deque()
         self._busy = False
@@ -47,6 +47,7 @@ class Dispatcher:
             if self._busy:
                 return
             self._busy = True
+        self._started()
         try:
             threading.Thread(target=self._run, name="signalbox-listeners", daemon=True).start()
         except RuntimeError:  # the interpreter is shutting down
@@ -74,10 +75,10 @@ class Dispatcher:
         began = self._began
         if began is None:
             return None
-        if now - began >= SLOW:
+        if now - began >= self._slow:
             self._problems.warn("slow", "A Signalbox listener has been running for a second; others wait for it.")
             return now + QUIET
-        return began + SLOW
+        return began + self._slow
 
 
 class Listener:

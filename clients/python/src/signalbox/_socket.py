@@ -10,6 +10,9 @@ import time
 import urllib.parse
 from typing import TYPE_CHECKING, Any, Final
 
+from websockets.client import ClientProtocol
+from websockets.uri import parse_uri
+
 from .errors import APIError, ConnectionFailed
 
 if TYPE_CHECKING:
@@ -27,9 +30,6 @@ class EventSocket:
     """One open connection. The first frame has been read: `connected` has its seq."""
 
     def __init__(self, address: Address, headers: Mapping[str, str], query: Mapping[str, str], timeout: float) -> None:
-        from websockets.client import ClientProtocol  # noqa: PLC0415, importing it takes time that a start does not have
-        from websockets.uri import parse_uri  # noqa: PLC0415
-
         scheme = "wss" if address.secure else "ws"
         self.uri = f"{scheme}://{address.authority}{address.path}{PATH}?{urllib.parse.urlencode(query)}"
         self._protocol: Any = ClientProtocol(parse_uri(self.uri), max_size=MAX_EVENT)

@@ -16,7 +16,7 @@ import time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ._contents import ALL, CONFIGS, FLAGS, LEVELS, Contents, Snapshot, read_document
-from ._http import Transport, segment
+from ._http import USER_AGENT, Transport, segment
 from ._socket import EventSocket
 from ._state import Status
 from .errors import APIError, ConnectionFailed, ForbiddenError, NotFoundError, SignalboxError, UnauthorizedError
@@ -38,6 +38,7 @@ class Timing(NamedTuple):
     silence: float = 90.0  # a connection without any frame for so long is given up
     stable: float = 10.0  # a connection that lasts so long starts the backoff anew
     request: float = 10.0  # how long the server may take to begin an answer, or to go on with it
+    slow: float = 1.0  # how long a listener may run before a warning is logged
     overdue: float = 5.0  # how long the server may take to end an expired level before the box asks
 
 
@@ -198,7 +199,7 @@ class Sync:
         if "save" in wanted and self._save_at is None:
             self._save_at = now
         if "listener" in wanted:
-            self._check_at = now + 1
+            self._check_at = now + self._timing.slow
 
     def _news_soon(self) -> None:
         """Reports soon, so that people see that new levels are applied."""
@@ -216,7 +217,7 @@ class Sync:
         query = {"service": settings.service, "environment": settings.environment}
         if self._since is not None:
             query["since"] = str(self._since)
-        headers = {"Authorization": f"Bearer {settings.key}", "User-Agent": self._transport_agent()}
+        headers = {"Authorization": f"Bearer {settings.key}", "User-Agent": USER_AGENT}
         try:
             opened = EventSocket(self._transport.address, headers, {k: v for k, v in query.items() if v}, self._transport.timeout)
         except SignalboxError as error:
@@ -224,9 +225,6 @@ class Sync:
             self._retry(self._timing.poll if polled else self._timing.max_backoff, error, polling=polled)
             return
         self._linked(opened)
-
-    def _transport_agent(self) -> str:
-        return self._transport._headers["User-Agent"]
 
     def _linked(self, opened: EventSocket) -> None:
         """Records that the socket is open. If events were missed, everything is loaded before the box is live."""
