@@ -108,7 +108,7 @@ class Admin:
     ) -> None:
         """Creates or replaces a flag."""
         environments = {"production": {"enabled": True, "rules": rules or [], **(here or {})}} if rules or here else {}
-        attributes = {"name": key, "type": kind, "default": default, "environments": environments}
+        attributes = {"name": key, "type": kind, "default": default, "environments": environments, "managed": True}
         if kind == "BOOLEAN":
             attributes["values"] = [{"name": "On", "value": True}, {"name": "Off", "value": False}]
         self._put("flags", "flag", key, attributes)

@@ -114,7 +114,7 @@ class Plan(str, enum.Enum):
         (b"bytes", None),
         ("\ud800x", "\ufffdx"),
     ],
-    ids=repr,
+    ids=lambda each: type(each).__name__,
 )
 def test_normalize(given: Any, want: Any) -> None:
     assert repr(normalize(given)) == repr(want)
