@@ -81,14 +81,10 @@ def launchdarkly_reads(flags: int) -> list[Read]:
         rule = data.flag("case-1" if i == 0 else f"flag-{i}").fallthrough_variation(False)
         data.update(rule.if_match("plan", "pro").then_return(True))
     data.update(data.flag("case-2").fallthrough_variation(False))
+    # TestData knows no percentage: the flag gets the form in which the service sends it.
+    rollout = {"variations": [{"variation": 0, "weight": 25000}, {"variation": 1, "weight": 75000}]}
+    data._current_flags["case-2"].update(fallthrough={"rollout": rollout}, salt="salt")
     client = ldclient.LDClient(Config("sdk-key", update_processor_class=data, send_events=False))
-    # TestData knows no percentage, so the rollout is put into the store as the service would send it.
-    from ldclient.versioned_data_kind import FEATURES
-
-    store = client._config.feature_store
-    rollout = store.get(FEATURES, "case-2", lambda flag: flag.to_json_dict() if flag else None)
-    rollout.update(version=99, fallthrough={"rollout": {"variations": [{"variation": 0, "weight": 25000}, {"variation": 1, "weight": 75000}]}})
-    store.upsert(FEATURES, rollout)
     alice = ldclient.Context.builder("alice").set("plan", "pro").build()
     assert client.variation("case-0", alice, False) is True
     assert client.variation("case-1", alice, False) is True
@@ -103,8 +99,19 @@ def unleash_reads(flags: int) -> list[Read]:
     from UnleashClient.cache import FileCache
 
     def feature(name: str, parameters: dict[str, str], constraints: list[Any]) -> dict[str, Any]:
-        strategy = {"name": "flexibleRollout", "parameters": {"stickiness": "userId", "groupId": name, **parameters}, "constraints": constraints}
-        return {"name": name, "type": "release", "enabled": True, "stale": False, "impressionData": False, "strategies": [strategy]}
+        strategy = {
+            "name": "flexibleRollout",
+            "parameters": {"stickiness": "userId", "groupId": name, **parameters},
+            "constraints": constraints,
+        }
+        return {
+            "name": name,
+            "type": "release",
+            "enabled": True,
+            "stale": False,
+            "impressionData": False,
+            "strategies": [strategy],
+        }
 
     pro = [{"contextName": "plan", "operator": "IN", "values": ["pro"], "inverted": False, "caseInsensitive": False}]
     features = [{**feature("case-0", {"rollout": "100"}, []), "strategies": []}, feature("case-1", {"rollout": "100"}, pro)]
@@ -113,7 +120,9 @@ def unleash_reads(flags: int) -> list[Read]:
     folder = tempfile.mkdtemp()
     cache = FileCache("bench", directory=folder)
     cache.bootstrap_from_dict({"version": 2, "features": features})
-    client = UnleashClient("http://127.0.0.1:9/api", "bench", cache=cache, disable_metrics=True, disable_registration=True, verbose_log_level=50)
+    client = UnleashClient(
+        "http://127.0.0.1:9/api", "bench", cache=cache, disable_metrics=True, disable_registration=True, verbose_log_level=50
+    )
     client.initialize_client(fetch_toggles=False)
     alice = {"userId": "alice", "properties": {"plan": "pro"}}
     assert client.is_enabled("case-0", alice) is True
@@ -131,7 +140,13 @@ def flagd_reads(flags: int) -> list[Read]:
         return {"state": "ENABLED", "variants": {"on": True, "off": False}, "defaultVariant": "off", "targeting": targeting}
 
     pro = {"if": [{"==": [{"var": "plan"}, "pro"]}, "on", "off"]}
-    document = {"flags": {"case-0": {**flag({}), "defaultVariant": "on"}, "case-1": flag(pro), "case-2": flag({"fractional": [["on", 25], ["off", 75]]})}}
+    document = {
+        "flags": {
+            "case-0": {**flag({}), "defaultVariant": "on"},
+            "case-1": flag(pro),
+            "case-2": flag({"fractional": [["on", 25], ["off", 75]]}),
+        }
+    }
     document["flags"].update({f"flag-{i}": flag(pro) for i in range(3, flags)})
     file = Path(tempfile.mkdtemp()) / "flags.json"
     file.write_text(json.dumps(document))
@@ -194,7 +209,9 @@ def records() -> None:
     one.setLevel(logging.INFO)
     found = best({"bare": lambda: one.debug("no %s", 1), "signalbox": lambda: other.debug("no %s", 1)})
     ratio = found["signalbox"] / found["bare"]
-    say(f"\nA suppressed record of logging: bare {found['bare'] * 1e9:.0f} ns, with Signalbox {found['signalbox'] * 1e9:.0f} ns, {ratio:.2f} ×")
+    say(
+        f"\nA suppressed record of logging: bare {found['bare'] * 1e9:.0f} ns, with Signalbox {found['signalbox'] * 1e9:.0f} ns, {ratio:.2f} ×"
+    )
     assert ratio <= 1.1
 
 
@@ -233,7 +250,9 @@ def changes(count: int = 200) -> None:
     whole = sorted(each for each, _ in taken)
     after = statistics.median(each for _, each in taken)
     p50, p99 = whole[len(whole) // 2], whole[int(len(whole) * 0.99)]
-    say(f"\nA change until it is applied: p50 {p50 * 1000:.1f} ms, p99 {p99 * 1000:.1f} ms from the start of the write; p50 {after * 1000:.1f} ms after its answer")
+    say(
+        f"\nA change until it is applied: p50 {p50 * 1000:.1f} ms, p99 {p99 * 1000:.1f} ms from the start of the write; p50 {after * 1000:.1f} ms after its answer"
+    )
     assert p50 <= 0.02
 
 
@@ -257,14 +276,21 @@ def starts() -> None:
     from signalbox import _cache
 
     folder = Path(tempfile.mkdtemp())
-    attributes = {"type": "BOOLEAN", "default": True, "managed": True, "environments": {"e": {"rules": [{"logic": PRO, "value": False}]}}}
+    attributes = {
+        "type": "BOOLEAN",
+        "default": True,
+        "managed": True,
+        "environments": {"e": {"rules": [{"logic": {"==": [{"var": "user.plan"}, "x"]}, "value": False}]}},
+    }
     flags = [{"id": f"flag-{i}", "type": "flag", "attributes": attributes} for i in range(FLAGS)]
     document = {"data": {"id": "e", "type": "snapshot", "attributes": {"seq": 1, "flags": flags}}}
     _cache.Cache(folder, "http://127.0.0.1:9", "k", "e").write(document)
     taken = []
     for _ in range(20):
         began = time.perf_counter()
-        box = signalbox.start(url="http://127.0.0.1:9", key="k", environment="e", cache_dir=folder, log=logging.Logger("quiet", 100))
+        box = signalbox.start(
+            url="http://127.0.0.1:9", key="k", environment="e", cache_dir=folder, log=logging.Logger("quiet", 100)
+        )
         assert box.boolean("flag-7", default=False)() is True
         taken.append(time.perf_counter() - began)
         box.close()

@@ -1,7 +1,7 @@
 """A shop that follows Signalbox: a flag, a log level and a config, under FastAPI.
 
-    export SIGNALBOX_URL=http://127.0.0.1:8080 SIGNALBOX_API_KEY=… SIGNALBOX_ENVIRONMENT=production SIGNALBOX_SERVICE=shop
-    gunicorn --worker-class uvicorn_worker.UvicornWorker --workers 4 shop:app
+export SIGNALBOX_URL=http://127.0.0.1:8080 SIGNALBOX_API_KEY=… SIGNALBOX_ENVIRONMENT=production SIGNALBOX_SERVICE=shop
+gunicorn --worker-class uvicorn_worker.UvicornWorker --workers 4 shop:app
 """
 
 # pyright: strict
@@ -57,7 +57,12 @@ app.add_middleware(signalbox.asgi.ContextMiddleware, contexts=contexts_of)
 async def checkout() -> dict[str, Any]:
     """Checks out, the new way for those who have the flag."""
     log.debug("Checking out within %s ms.", settings.value.timeout_ms)
-    return {"new": new_checkout(), "timeout_ms": settings.value.timeout_ms, "level": log.getEffectiveLevel(), "worker": os.getpid()}
+    return {
+        "new": new_checkout(),
+        "timeout_ms": settings.value.timeout_ms,
+        "level": log.getEffectiveLevel(),
+        "worker": os.getpid(),
+    }
 
 
 @app.get("/health")

@@ -13,9 +13,8 @@ import signalbox
 from signalbox import Level, static
 from signalbox._flags import Plan
 from signalbox._levels import Tree, key_of, parent_of
-from signalbox._operators import weight_of
 from signalbox._rules import Rule, RuleError
-from signalbox._values import normalize
+from signalbox._values import normalize, weight_of
 
 VECTORS = Path(__file__).parents[2] / "vectors"
 

@@ -22,11 +22,11 @@ from ._http import Address, Transport
 from ._levels import Tree
 from ._listeners import Dispatcher, Listeners, Problems
 from ._loggers import Adapter, LoggerTable
-from ._operators import weight_of
 from ._reports import Reports
 from ._settings import Settings, read
 from ._state import State, Status
 from ._sync import Sync, Timing
+from ._values import weight_of
 from .errors import NotReadyError, SettingsError, SignalboxError
 
 if TYPE_CHECKING:

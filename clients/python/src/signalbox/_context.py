@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
+from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any
 
-from ._operators import weight_of
-from ._values import normalize
+from ._values import normalize, weight_of
 
 if TYPE_CHECKING:
     from ._box import Box
@@ -48,8 +46,7 @@ def prepared(contexts: Mapping[str, Mapping[str, Any] | str]) -> Contexts:
     return Contexts(types)
 
 
-@contextmanager
-def context(**contexts: Mapping[str, Any] | str) -> Iterator[None]:
+class context:  # noqa: N801, it is used like a function
     """Evaluates flags for contexts inside of a `with` statement, in this thread or task:
 
         with signalbox.context(user={"key": "alice", "plan": "pro"}):
@@ -57,11 +54,20 @@ def context(**contexts: Mapping[str, Any] | str) -> Iterator[None]:
 
     Rules read `user.key` and `user.plan`. Contexts of other types that apply already stay.
     """
-    token = _current.set(prepared(contexts))
-    try:
-        yield
-    finally:
-        _current.reset(token)
+
+    __slots__ = ("_given", "_token")
+
+    def __init__(self, **contexts: Mapping[str, Any] | str) -> None:
+        self._given = contexts
+        self._token: Token[Contexts | None] | None = None
+
+    def __enter__(self) -> None:
+        self._token = _current.set(prepared(self._given))
+
+    def __exit__(self, *_: object) -> None:
+        if self._token is not None:
+            _current.reset(self._token)
+            self._token = None
 
 
 def set_context(**contexts: Mapping[str, Any] | str) -> None:

@@ -49,8 +49,8 @@ class State:
         self.fuel = MAX_FUEL
         self.split = False
         self.error: str | None = None
-        self._extents: dict[int, tuple[int, int]] = {}
-        self._kept: list[Any] = []  # the values of _extents, whose identities must not be reused
+        self._extents: dict[int, tuple[int, int]] | None = None  # most evaluations need none
+        self._kept: list[Any]
 
     def fail(self, error: str) -> None:
         if self.error is None:
@@ -79,6 +79,9 @@ class State:
             return 0, text_weight(value)
         if kind is not list and kind is not dict:
             return 0, 8
+        if self._extents is None:
+            # The values of _extents are kept, so that their identities are not reused.
+            self._extents, self._kept = {}, []
         known = self._extents.get(id(value))
         if known is None:
             depth, weight = 1, 1
@@ -90,11 +93,6 @@ class State:
             self._extents[id(value)] = known
             self._kept.append(value)
         return known
-
-
-def weight_of(data: Any) -> int:
-    """Returns the approximate size of the JSON of data."""
-    return State(None).extent(data)[1]
 
 
 def coerced(st: State | None, value: Any) -> Any:
