@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -37,7 +37,7 @@ settings = box.config("checkout", Checkout)
 
 
 @asynccontextmanager
-async def lifespan(_app: fastapi.FastAPI) -> AsyncIterator[None]:
+async def lifespan(_app: fastapi.FastAPI) -> AsyncGenerator[None, None]:
     """Sends the last report when a worker stops."""
     yield
     box.close()

@@ -128,13 +128,14 @@ def test_celery(shared_server: Server, tmp_path: Path) -> None:
             [sys.executable, "-c", ASK_CELERY], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         ) as caller,
     ):
-        assert caller.stdin is not None
-        assert caller.stdout is not None
+        questions, answers = caller.stdin, caller.stdout
+        assert questions is not None
+        assert answers is not None
 
         def ask(plan: str) -> Any:
-            caller.stdin.write(plan + "\n")
-            caller.stdin.flush()
-            return json.loads(caller.stdout.readline())
+            questions.write(plan + "\n")
+            questions.flush()
+            return json.loads(answers.readline())
 
         follows(shared_server, ask, 1, "frameworks.flag", "frameworks.shop")
-        caller.stdin.close()
+        questions.close()
