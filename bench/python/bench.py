@@ -266,7 +266,7 @@ def memory() -> None:
     for name in CLIENTS:
         code = f"import bench; before = bench.resident(); bench.CLIENTS[{name!r}]({FLAGS}); print(bench.resident() - before); import os; os._exit(0)"
         environment = {**os.environ, "PYTHONPATH": f"{Path(__file__).parent}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
-        printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment).stdout  # noqa: S603
+        printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment).stdout
         say(f"  {name:16}{int(printed.split()[-1]) / 1e6:8.1f} MB")
 
 
