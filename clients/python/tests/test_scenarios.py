@@ -19,8 +19,9 @@ from typing import Any
 import pytest
 
 import signalbox
+import signalbox.api
 from signalbox import Box, Flag, Status
-from support import BINARY, FAST, PATIENCE, Proxy, Server, eventually, printed
+from support import BINARY, FAST, OWNER_KEY, PATIENCE, Proxy, Server, eventually, printed
 
 Start = Callable[..., Box]
 
@@ -268,6 +269,7 @@ def test_many_changes_never_go_back(shared_server: Server, start: Start) -> None
 FORKING = """
 import json, logging, os, sys
 import signalbox
+import signalbox.api
 from support import FAST, eventually
 box = signalbox.start(url=sys.argv[1], key=sys.argv[2], environment="production", service="forked", timing=FAST, cache=False)
 flag = box.number("fork", default=-1)
@@ -456,3 +458,26 @@ def test_restored_database_goes_back(server: Server, start: Start, tmp_path: Pat
     subprocess.run([BINARY, "admin", "restore", str(backup), "--yes"], env=environment, check=True, capture_output=True)
     server.start()
     eventually(lambda: flag() == 1, "the restored value")
+
+
+def test_management_calls(shared_server: Server) -> None:
+    api = signalbox.api.API(shared_server.url, OWNER_KEY)
+    made = api.create_flag({"data": {"id": "managed.call", "type": "flag", "attributes": {"type": "STRING", "default": "a"}}})
+    assert made["data"]["attributes"]["default"] == "a"
+    assert [each["id"] for each in api.list_flags(filter_search="managed.call", meta_total=True)["data"]] == ["managed.call"]
+    with pytest.raises(signalbox.errors.ConflictError) as refused:
+        api.create_flag({"data": {"id": "managed.call", "type": "flag", "attributes": {"type": "STRING", "default": "a"}}})
+    assert (refused.value.code, refused.value.status) == ("already_exists", 409)
+    with pytest.raises(signalbox.errors.InvalidError, match="/data/attributes/type"):
+        api.create_flag({"data": {"id": "wrong", "type": "flag", "attributes": {"type": "TEXT", "default": "a"}}})
+    assert api.delete_flag("managed.call") is None
+    with pytest.raises(signalbox.errors.NotFoundError, match=r"managed\.call"):
+        api.get_flag("managed.call")
+
+
+def test_management_calls_are_those_of_the_server(shared_server: Server) -> None:
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    import generate_api  # noqa: PLC0415
+
+    generated = generate_api.generate(shared_server.admin.request("GET", "/api/openapi.json"))
+    assert generate_api.TARGET.read_text() == generated, "run generate_api.py"
