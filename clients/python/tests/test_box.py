@@ -35,7 +35,7 @@ def test_flag_types() -> None:
     assert box.json("j", default={})() == {"a": [1]}
     assert box.integer("n", default=7).detail().code == "TYPE_MISMATCH"
     assert box.string("b", default="other")() == "other"
-    assert box.boolean("none", default=True).detail() == (True, "ERROR", -1, "", "FLAG_NOT_FOUND")
+    assert box.boolean("none", default=True).detail() == signalbox.Detail(True, "ERROR", -1, "", "FLAG_NOT_FOUND")
     assert box.boolean("b", default=False) is box.boolean("b", default=False)
     box.forget("b")
     assert box.boolean("b", default=False)() is False

@@ -298,7 +298,7 @@ def test_forked_workers_follow(shared_server: Server, tmp_path: Path) -> None:
     admin.flag("fork", "NUMERIC", 0)
     script = tmp_path / "forking.py"
     script.write_text(FORKING)
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])}
     command = [sys.executable, str(script), shared_server.url, admin.key()[1]]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert "parent" in printed(process)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from pathlib import Path
@@ -121,7 +122,7 @@ def test_worlds(vector: dict[str, Any]) -> None:
     for contexts, details in zip(vector["contexts"], vector["values"], strict=True):
         with signalbox.context(**contexts):
             for flag, want in zip(flags, details, strict=True):
-                assert exact(flag.detail()._asdict()) == exact(want), flag.key
+                assert exact(dataclasses.asdict(flag.detail())) == exact(want), flag.key
                 assert exact(flag()) == exact(want["value"])
                 assert exact(flag.get(**contexts)) == exact(want["value"])
     recorder = Recorder()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import math
@@ -41,7 +42,8 @@ PARSE_ERROR: Final = "PARSE_ERROR"
 _ABSENT: Final = object()
 
 
-class Detail(NamedTuple, Generic[T]):
+@dataclasses.dataclass(frozen=True, slots=True)  # Python 3.10 has no generic NamedTuple
+class Detail(Generic[T]):
     """A flag's value for a context, and why."""
 
     value: T

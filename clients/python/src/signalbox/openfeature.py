@@ -8,6 +8,7 @@ other members are attributes of the user. Contexts of `signalbox.context` apply 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -94,7 +95,7 @@ class SignalboxProvider(AbstractProvider):
         self, flag_key: str, default_value: float, evaluation_context: EvaluationContext | None = None
     ) -> FlagResolutionDetails[float]:
         found = self._box.number(flag_key, default_value).detail(**contexts_of(evaluation_context))
-        return self._resolved(found._replace(value=float(found.value)))
+        return self._resolved(dataclasses.replace(found, value=float(found.value)))
 
     def resolve_object_details(
         self,
