@@ -99,6 +99,7 @@ var checkedCode = map[string]string{
 	"docs/openfeature.md java":   "make check-guides",
 	"docs/openfeature.md csharp": "make check-guides, where there is a dotnet",
 	"docs/operations.md json":    "TestParse_Manual",
+	"docs/python.md python":      "clients/python/tests/test_docs.py",
 	"docs/rules.md json rule":    "TestCookbook_Rules",
 }
 
