@@ -9,6 +9,7 @@ import re
 import selectors
 import signal
 import socket
+import ssl
 import subprocess
 import threading
 import time
@@ -47,9 +48,10 @@ def eventually(holds: Callable[[], Any], what: str = "", timeout: float = PATIEN
 class Server:
     """A Signalbox server on SQLite, or on PostgreSQL when a URL is given."""
 
-    def __init__(self, folder: Path, database: str = "") -> None:
+    def __init__(self, folder: Path, database: str = "", **more: str) -> None:
         self._folder = folder
         self._database = database
+        self._more = more
         self._process: subprocess.Popen[str] | None = None
         self.port = 0
         self.start()
@@ -65,6 +67,7 @@ class Server:
             "SIGNALBOX_BOOTSTRAP_KEY": OWNER_KEY,
             "SIGNALBOX_LOG_FORMAT": "json",
             **({"SIGNALBOX_DATABASE": self._database} if self._database else {}),
+            **self._more,
         }
         process = subprocess.Popen([BINARY, "serve"], env=settings, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
         self._process = process
@@ -96,8 +99,8 @@ class Server:
 class Admin:
     """Changes things on the server."""
 
-    def __init__(self, url: str, key: str) -> None:
-        self._transport = Transport(Address(url), key, timeout=PATIENCE)
+    def __init__(self, url: str, key: str, ssl_context: ssl.SSLContext | None = None) -> None:
+        self._transport = Transport(Address(url, ssl_context), key, timeout=PATIENCE)
 
     def request(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Any:
         response = self._transport.request(method, path, body=body, headers=headers)
@@ -211,6 +214,54 @@ class Proxy:
     def close(self) -> None:
         self._listener.close()
         self.cut()
+
+
+class ForwardProxy:
+    """An HTTP proxy: it forwards requests with a whole URL, and makes tunnels. It remembers the first lines."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+        self.authorized = True
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        head = b""
+        while b"\r\n\r\n" not in head:
+            received = client.recv(65536)
+            if not received:
+                return
+            head += received
+        method, target, _ = head.split(b" ", 2)
+        self.seen.append(head.splitlines()[0].decode())
+        self.authorized = self.authorized and b"Proxy-Authorization: Basic dXNlcjpzZWNyZXQ=" in head
+        address = target if method == b"CONNECT" else target.split(b"/")[2]
+        host, port = address.decode().split(":")
+        server = socket.create_connection((host, int(port)))
+        if method == b"CONNECT":
+            client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        else:
+            server.sendall(head)
+        for source, target_ in ((client, server), (server, client)):
+            threading.Thread(target=self._copy, args=(source, target_), daemon=True).start()
+
+    def _copy(self, source: socket.socket, target: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                target.sendall(data)
+        for each in (source, target):
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        self._listener.close()
 
 
 def new_database() -> Iterator[str]:

@@ -8,6 +8,7 @@ import logging
 import os
 import random
 import signal
+import ssl
 import subprocess
 import sys
 import threading
@@ -21,7 +22,7 @@ import pytest
 import signalbox
 import signalbox.api
 from signalbox import Box, Flag, Status
-from support import BINARY, FAST, OWNER_KEY, PATIENCE, Proxy, Server, eventually, printed
+from support import BINARY, FAST, OWNER_KEY, PATIENCE, Admin, ForwardProxy, Proxy, Server, eventually, printed
 
 Start = Callable[..., Box]
 
@@ -481,3 +482,50 @@ def test_management_calls_are_those_of_the_server(shared_server: Server) -> None
 
     generated = generate_api.generate(shared_server.admin.request("GET", "/api/openapi.json"))
     assert generate_api.TARGET.read_text() == generated, "run generate_api.py"
+
+
+def test_tls(tmp_path: Path, start: Start) -> None:
+    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+    command += [
+        "-subj",
+        "/CN=localhost",
+        "-addext",
+        "subjectAltName=DNS:localhost",
+        "-keyout",
+        str(key),
+        "-out",
+        str(certificate),
+    ]
+    subprocess.run(command, check=True, capture_output=True)
+    server = Server(tmp_path / "data", SIGNALBOX_TLS_CERT=str(certificate), SIGNALBOX_TLS_KEY=str(key))
+    trusting = ssl.create_default_context(cafile=str(certificate))
+    admin = Admin(f"https://localhost:{server.port}", OWNER_KEY, trusting)
+    try:
+        admin.flag("tls", "NUMERIC", 1)
+        box = start(f"https://localhost:{server.port}", ssl_context=trusting)
+        flag = box.number("tls", default=0)
+        eventually(lambda: live(box) and flag() == 1, "the socket")
+        for i in range(2, 5):
+            admin.flag("tls", "NUMERIC", i)
+            eventually(functools.partial(has, flag, i), "a change over TLS")
+        distrustful = start(f"https://localhost:{server.port}", cache=False)
+        eventually(lambda: "certificate" in str(distrustful.state.why), "the reason")
+    finally:
+        server.stop()
+
+
+def test_proxy_of_the_environment(shared_server: Server, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests go through it as they are, and the socket through a tunnel."""
+    shared_server.admin.flag("proxied", "NUMERIC", 1)
+    forward = ForwardProxy()
+    monkeypatch.setenv("http_proxy", f"http://user:secret@127.0.0.1:{forward.port}")
+    monkeypatch.setenv("no_proxy", "")
+    box = start(shared_server.url, cache=False)
+    flag = box.number("proxied", default=0)
+    eventually(lambda: live(box) and flag() == 1, "the socket")
+    monkeypatch.delenv("http_proxy")
+    assert {"GET", "CONNECT"} <= {each.split()[0] for each in forward.seen}
+    assert all(each.split()[1].startswith(("http://", "127.0.0.1:")) for each in forward.seen)
+    assert forward.authorized
+    forward.close()

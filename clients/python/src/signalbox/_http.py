@@ -14,12 +14,18 @@ import urllib.parse
 import urllib.request
 import zlib
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ._version import __version__
 from .errors import APIError, ConnectionFailed, SettingsError
 
 USER_AGENT: Final = f"signalbox-python/{__version__}"
+
+
+class _Proxy(NamedTuple):
+    host: str
+    port: int
+    headers: dict[str, str]
 
 
 class Address:
@@ -40,14 +46,14 @@ class Address:
         self.authority = parts.netloc.rpartition("@")[2]
         self._context = ssl_context
 
-    def connect(self, timeout: float) -> socket.socket:
-        """Opens a connection."""
+    def connect(self, timeout: float, *, tunnel: bool = True) -> socket.socket:
+        """Opens a connection. Without a tunnel, a proxy is left to the caller: see forwarded."""
         proxy = self._proxy()
-        sock = socket.create_connection(proxy or (self.host, self.port), timeout)
+        sock = socket.create_connection((proxy.host, proxy.port) if proxy else (self.host, self.port), timeout)
         try:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            if proxy:
-                self._tunnel(sock)
+            if proxy and (tunnel or self.secure):
+                self._tunnel(sock, proxy)
             if self.secure:
                 self._context = self._context or ssl.create_default_context()
                 sock = self._context.wrap_socket(sock, server_hostname=self.host)
@@ -56,19 +62,27 @@ class Address:
             raise
         return sock
 
-    def _proxy(self) -> tuple[str, int] | None:
+    def forwarded(self, target: str, headers: dict[str, str]) -> str:
+        """Returns the target of a request without a tunnel. A proxy gets the whole URL, and its own credentials."""
+        proxy = None if self.secure else self._proxy()
+        if proxy is None:
+            return target
+        headers.update(proxy.headers)
+        return f"http://{self.authority}{target}"
+
+    def _proxy(self) -> _Proxy | None:
         """Returns the proxy that HTTP_PROXY, HTTPS_PROXY and NO_PROXY name."""
         found = urllib.request.getproxies().get("https" if self.secure else "http")
         if not found or urllib.request.proxy_bypass(f"{self.host}:{self.port}"):
             return None
         parts = urllib.parse.urlsplit(found if "//" in found else "//" + found)
-        self._proxy_user = urllib.parse.unquote(parts.netloc.rpartition("@")[0])
-        return (parts.hostname or "", parts.port or 80)
+        user = urllib.parse.unquote(parts.netloc.rpartition("@")[0])
+        headers = {"Proxy-Authorization": "Basic " + base64.b64encode(user.encode()).decode()} if user else {}
+        return _Proxy(parts.hostname or "", parts.port or 80, headers)
 
-    def _tunnel(self, sock: socket.socket) -> None:
+    def _tunnel(self, sock: socket.socket, proxy: _Proxy) -> None:
         lines = [f"CONNECT {self.host}:{self.port} HTTP/1.1", f"Host: {self.host}:{self.port}"]
-        if self._proxy_user:
-            lines.append("Proxy-Authorization: Basic " + base64.b64encode(self._proxy_user.encode()).decode())
+        lines += [f"{name}: {value}" for name, value in proxy.headers.items()]
         sock.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
         answer = b""
         while b"\r\n\r\n" not in answer:
@@ -87,7 +101,7 @@ class _Connection(http.client.HTTPConnection):
         self._address = address
 
     def connect(self) -> None:
-        self.sock = self._address.connect(self.timeout or 10)
+        self.sock = self._address.connect(self.timeout or 10, tunnel=False)
 
 
 class Response:
@@ -139,6 +153,7 @@ class Transport:
             text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8", "replace")
             sent["Content-Type"] = "application/json"
         name = f"{method} {path}"
+        target = self.address.forwarded(target, sent)
         with self._lock:
             response = self._exchange(name, method, target, text, sent)
         if response.status >= 300 and response.status not in accepted:

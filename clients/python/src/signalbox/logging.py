@@ -49,7 +49,10 @@ class Installed:
         if not self._active:
             return
         self._active = False
-        self._manager.__dict__.pop("getLogger", None)
+        if self._manager.__dict__.get("getLogger") == self._found:  # else another box was installed later
+            self._manager.__dict__.pop("getLogger")
+            if getattr(self._get_logger, "__self__", None) is not self._manager:
+                self._manager.getLogger = self._get_logger  # type: ignore[method-assign]
         _hooks.remove(self)
         if not _hooks:
             logging.Logger.setLevel = _original_set_level  # type: ignore[method-assign]
@@ -58,7 +61,8 @@ class Installed:
 
     def _found(self, name: str) -> logging.Logger:
         logger = self._get_logger(name)
-        self._box.add_logger(self, name)
+        if self._active:
+            self._box.add_logger(self, name)
         return logger
 
     def _logger(self, name: str) -> logging.Logger:
