@@ -268,7 +268,7 @@ def new_database() -> Iterator[str]:
     """Creates a database on the PostgreSQL server of scripts/with-postgres."""
     server = os.environ["SIGNALBOX_TEST_POSTGRES"]
     psql = Path(os.environ.get("SIGNALBOX_TEST_POSTGRES_BIN", "")) / "psql"
-    name = f"python_{os.getpid()}"
+    name = f"python_{uuid.uuid4().hex}"
     subprocess.run([str(psql), server, "-qc", f"CREATE DATABASE {name}"], check=True)
     yield re.sub(r"/postgres(\?|$)", rf"/{name}\1", server)
 

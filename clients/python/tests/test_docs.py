@@ -14,8 +14,8 @@ PAGES = [ROOT / "docs" / "python.md", ROOT / "clients" / "python" / "README.md"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_code_runs(page: Path, shared_server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    settings = {"URL": shared_server.url, "API_KEY": OWNER_KEY, "ENVIRONMENT": "production", "SERVICE": "docs"}
+def test_code_runs(page: Path, server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    settings = {"URL": server.url, "API_KEY": OWNER_KEY, "ENVIRONMENT": "production", "SERVICE": "docs"}
     for name, value in settings.items():
         monkeypatch.setenv(f"SIGNALBOX_{name}", value)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -90,22 +90,22 @@ def follows(server: Server, ask: Callable[[str], Any], workers: int, flag: str, 
 
 
 @pytest.mark.parametrize("preload", [pytest.param([], marks=pytest.mark.soak), ["--preload"]], ids=["", "preload"])
-def test_fastapi_under_gunicorn(shared_server: Server, tmp_path: Path, preload: list[str]) -> None:
+def test_fastapi_under_gunicorn(server: Server, tmp_path: Path, preload: list[str]) -> None:
     port = free_port()
     command = [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}", "--workers", "4", *preload]
     command += ["--worker-class", "uvicorn_worker.UvicornWorker", "shop:app"]
-    environment = settings(shared_server, XDG_CACHE_HOME=str(tmp_path))
+    environment = settings(server, XDG_CACHE_HOME=str(tmp_path))
     with running(command, environment, tmp_path):
         eventually(lambda: asked(port, "free"), "the service")
-        follows(shared_server, lambda plan: asked(port, plan), 4, "checkout-v2", "shop.payments")
+        follows(server, lambda plan: asked(port, plan), 4, "checkout-v2", "shop.payments")
 
 
-def test_django_under_gunicorn(shared_server: Server, tmp_path: Path) -> None:
+def test_django_under_gunicorn(server: Server, tmp_path: Path) -> None:
     port = free_port()
     command = [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}", "--workers", "2", "--preload", "django_shop:app"]
-    with running(command, settings(shared_server), tmp_path):
+    with running(command, settings(server), tmp_path):
         eventually(lambda: asked(port, "free"), "the service")
-        follows(shared_server, lambda plan: asked(port, plan), 2, "frameworks.flag", "frameworks.shop")
+        follows(server, lambda plan: asked(port, plan), 2, "frameworks.flag", "frameworks.shop")
 
 
 ASK_CELERY = """
@@ -116,10 +116,10 @@ for line in sys.stdin:
 """
 
 
-def test_celery(shared_server: Server, tmp_path: Path) -> None:
+def test_celery(server: Server, tmp_path: Path) -> None:
     for name in ("queue", "control", "results"):
         (tmp_path / name).mkdir()
-    environment = settings(shared_server, CELERY_FOLDER=str(tmp_path))
+    environment = settings(server, CELERY_FOLDER=str(tmp_path))
     command = [sys.executable, "-m", "celery", "-A", "celery_shop", "worker", "--concurrency", "2", "--pool", "prefork"]
     command += ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "INFO", "-Ofair"]
     with (
@@ -137,5 +137,5 @@ def test_celery(shared_server: Server, tmp_path: Path) -> None:
             questions.flush()
             return json.loads(answers.readline())
 
-        follows(shared_server, ask, 1, "frameworks.flag", "frameworks.shop")
+        follows(server, ask, 1, "frameworks.flag", "frameworks.shop")
         questions.close()

@@ -282,7 +282,7 @@ for _ in range(5):
 for i in range(4):
     if os.fork() == 0:
         eventually(lambda: flag() == 7 and log.level == logging.DEBUG)
-        assert box.state.status is signalbox.Status.LIVE
+        eventually(lambda: box.state.status is signalbox.Status.LIVE)
         os.write(1, json.dumps({"child": i, "pid": os.getpid()}).encode() + b"\\n")
         box.close()
         os._exit(0)
@@ -523,9 +523,9 @@ def test_proxy_of_the_environment(shared_server: Server, start: Start, monkeypat
     monkeypatch.setenv("no_proxy", "")
     box = start(shared_server.url, cache=False)
     flag = box.number("proxied", default=0)
-    eventually(lambda: live(box) and flag() == 1, "the socket")
+    eventually(lambda: flag() == 1 and {"GET", "CONNECT"} <= {each.split()[0] for each in forward.seen}, "the socket")
+    eventually(lambda: live(box), "LIVE")
     monkeypatch.delenv("http_proxy")
-    assert {"GET", "CONNECT"} <= {each.split()[0] for each in forward.seen}
     assert all(each.split()[1].startswith(("http://", "127.0.0.1:")) for each in forward.seen)
     assert forward.authorized
     forward.close()
