@@ -132,9 +132,7 @@ class Sync:
         if self._socket is not None:
             self._socket.drop()
         self._transport.close()
-        self._selector.close()
-        self._ears.close()
-        self._bell.close()
+        self._close_bell()
 
     # The rest runs on the thread.
 
@@ -153,6 +151,12 @@ class Sync:
             if self._socket is not None:
                 self._socket.close()
             self._transport.close()
+            self._close_bell()
+
+    def _close_bell(self) -> None:
+        self._selector.close()
+        self._ears.close()
+        self._bell.close()
 
     def _work(self) -> None:
         """Does everything that is due."""
@@ -210,9 +214,11 @@ class Sync:
 
     def _connect(self) -> None:
         """Opens the socket. Before the first snapshot it loads one, and without a socket it polls."""
-        if self._since is None and not self._poll(None):
-            self._retry(self._timing.max_backoff)
-            return
+        if self._since is None:
+            failed = self._poll(None)
+            if failed is not None:
+                self._retry(self._timing.max_backoff, failed)
+                return
         settings = self._box.settings
         query = {"service": settings.service, "environment": settings.environment}
         if self._since is not None:
@@ -221,8 +227,11 @@ class Sync:
         try:
             opened = EventSocket(self._transport.address, headers, {k: v for k, v in query.items() if v}, self._transport.timeout)
         except SignalboxError as error:
-            polled = self._poll(error)
-            self._retry(self._timing.poll if polled else self._timing.max_backoff, error, polling=polled)
+            failed = self._poll(error)
+            if failed is None:
+                self._retry(self._timing.poll, error, polling=True)
+            else:
+                self._retry(self._timing.max_backoff, failed)
             return
         self._linked(opened)
 
@@ -286,9 +295,7 @@ class Sync:
         pause = backoff(self._attempt, self._timing.min_backoff, longest)
         if polling:  # it is also the pause between two snapshots
             pause = max(pause, min(self._timing.min_backoff * 2 ** (self._attempt - 1), longest) / 2)
-        if isinstance(error, APIError):
-            pause += error.retry_after
-        self._connect_at = time.monotonic() + pause
+        self._connect_at = time.monotonic() + pause + asked_for(error)
 
     # Loading.
 
@@ -315,22 +322,23 @@ class Sync:
         except SignalboxError as error:
             self._parts |= ALL
             self._load_attempt += 1
-            self._load_at = time.monotonic() + backoff(self._load_attempt, self._timing.min_backoff, self._timing.max_backoff)
+            pause = backoff(self._load_attempt, self._timing.min_backoff, self._timing.max_backoff)
+            self._load_at = time.monotonic() + pause + asked_for(error)
             self._box.note(failure(error), error, polling=False)
             return
         self._load_attempt = 0
         if self._socket is not None and self._load_at is None:
             self._box.note(Status.LIVE, None, polling=False)
 
-    def _poll(self, reason: SignalboxError | None) -> bool:
-        """Loads the snapshot because there is no socket; reason is why. It reports whether that succeeded."""
+    def _poll(self, reason: SignalboxError | None) -> SignalboxError | None:
+        """Loads the snapshot because there is no socket; reason is why. It returns the error if that failed."""
         try:
             self._fetch_snapshot(ALL)
         except SignalboxError as error:
             self._box.note(failure(error), error, polling=False)
-            return False
+            return error
         self._box.note(Status.LIVE, reason, polling=reason is not None)
-        return True
+        return None
 
     def _fetch_snapshot(self, parts: frozenset[str]) -> None:
         """Loads parts of the snapshot and applies them. A request for all parts has the ETag, so that an unchanged snapshot
@@ -473,6 +481,11 @@ def failure(error: SignalboxError) -> Status:
 def backoff(attempt: int, shortest: float, longest: float) -> float:
     """Returns the pause before an attempt. All of it is random, so that a fleet does not reconnect at once."""
     return random.uniform(0, min(shortest * 2 ** min(attempt - 1, 30), longest))
+
+
+def asked_for(error: SignalboxError | None) -> float:
+    """Returns the pause that the server asks for with an error, in seconds."""
+    return error.retry_after if isinstance(error, APIError) else 0
 
 
 def _number(text: str | None) -> int:

@@ -11,7 +11,6 @@ levels are only written when they change.
 from __future__ import annotations
 
 import logging
-import threading
 from typing import TYPE_CHECKING, Any
 
 from ._levels import Level
@@ -28,10 +27,8 @@ class Installed:
     def __init__(self, box: Box, manager: logging.Manager) -> None:
         self._box = box
         self._manager = manager
-        self._lock = threading.Lock()
         self._code: dict[str, int] = {}  # levels that the code has set, of loggers with a level of Signalbox
         self._get_logger = manager.getLogger
-        self._set_level = logging.Logger.setLevel
         self._active = True
 
     def begin(self) -> Installed:
