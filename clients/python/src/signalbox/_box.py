@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import dataclasses
 import json
 import logging
 import os
@@ -222,7 +221,7 @@ class Box:
             "environment": self.settings.environment,
             "service": self.settings.service,
             "state": str(self.state),
-            "flags": [{**each.reported(), "without_context": dataclasses.asdict(each.detail())} for each in self.flags.all()],
+            "flags": [each.summary() for each in self.flags.all()],
             "loggers": [
                 {"name": each.name, "level": each.adapter.levels(each.name)[1].name, "managed": each.applied is not None}
                 for each in self.loggers.all()

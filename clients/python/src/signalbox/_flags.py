@@ -313,6 +313,11 @@ class Flag(Generic[T]):
             default = _jsonable(default)
         return {"id": self.key, "type": self.declared_type, "default": default}
 
+    def summary(self) -> dict[str, Any]:
+        """Returns the flag for `Box.debug`: what it serves when no rule matches. It does not count as an evaluation."""
+        plan, first = self._plan, self._outcomes[0]
+        return {**self.reported(), "serves": first.value, "rules": len(plan.rules) if plan else 0, "error": first.code or None}
+
     def after_fork(self) -> None:
         self._listeners.after_fork()
         for _, counter in self.counts():
