@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
-from . import _operators as operators
+from . import _evaluation as evaluation
+from ._operators import OPERATORS
 from ._values import normalize, truthy
 
 #: The limits of a rule. Depth counts nested operations, lists and objects; nodes are operations, lists, objects and scalars.
@@ -20,8 +21,8 @@ LITERAL: Final = 0
 ARRAY: Final = 1
 OPERATION: Final = 2
 
-Evaluate = Callable[["operators.State | None", Any], Any]
-Test = Callable[["operators.State | None", Any], bool]
+Evaluate = Callable[["evaluation.State | None", Any], Any]
+Test = Callable[["evaluation.State | None", Any], bool]
 
 
 class RuleError(ValueError):
@@ -98,7 +99,7 @@ class _Builder:
         ((node.op, argument),) = node.value.items()
         node.kind = OPERATION
         pointer = f"{node.pointer}/{escape(node.op)}"
-        if node.op not in operators.OPERATORS:
+        if node.op not in OPERATORS:
             raise RuleError("unknown_operator", pointer, f'unknown operator "{node.op}"')
         if type(argument) is list:
             self.arguments(node, argument, pointer, depth)
@@ -135,22 +136,22 @@ class Compiler:
     def value(self, node: Node) -> Evaluate:
         """Compiles a node."""
         if node.kind == LITERAL:
-            return operators.constant(node.value)
+            return evaluation.constant(node.value)
         if node.kind == ARRAY:
             self.stateful = True
-            return operators.new_list([self.value(each) for each in node.args])
-        op = operators.OPERATORS[node.op]
+            return evaluation.new_list([self.value(each) for each in node.args])
+        op = OPERATORS[node.op]
         self.stateful = self.stateful or op.stateful
         function = op.value(self, node) if op.value else op.test(self, node)  # type: ignore[misc]
         if not op.surplus(node):
             return function
         # The reference evaluates the arguments that the operator ignores, and one of them may fail.
-        return operators.after([self.value(each) for each in node.args[op.arity :]], function)
+        return evaluation.after([self.value(each) for each in node.args[op.arity :]], function)
 
     def test(self, node: Node) -> Test:
         """Compiles a node whose caller only needs its truthiness."""
         if node.kind == OPERATION:
-            op = operators.OPERATORS[node.op]
+            op = OPERATORS[node.op]
             if op.test and not op.surplus(node):
                 self.stateful = self.stateful or op.stateful
                 return op.test(self, node)
@@ -177,10 +178,10 @@ class Rule:
     @property
     def plain_weight(self) -> int:
         """The weight of data up to which match cannot exceed the limits, or needs no state to notice."""
-        return operators.MAX_FUEL // self.size
+        return evaluation.MAX_FUEL // self.size
 
     def _match_with_state(self, _: None, data: Any) -> bool:
-        st = operators.State(data)
+        st = evaluation.State(data)
         matched = self._test(st, data)
         return matched and st.error is None
 
@@ -188,13 +189,13 @@ class Rule:
         """Applies the rule to data of a weight."""
         if not self._stateful and weight <= self.plain_weight:
             return Decision(self._test(None, data), split=False, error=None)
-        st = operators.State(data)
+        st = evaluation.State(data)
         matched = self._test(st, data)
         return Decision(matched and st.error is None, st.split, st.error)
 
     def evaluate(self, data: Any) -> tuple[Any, str | None]:
         """Returns the rule's result for data, and the error."""
-        st = operators.State(data)
+        st = evaluation.State(data)
         value = self._value(st, data)
         return (None, st.error) if st.error else (value, None)
 
