@@ -28,7 +28,7 @@ help: ## list the commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## build, then serve on 127.0.0.1:8080 with ./data (SIGNALBOX_LISTEN, SIGNALBOX_DATA)
-	SIGNALBOX_LISTEN="$${SIGNALBOX_LISTEN:-127.0.0.1:8080}" SIGNALBOX_DATA="$${SIGNALBOX_DATA:-./data}" bin/signalbox serve
+	@scripts/run
 
 # The version is passed in, so Go does not ask version control: the build works from a tarball and in
 # a checkout that belongs to another user.
@@ -128,7 +128,7 @@ check-deploy: ## check deploy/ and a release with the tools that read them, whic
 check-guides: ## run the programs of docs/openfeature.md in Python, JavaScript, Java and .NET against a server
 	scripts/check-guides
 
-bench: build ## run the side-by-side benchmarks (BENCHFLAGS)
+bench: build ## run the side-by-side benchmarks, and keep the results with date, commit and machine in bench/results (BENCHFLAGS)
 	scripts/with-postgres go -C bench run . $(BENCHFLAGS)
 
 bench-python: build ## compare the Python client with LaunchDarkly's, Unleash's and flagd's, in one run

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 )
 
-//go:embed README.md SECURITY.md CONTRIBUTING.md CHANGELOG.md docs/*.md docs/decisions/*.md docs/screenshots/levels-light.png docs/screenshots/flags-dark.png
+//go:embed README.md SECURITY.md CONTRIBUTING.md CHANGELOG.md docs/*.md docs/decisions/*.md docs/pictures/*.svg docs/screenshots/level-changes.webp docs/screenshots/levels-light.webp
 var documents embed.FS
 
 // Documents returns the documents by their paths in the repository.

@@ -1,10 +1,12 @@
 // Command bench compares Signalbox with its peers. Every comparison is made in one
-// run, on one machine, and prints the ratio. It needs bin/signalbox, which make
-// bench builds first.
+// run, on one machine, and prints the ratio. The results are also written to a file
+// with their date, commit and machine. It needs bin/signalbox, which make bench
+// builds first.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -12,6 +14,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/bench/bulk"
 	"github.com/signalbox/signalbox/bench/configs"
@@ -78,19 +81,29 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	only := flags.String("only", "", "run these benchmarks only, separated by commas; jobs means all that begin with jobs-")
+	results := flags.String("results", "results", "the folder for the file with the results")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if flags.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q; -only names the benchmarks to run", flags.Arg(0))
 	}
+	return runAll(ctx, *only, *results, out)
+}
+
+// runAll runs the selected benchmarks and ends with the first that fails.
+func runAll(ctx context.Context, only, results string, out io.Writer) (err error) {
+	report, err := newReport(ctx, out, results, time.Now())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, report.close()) }()
 	for _, each := range benchmarks() {
-		if !selected(each.name, *only) {
+		if !selected(each.name, only) {
 			continue
 		}
-		fmt.Fprintf(out, "\n== %s\n", each.name)
-		if err := each.run(ctx, out); err != nil {
-			return fmt.Errorf("%s: %w", each.name, err)
+		if err := report.run(ctx, each); err != nil {
+			return err
 		}
 	}
 	return nil

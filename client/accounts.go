@@ -29,7 +29,7 @@ type Account struct {
 // AccountDraft changes the name and the key of an account. Only the operator changes plans.
 type AccountDraft struct {
 	Name string `json:"name"`
-	// Key stays as it is when it is empty.
+	// An empty Key keeps the current key.
 	Key string `json:"key,omitempty"`
 }
 

@@ -61,7 +61,7 @@ type ChangeParams struct {
 	From, To time.Time
 	// Size is the number of changes per page, up to 1000; 0 is the server's default.
 	Size int
-	// After is Next of the page before; empty is the first page.
+	// After is the Next of the previous page; empty selects the first page.
 	After string
 }
 

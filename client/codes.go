@@ -18,13 +18,12 @@ func (a SessionsAPI) CreateCode(ctx context.Context) (SignInCode, error) {
 	return fetch[SignInCode](ctx, a.sessions.transport, post(nil, a.sessions.path, current, "codes"))
 }
 
-// SignInWithCode opens a session with a code from another session of the person, and returns a client that acts as the
-// person.
+// SignInWithCode opens a session for the person who created the code, and returns a client for this session.
 func SignInWithCode(ctx context.Context, baseURL, code string, options ...Option) (*Client, Session, error) {
 	return signIn(ctx, baseURL, options, document("session", "", map[string]string{"code": code}), "sessions")
 }
 
-// Resume returns a client for an open session, by the token that signing in returned. It sends nothing yet.
+// Resume returns a client for an open session. The token comes from signing in. Resume sends no request.
 func Resume(baseURL, token string, options ...Option) (*Client, error) {
 	t, err := newTransport(baseURL, options)
 	if err != nil {

@@ -120,7 +120,7 @@ func (p ConfigParams) query() url.Values {
 	return filtered(p.Paging.query(), "parent", p.Parent, "search", p.Search)
 }
 
-// Get returns a config with its own items and overrides; [ConfigsAPI.Resolve] adds what it inherits. [IsNotFound]
+// Get returns a config with its own items and overrides; [ConfigsAPI.Resolve] adds inherited items. [IsNotFound]
 // reports that there is no config with this id. Any role may read.
 func (a ConfigsAPI) Get(ctx context.Context, id string) (Config, error) {
 	return a.configs.get(ctx, id)

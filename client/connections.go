@@ -26,7 +26,7 @@ type Connection struct {
 type ConnectionParams struct {
 	// Size is the number of connections per page, up to 1000; 0 is the server's default.
 	Size int
-	// After is Next of the page before; empty is the first page.
+	// After is the Next of the previous page; empty selects the first page.
 	After string
 }
 

@@ -48,8 +48,8 @@ type FlagDraft struct {
 	Default json.RawMessage `json:"default"`
 	// Values are all values that the flag may serve; nil allows every value of its type.
 	Values []FlagChoice `json:"values"`
-	// Managed stays as it is when nil; a new flag is managed. An unmanaged flag must become managed to be configured for
-	// environments. A managed flag cannot become unmanaged.
+	// A nil Managed keeps the current state; a new flag is managed. An unmanaged flag must become managed to be
+	// configured for environments. A managed flag cannot become unmanaged.
 	Managed *bool `json:"managed,omitempty"`
 	// Environments are the configuration by environment. Without Enabled, an environment ignores its rules.
 	Environments map[string]flageval.Environment `json:"environments"`
@@ -76,7 +76,8 @@ type FlagSource struct {
 	Flag        string `json:"flag"`
 	Service     string `json:"service"`
 	Environment string `json:"environment"`
-	// DeclaredType and DeclaredDefault are this service's declaration. The flag took its own from the first declaration.
+	// DeclaredType and DeclaredDefault are this service's declaration. The flag's own type and default come from the
+	// first declaration.
 	DeclaredType    flageval.Type   `json:"declared_type"`
 	DeclaredDefault json.RawMessage `json:"declared_default"`
 	// FirstObserved and LastSeen are when the service first and last reported the flag.

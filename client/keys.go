@@ -68,13 +68,14 @@ type KeyScopes struct {
 // must not make it more powerful.
 type KeyDraft struct {
 	Name string
-	// Role stays as it is when it is empty; a new key is a MEMBER.
+	// An empty Role keeps the current role; a new key is a MEMBER.
 	Role Role
-	// Access stays as it is when it is empty; a new key has full access. AccessEvaluate needs one environment in Scopes.
+	// An empty Access keeps the current access; a new key has full access. AccessEvaluate needs one environment in Scopes.
 	Access KeyAccess
-	// Scopes stay as they are when nil; a new key is unrestricted. A pointer to the zero value removes the restriction.
+	// Nil Scopes keep the current scopes; a new key is unrestricted. A pointer to the zero value removes the
+	// restriction.
 	Scopes *KeyScopes
-	// ExpiresAt stays as it is when nil; a new key never expires. A pointer to the zero time removes the expiry.
+	// A nil ExpiresAt keeps the current expiry; a new key never expires. A pointer to the zero time removes the expiry.
 	ExpiresAt *time.Time
 }
 
@@ -114,8 +115,8 @@ func (d KeyDraft) MarshalJSON() ([]byte, error) {
 // Get returns a key without its secret. [IsNotFound] reports that there is no key with this id. Any role may read.
 func (a KeysAPI) Get(ctx context.Context, id string) (Key, error) { return a.keys.get(ctx, id) }
 
-// Current returns the key that the client uses. [IsNotFound] reports that it uses none, but the session of a person. Any role
-// may read.
+// Current returns the key that the client uses. [IsNotFound] reports that the client uses a person's session instead of
+// a key. Any role may read.
 func (a KeysAPI) Current(ctx context.Context) (Key, error) { return a.keys.get(ctx, current) }
 
 // List returns one page of keys without their secrets, revoked and expired ones included, by default in the order of

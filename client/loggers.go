@@ -157,7 +157,7 @@ type ReportedLogger struct {
 	Name string `json:"id"`
 	// Level is the level in the logging framework's configuration; None when it inherits.
 	Level loglevel.Level `json:"level"`
-	// ResolvedLevel is the level in use; None means Level.
+	// ResolvedLevel is the level in use; None means that Level is in use.
 	ResolvedLevel loglevel.Level `json:"resolved_level"`
 	// Service and Environment are where the logger is; empty for unknown.
 	Service     string `json:"service,omitempty"`

@@ -79,8 +79,9 @@ func (c collection[T, P]) replace(ctx context.Context, id string, draft any, opt
 	return fetch[T, P](ctx, c.transport, put(document(c.kind, id, draft), c.path, id).with(options))
 }
 
-// apply replaces a resource, or creates it if there is none. If creating finds the id in use, somebody else may have created
-// the resource in between, so apply replaces it. If that finds none, another kind of resource has the id.
+// apply replaces a resource, or creates it if there is none. If creating finds the id in use, somebody else may have
+// created the resource in between, so apply replaces it. If there is still nothing to replace, another kind of resource
+// has the id.
 func (c collection[T, P]) apply(ctx context.Context, id string, draft any, options []WriteOption) (T, error) {
 	applied, err := c.replace(ctx, id, draft, options)
 	if !IsNotFound(err) {
@@ -257,14 +258,15 @@ func itemsOf[T any, P identified[T]](received []item[T]) []T {
 	return items
 }
 
-// allPages iterates over all items, starting at the page of params. A page that is not full is the last.
+// allPages iterates over all items, starting at the page of params. It ends after a page that is not full or has no
+// size.
 func allPages[T any, P identified[T]](ctx context.Context, t *transport, params pageParams, segments ...string) iter.Seq2[T, error] {
 	return walk(params.firstPage(), func(number int) ([]T, int, bool, error) {
 		query := params.query()
 		query.Set("page[number]", strconv.Itoa(number))
 		query.Del("meta[total]")
 		page, err := listPage[T, P](ctx, t, query, segments...)
-		return page.Items, number + 1, len(page.Items) > 0 && len(page.Items) >= page.Size, err
+		return page.Items, number + 1, page.Size > 0 && len(page.Items) >= page.Size, err
 	})
 }
 

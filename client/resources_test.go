@@ -91,6 +91,18 @@ func TestAll_BreakStopsRequests(t *testing.T) {
 	}
 }
 
+// TestAll_ServerWithoutSize: such a server, or a proxy before it, might send the same page for ever.
+func TestAll_ServerWithoutSize(t *testing.T) {
+	t.Parallel()
+	server := newStub(t, ok(`{"data":[{"id":"a","attributes":{"name":"A"}}]}`), refused(http.StatusUnauthorized, CodeUnauthorized))
+	client, _ := server.client(t)
+	for service, err := range client.Services.All(t.Context(), ServiceParams{}) {
+		if service.ID != "a" || err != nil {
+			t.Errorf("got %q and %v after the only page", service.ID, err)
+		}
+	}
+}
+
 func TestAll_EndsWithFirstError(t *testing.T) {
 	t.Parallel()
 	server := newStub(t,

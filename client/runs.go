@@ -107,7 +107,7 @@ type RunTimings struct {
 
 // RunParams filter runs. The newest come first.
 type RunParams struct {
-	// Job is the id of a job, including deleted jobs with the same id; empty lists all.
+	// Job selects the job with this id, and deleted jobs that had this id; empty lists the runs of all jobs.
 	Job string
 	// Status and Trigger to list; empty lists all.
 	Status  RunStatus
@@ -116,7 +116,7 @@ type RunParams struct {
 	From, To time.Time
 	// Size is the number of runs per page, up to 1000; 0 is the server's default.
 	Size int
-	// After is Next of the page before; empty is the first page.
+	// After is the Next of the previous page; empty selects the first page.
 	After string
 }
 

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// Send sends a request to any path of the server, such as "/api/v1/flags?page[size]=10", and returns the body of the response.
-// It is for what the other methods cannot do. The body is JSON; nil sends none. What is not a success is an [APIError].
+// Send sends a request to any path of the server, such as "/api/v1/flags?page[size]=10", and returns the body of the
+// response. Use it for requests that no other method makes. The body is JSON; nil sends no body. A response that is not
+// a success is an [APIError].
 func (c *Client) Send(ctx context.Context, method, target string, body []byte) ([]byte, error) {
 	path, rawQuery, _ := strings.Cut(target, "?")
 	r := request{method: method, root: path}

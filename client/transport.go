@@ -218,7 +218,8 @@ const (
 	secureCookie  = "__Host-" + sessionCookie
 )
 
-// authenticate sets the headers that identify the caller. With a session the server checks the origin, so its own is sent.
+// authenticate sets the headers that identify the caller. With a session the server checks the origin, so the server's
+// own origin is sent.
 func (t *transport) authenticate(header http.Header) {
 	if t.authorization != "" {
 		header.Set("Authorization", t.authorization)

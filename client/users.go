@@ -10,9 +10,9 @@ import (
 // change their role.
 type UserDraft struct {
 	Name string `json:"name"`
-	// Email stays as it is when it is empty.
+	// An empty Email keeps the current address.
 	Email string `json:"email,omitempty"`
-	// Role stays as it is when it is empty.
+	// An empty Role keeps the current role.
 	Role Role `json:"role,omitempty"`
 }
 

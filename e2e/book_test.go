@@ -129,7 +129,10 @@ func toolsOf(ctx context.Context, command *exec.Cmd) ([]string, error) {
 
 // runCommands runs the commands of one document against a server of its own.
 func runCommands(t *testing.T, page string) {
-	folder := t.TempDir()
+	folder := filepath.Join(t.TempDir(), "a folder") // readers have spaces in their paths
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	server := serveBook(t, folder)
 	script := newBookScript(folder, strings.ReplaceAll(page, "http://127.0.0.1:8080", server.url))
 	script.run(t, []string{
@@ -153,7 +156,7 @@ func newBookScript(folder, page string) *bookScript {
 		switch block[1] {
 		case "sh":
 			output = filepath.Join(folder, ".git", fmt.Sprintf("output-%d", number)) // beside what the commands make
-			script.text += fmt.Sprintf("{\n%s} > %s\ncp %s %s.shown\n", block[2], output, output, output)
+			script.text += fmt.Sprintf("{\n%s} > '%s'\ncp '%s' '%s.shown'\n", block[2], output, output, output)
 		case "text output":
 			script.wanted[output+".shown"] = block[2]
 		}

@@ -16,21 +16,21 @@ type Explanation struct {
 type RuleExplanation struct {
 	Index       int    `json:"index"`
 	Description string `json:"description,omitempty"`
-	// Evaluated is false after the rule that matched, in a disabled environment, and for a rule with a problem.
+	// Evaluated is false for rules after the match, rules of a disabled environment, and rules with a problem.
 	Evaluated bool `json:"evaluated"`
 	Matched   bool `json:"matched"`
 	// Problem is why the rule can never match.
 	Problem string `json:"problem,omitempty"`
 	// Logic is the rule's tree with a result at every node.
 	Logic *jsonlogic.Explanation `json:"logic,omitempty"`
-	// Truncated marks a rule whose tree was left out for its size. The rule that matched always has its tree.
+	// Truncated reports that the tree did not fit in the remaining budget. A rule that matched always has its tree.
 	Truncated bool `json:"truncated,omitempty"`
 }
 
-// budgetRules is the budget of an explanation, as a multiple of the budget of one rule.
+// budgetRules times the budget of one rule is the budget of an explanation.
 const budgetRules = 4
 
-// Explain is Evaluate with every step. It is slow: use it to show why, not to serve.
+// Explain evaluates like Evaluate and also returns every step. It is slow: use it to explain a value, not to serve it.
 func (f *Flag) Explain(environment string, context jsonlogic.Value) (Evaluation, *Explanation) {
 	p := f.plan(environment)
 	out := &Explanation{Environment: environment, Enabled: p.enabled, Configured: p != f.absent, Rules: []RuleExplanation{}}

@@ -179,8 +179,8 @@ func (b Bound) Rules() int {
 	return len(b.plan.rules)
 }
 
-// Serves returns the evaluation for the case that the rule at an index matches, or for NoRule that none does. A caller can
-// prepare every value with it once.
+// Serves returns the evaluation if the rule at an index matches or, for NoRule, if no rule matches. Callers can use it
+// to prepare every value once.
 func (b Bound) Serves(rule int) Evaluation {
 	switch {
 	case b.plan == nil:

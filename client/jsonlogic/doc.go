@@ -10,7 +10,7 @@
 // # How it works
 //
 // [Compile] parses the rule into a tree, checks the limits, and compiles every node to a function. Paths are split, lists
-// of scalars are prepared for `in`, and operators that compare a variable with a literal read both directly. Data is
+// of scalars are prepared for `in`, and operators read plain variables without another function call. Data is
 // prepared once too, as a [Value]: parsed from JSON, converted from Go values, or built with [Object] and [Array].
 // Evaluating allocates only in operators that make something new: `map`, `filter`, `reduce`, `merge`, `missing`, `cat`,
 // array literals that an operator returns, and conversions of arrays to text.
@@ -20,17 +20,17 @@
 // A rule means the same as in the reference implementation, json-logic-js 2, corner cases included: an object with one key is
 // an operation and every other object is data; a single argument needs no list; missing arguments are undefined; empty
 // arrays are falsy. Coercion is JavaScript's: == and < convert, numbers are float64 and are written as JavaScript writes
-// them, `+` and `*` parse text with parseFloat while `-`, `/`, `%`, `max` and `min` use Number, and strings count and
-// compare by UTF-16 code units. `log` returns its argument and prints nothing.
+// them, `+` and `*` parse text with parseFloat while `-`, `/`, `%`, `max` and `min` use Number, and strings are measured
+// and compared in UTF-16 code units. `log` returns its argument and prints nothing.
 //
-// Arrays and objects are equal by == and === only to themselves: the same value of the data, the same object literal of
-// the rule, or one evaluation of one array literal or operator.
+// == and === compare arrays and objects by identity. Values of the data and object literals of the rule keep their
+// identity. An array literal, or an operator such as `map`, makes a new array at each evaluation.
 //
-// In addition there are flagd's operators, with the results of its Go library: `fractional` (murmur3 of the flag's key
-// and the targeting key, or of its first argument if that is a string), `starts_with`, `ends_with`, `sem_ver`. Their
-// arguments are not coerced: a wrong type results in null. [FlagKey] sets the flag's key, which `{"var":
-// "$flagd.flagKey"}` reads outside of loops. The targeting key is `targetingKey` of the data, else `user.key`; a number
-// is used as text. There is no `$flagd.timestamp`: a rule's result depends on its data alone.
+// flagd's operators are supported too, with the results of flagd's Go library: `fractional` (hashes the flag's key and
+// the targeting key, or its first argument if that is a string, with murmur3), `starts_with`, `ends_with` and
+// `sem_ver`. Arguments of these operators are not coerced: a wrong type results in null. [FlagKey] sets the flag's key,
+// which `{"var": "$flagd.flagKey"}` reads outside of loops. The targeting key is `targetingKey` of the data, else
+// `user.key`; a number is used as text. There is no `$flagd.timestamp`: a rule's result depends on its data alone.
 //
 // # Differences from the reference
 //
@@ -41,7 +41,8 @@
 //     and the elements of strings and arrays.
 //   - An object of the data with a member named toString, valueOf or indexOf is like any other; the reference fails when
 //     it converts or searches such an object.
-//   - Data is never run. The reference's `missing` and `missing_some` evaluate a key that is an object with one key.
+//   - Data is never evaluated as a rule. The reference does so in `missing` and `missing_some` if a key is an object
+//     with one key.
 //   - Half of a surrogate pair is U+FFFD: UTF-8 cannot represent it.
 //   - A rule has at most [MaxSource] bytes, [MaxNodes] nodes and [MaxDepth] levels. An evaluation that loops over more than
 //     about a million nodes, or builds very large or deep values, fails with [ErrLimit].

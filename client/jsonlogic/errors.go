@@ -33,6 +33,6 @@ func (e *Error) Error() string {
 var (
 	// ErrLimit means that the evaluation did too much work or built too large a value.
 	ErrLimit = errors.New("the rule exceeded the limits of one evaluation")
-	// ErrType means that the reference implementation throws a TypeError, such as for a product of no factors.
+	// ErrType means that the reference implementation throws a TypeError, for example when * has no arguments.
 	ErrType = errors.New("the rule applied an operator to values that it does not support")
 )

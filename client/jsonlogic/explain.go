@@ -32,7 +32,7 @@ type Budget struct {
 	weight  int // of results
 }
 
-// NewBudget returns a budget that is times the budget of one explanation.
+// NewBudget returns the budget of one explanation, multiplied by times.
 func NewBudget(times int) *Budget {
 	return &Budget{records: times * maxTraceRecords, weight: times * maxTraceWeight}
 }

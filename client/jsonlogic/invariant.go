@@ -4,7 +4,7 @@ import "slices"
 
 // Invariant returns the truthiness of the rule if it is the same for all data. It recognizes operations that read no
 // data, a `fractional` whose variants are all truthy or all falsy, and `and`, `or`, `!`, `!!` and `if` of such nodes. It
-// ignores that a `fractional` without a targeting key is null.
+// assumes that the data has a targeting key; without one, a `fractional` is null.
 func (r *Rule) Invariant() (truthy, ok bool) { return r.root.invariant(r.flagKey) }
 
 func (n *node) invariant(flagKey string) (truthy, ok bool) {
@@ -37,7 +37,7 @@ func (n *node) constantTruth() (truthy, ok bool) {
 	return n.value.Truthy(), true
 }
 
-// allInvariant is invariant for `and` (all is true), where one falsy argument decides, and for `or`, where one truthy does.
+// allInvariant is invariant for `and` (all is true) and `or` (all is false). One argument that differs from all decides.
 func (n *node) allInvariant(flagKey string, all bool) (truthy, ok bool) {
 	ok = true
 	for _, arg := range n.args {
@@ -50,7 +50,7 @@ func (n *node) allInvariant(flagKey string, all bool) (truthy, ok bool) {
 	return all && len(n.args) > 0, ok
 }
 
-// invariantBranch returns the truthiness of an `if` whose reachable results all have the same.
+// invariantBranch returns the truthiness of an `if` whose reachable results are all truthy or all falsy.
 func (n *node) invariantBranch(flagKey string) (truthy, ok bool) {
 	var reached []*node
 	rest := n.args
@@ -79,7 +79,7 @@ func (n *node) invariantBranch(flagKey string) (truthy, ok bool) {
 	return truthy, true
 }
 
-// invariantSplit returns the truthiness of a split whose variants all have the same.
+// invariantSplit returns the truthiness of a `fractional` whose variants are all truthy or all falsy.
 func (n *node) invariantSplit() (truthy, ok bool) {
 	buckets := slices.DeleteFunc(slices.Clone(n.args), func(arg *node) bool { return arg.kind != arrayNode || len(arg.args) == 0 })
 	for i, bucket := range buckets {

@@ -31,7 +31,7 @@ type node struct {
 	value    Value   // a literal's value
 	size     int     // nodes in this subtree, itself included
 	parent   *node
-	step     string // from the parent to here, as the end of a JSON pointer
+	step     string // the part of the JSON pointer after the parent's pointer
 }
 
 // pointer returns the JSON pointer of n in the rule.

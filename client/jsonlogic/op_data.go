@@ -222,7 +222,8 @@ func isMissing(st *state, data, key Value) bool {
 	return v.kind == KindNull || v.kind == KindString && v.bits == 0
 }
 
-// compileMissingSome compiles `missing_some`: an empty list when enough of the given names have values, else the names without.
+// compileMissingSome compiles `missing_some`: an empty list when enough of the given names have values, else the names
+// without values.
 func compileMissingSome(c *compiler, n *node) evalFunc {
 	need, options := c.source(n, 0), c.source(n, 1)
 	return func(st *state, data Value) Value {

@@ -100,7 +100,7 @@ func compileQuantifier(decisive bool) func(*compiler, *node) testFunc {
 	}
 }
 
-// compileMerge compiles `merge`: one array of all arguments, in which the elements of an array replace that array.
+// compileMerge compiles `merge`: one array of all arguments, with array arguments replaced by their elements.
 func compileMerge(c *compiler, n *node) evalFunc {
 	args := c.sources(n)
 	return func(st *state, data Value) Value {

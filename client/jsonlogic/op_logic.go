@@ -21,7 +21,8 @@ func compileIf(c *compiler, n *node) evalFunc {
 	}
 }
 
-// compileFirst compiles `and` (the first falsy argument, else the last) and `or` (the first truthy one, else the last).
+// compileFirst compiles `or`, which returns its first truthy argument, and `and`, which returns its first falsy argument.
+// If there is none, both return the last argument.
 func compileFirst(truthy bool) func(*compiler, *node) evalFunc {
 	return func(c *compiler, n *node) evalFunc {
 		args := c.values(n.args)
@@ -62,8 +63,8 @@ func negated(compile func(*compiler, *node) testFunc) func(*compiler, *node) tes
 	}
 }
 
-// compileEquality compiles == and ===. Most rules compare with a string literal, so strings are compared directly: both
-// operators agree on them.
+// compileEquality compiles == and ===. Most rules compare with a string literal, so two strings are compared directly:
+// for them == and === are the same.
 func compileEquality(equal func(st *state, a, b Value) bool) func(*compiler, *node) testFunc {
 	return func(c *compiler, n *node) testFunc { return c.equality(n, equal) }
 }

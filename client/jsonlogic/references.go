@@ -1,6 +1,6 @@
 package jsonlogic
 
-// Reference is one place where a rule reads its data. A loop's body reads an element, which is not listed.
+// Reference is one place where a rule reads its data. Reads of a loop's current element are not listed.
 type Reference struct {
 	// Path is the dotted name; "" is the whole data.
 	Path string `json:"path"`
@@ -60,7 +60,8 @@ func (r *Rule) Comparisons() []Comparison {
 	return list
 }
 
-// visit calls see for n and every node below. scoped reports whether the node is in a loop's body, where data is an element.
+// visit calls see for n and all its descendants. scoped reports whether the node is in a loop's body, where `var` reads
+// the current element.
 func (n *node) visit(scoped bool, see func(n *node, scoped bool)) {
 	see(n, scoped)
 	for i, arg := range n.args {
@@ -88,8 +89,8 @@ func (n *node) reference(name *node) Reference {
 	return ref
 }
 
-// nameReferences returns the references of `missing`. Its arguments are names, or one list of names; a list among names
-// has a name and a default.
+// nameReferences returns the references of `missing` and `missing_some`. names holds names, or one list of names. A
+// name can also be a list [name, default].
 func (n *node) nameReferences(names []*node) []Reference {
 	if len(names) > 0 && names[0].kind == arrayNode {
 		names = names[0].args
@@ -114,7 +115,7 @@ func (n *node) targetingReferences() []Reference {
 	return []Reference{targeting, user}
 }
 
-// comparisons returns the comparisons of a variable with the literals among others.
+// comparisons returns the comparisons of variable with each scalar literal in others.
 func (n *node) comparisons(variable *node, others ...*node) []Comparison {
 	p, static := staticPath(variable)
 	if !static {

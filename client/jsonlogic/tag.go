@@ -1,10 +1,10 @@
 package jsonlogic
 
-// tag is the start and the length of a string in one word. Keys of up to seven bytes are equal if their tags are; longer
-// keys with different tags differ.
+// tag packs the length and the first bytes of a string into one word. Strings with different tags differ. Strings of up
+// to seven bytes with the same tag are equal.
 type tag uint64
 
-// tagText is the number of the string's bytes in a tag.
+// tagText is how many bytes of the string a tag holds.
 const tagText = 7
 
 func tagOf(s string) tag {
@@ -15,7 +15,7 @@ func tagOf(s string) tag {
 		t = load4(s, 0) | load4(s, 4)<<32
 		t &= 1<<56 - 1
 	case n >= 4:
-		t = load4(s, 0) | load4(s, n-4)<<(8*(n-4)) // where the halves overlap, they have the same bytes
+		t = load4(s, 0) | load4(s, n-4)<<(8*(n-4)) // bytes in both halves are the same
 	default:
 		for i := range n {
 			t |= uint64(s[i]) << (8 * i)

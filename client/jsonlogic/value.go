@@ -8,7 +8,7 @@ import (
 // Kind is the JavaScript type of a Value.
 type Kind uint8
 
-// The kinds of values. Undefined is the zero value, such as a missing argument.
+// The kinds of values. A missing argument, for example, is undefined.
 const (
 	KindUndefined Kind = iota
 	KindNull
@@ -42,7 +42,7 @@ type array struct {
 
 type object struct {
 	members  []Member
-	tags     []tag          // of the keys: scanning them touches little memory
+	tags     []tag          // one for each key: scanning tags touches little memory
 	index    map[string]int // only for large objects
 	extent   extent
 	tagSpace [scanLimit]tag // backs tags
@@ -92,7 +92,7 @@ func Array(items ...Value) Value {
 	return Value{kind: KindArray, ptr: unsafe.Pointer(a)}
 }
 
-// Object returns a new object. Of members with the same key the last wins.
+// Object returns a new object. If a key is repeated, the last member wins.
 func Object(members ...Member) Value {
 	o := newObject(len(members))
 	for _, m := range members {
@@ -142,7 +142,7 @@ func (o *object) set(m Member) bool {
 	return false
 }
 
-// find returns the index of a key with its tag, or -1.
+// find returns the index of a key, or -1. t is the tag of the key.
 func (o *object) find(key string, t tag) int {
 	if o.index != nil {
 		if i, ok := o.index[key]; ok {

@@ -2,7 +2,7 @@
 //
 //	export SIGNALBOX_URL=http://127.0.0.1:8080 SIGNALBOX_API_KEY=… SIGNALBOX_ENVIRONMENT=production SIGNALBOX_SERVICE=shop
 //	go run ./examples/shop
-//	curl 'http://127.0.0.1:8081/checkout?user=alice&plan=pro'
+//	curl 'http://127.0.0.1:8090/checkout?user=alice&plan=pro'
 package main
 
 import (
@@ -31,11 +31,12 @@ type checkoutSettings struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cmp.Or(os.Getenv("SHOP_LISTEN"), "127.0.0.1:8081"))
-	if err == nil {
-		err = run(ctx, listener, os.Stdout)
-	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cmp.Or(os.Getenv("SHOP_LISTEN"), "127.0.0.1:8090"))
 	if err != nil {
+		slog.Error("The shop cannot listen; choose another address with SHOP_LISTEN.", "error", err)
+		return
+	}
+	if err := run(ctx, listener, os.Stdout); err != nil {
 		slog.Error("The shop ended.", "error", err)
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/allowance"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/hosts"
 )
 
 // Limits for wrong passwords and codes of one person from one address: after freeAttempts, the
@@ -37,7 +39,7 @@ type attempts struct {
 	swept  time.Time
 	good   map[attempt]bool // people and the addresses that they signed in from
 
-	addresses, networks, sites allowances
+	addresses, networks, sites allowance.Buckets[netip.Prefix]
 }
 
 // attempt identifies the person who tries to sign in and the sender's network.
@@ -76,33 +78,52 @@ func (f failures) counts(now time.Time) bool {
 // admit refuses an attempt that comes too early. Otherwise it counts the attempt as failed
 // right away, so that many simultaneous attempts cannot slip through.
 func (a *attempts) admit(address, peer string, now time.Time) (admitted, error) {
-	return a.admitAt(address, peer, now, true)
-}
-
-// admitAt is admit. Only if byPlace, the attempt counts for its address and network too.
-func (a *attempts) admitAt(address, peer string, now time.Time, byPlace bool) (admitted, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	who := newAttempt(address, peer)
-	before := a.failed[who]
-	if now.Before(before.until) {
-		return admitted{}, tooMany(before.until.Sub(now), "Too many wrong passwords or codes came from this address. Wait before you try again.")
+	let, err := a.check(address, peer, now)
+	if err != nil {
+		return admitted{}, err
 	}
-	if now.Sub(before.last) > attemptsKept {
-		before = failures{}
-	}
-	let := admitted{attempt: who, peer: addressOfPeer(peer), known: a.good[who]}
-	if let.counted = byPlace && !let.known; let.counted {
+	if let.counted = !let.known; let.counted {
 		if wait := a.take(let.peer, now); wait > 0 {
 			return admitted{}, tooMany(wait, "Too many attempts to sign in came from this address or its network. Wait before you try again.")
 		}
+	}
+	a.count(let.attempt, now)
+	return let, nil
+}
+
+// admitAnywhere is admit for attempts that do not count for their address and network.
+func (a *attempts) admitAnywhere(address, peer string, now time.Time) (admitted, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	let, err := a.check(address, peer, now)
+	if err == nil {
+		a.count(let.attempt, now)
+	}
+	return let, err
+}
+
+// check refuses an attempt of a person who has to wait.
+func (a *attempts) check(address, peer string, now time.Time) (admitted, error) {
+	who := newAttempt(address, peer)
+	if until := a.failed[who].until; now.Before(until) {
+		return admitted{}, tooMany(until.Sub(now), "Too many wrong passwords or codes came from this address. Wait before you try again.")
+	}
+	return admitted{attempt: who, peer: hosts.PeerAddress(peer), known: a.good[who]}, nil
+}
+
+// count counts an attempt as failed.
+func (a *attempts) count(who attempt, now time.Time) {
+	before := a.failed[who]
+	if now.Sub(before.last) > attemptsKept {
+		before = failures{}
 	}
 	after := failures{count: before.count + 1, last: now}
 	if late := after.count - freeAttempts; late >= 0 {
 		after.until = now.Add(min(longestDelay, firstDelay<<min(late, 20)))
 	}
 	a.remember(who, after, now)
-	return let, nil
 }
 
 func tooMany(wait time.Duration, text string) error {
@@ -137,12 +158,12 @@ func (a *attempts) makeRoom(now time.Time) bool {
 	return len(a.failed) < maxAttemptKeys
 }
 
-// places returns the allowances that an attempt from an address needs. The widest comes first,
+// places returns the buckets that an attempt from an address needs. The widest comes first,
 // so that a network over its limit adds no entries for its addresses.
 func (a *attempts) places(peer netip.Addr) []place {
-	a.addresses.limits(addressBurst, addressPerSecond)
-	a.networks.limits(networkBurst, networkPerSecond)
-	a.sites.limits(siteBurst, sitePerSecond)
+	a.addresses.Limit(addressBurst, addressPerSecond)
+	a.networks.Limit(networkBurst, networkPerSecond)
+	a.sites.Limit(siteBurst, sitePerSecond)
 	found := []place{{&a.networks, networkOf(peer)}, {&a.addresses, prefixOf(peer, peer.BitLen())}}
 	if peer.Is6() {
 		found = append([]place{{&a.sites, prefixOf(peer, 48)}}, found...)
@@ -151,32 +172,32 @@ func (a *attempts) places(peer netip.Addr) []place {
 }
 
 type place struct {
-	allowances *allowances
-	prefix     netip.Prefix
+	buckets *allowance.Buckets[netip.Prefix]
+	prefix  netip.Prefix
 }
 
-// take uses one token of every allowance. If one allowance is empty, it takes nothing and
+// take uses one token of every bucket. If one bucket is empty, it takes nothing and
 // returns how long to wait.
 func (a *attempts) take(peer netip.Addr, now time.Time) (wait time.Duration) {
 	places := a.places(peer)
 	for _, each := range places {
-		if wait = each.allowances.wait(each.prefix, now); wait > 0 {
+		if wait = each.buckets.Wait(each.prefix, now); wait > 0 {
 			return wait
 		}
 	}
 	for _, each := range places {
-		each.allowances.take(each.prefix, now)
+		each.buckets.Take(each.prefix, now)
 	}
 	return 0
 }
 
-// giveBack returns the tokens that an attempt took from the allowances of its place.
+// giveBack returns the tokens that an attempt took from the buckets of its place.
 func (a *attempts) giveBack(let admitted) {
 	if !let.counted {
 		return
 	}
 	for _, each := range a.places(let.peer) {
-		each.allowances.give(each.prefix)
+		each.buckets.Give(each.prefix)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/allowance"
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
@@ -137,7 +138,7 @@ func TestAttempts_ManyAddresses(t *testing.T) {
 		}
 		address = netip.AddrFrom4(bytes)
 	}
-	if people, places := attempts.Remembered(); people > accounts.MaxAttemptKeys || places > 3*accounts.MaxAllowances {
+	if people, places := attempts.Remembered(); people > accounts.MaxAttemptKeys || places > 3*allowance.MaxSenders {
 		t.Errorf("%d people and %d places are remembered", people, places)
 	}
 	for person, peer := range map[string]string{"ada": guesser, "bob": noisy} {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/once"
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
@@ -42,9 +44,19 @@ type AuthorityTx interface {
 	SignedIn(ctx context.Context, account, session string) (SignedIn, error)
 }
 
+// WriteTx has what every write of a caller needs.
+type WriteTx interface {
+	AuthorityTx
+	// CarryOut marks a request as carried out. It fails if the request was begun again
+	// by another.
+	CarryOut(ctx context.Context, ticket once.Ticket) error
+	// Recorded returns up to limit changes that the transaction has recorded, oldest first.
+	Recorded(ctx context.Context, account string, limit int) ([]changes.Change, error)
+}
+
 // Write runs fn in a transaction under the lock of the caller's account, and returns
 // the result of fn. fn gets the caller that Confirm returned.
-func Write[Tx AuthorityTx, T any](ctx context.Context, store transaction.Writer[Tx], caller Caller, fn func(context.Context, Tx, Caller) (T, error)) (made T, err error) {
+func Write[Tx WriteTx, T any](ctx context.Context, store transaction.Writer[Tx], caller Caller, fn func(context.Context, Tx, Caller) (T, error)) (made T, err error) {
 	err = Do(ctx, store, caller, func(ctx context.Context, tx Tx, caller Caller) error {
 		made, err = fn(ctx, tx, caller)
 		return err
@@ -53,17 +65,38 @@ func Write[Tx AuthorityTx, T any](ctx context.Context, store transaction.Writer[
 }
 
 // Do is Write for a function without a result. In a dry run the transaction is rolled back.
-func Do[Tx AuthorityTx](ctx context.Context, store transaction.Writer[Tx], caller Caller, fn func(context.Context, Tx, Caller) error) error {
+func Do[Tx WriteTx](ctx context.Context, store transaction.Writer[Tx], caller Caller, fn func(context.Context, Tx, Caller) error) error {
 	return store.Write(ctx, caller.Account, func(ctx context.Context, tx Tx) error {
-		confirmed, err := caller.Confirm(ctx, tx)
+		confirmed, err := caller.Begin(ctx, tx)
 		if err == nil {
 			err = fn(ctx, tx, confirmed)
 		}
-		if err == nil && caller.DryRun {
-			err = transaction.ErrDryRun
+		if err == nil && caller.DryRun != nil {
+			err = caller.endDryRun(ctx, tx)
 		}
 		return err
 	})
+}
+
+// Begin confirms the caller of a write, and marks the caller's request as carried out
+// when the transaction is committed.
+func (c Caller) Begin(ctx context.Context, tx WriteTx) (Caller, error) {
+	confirmed, err := c.Confirm(ctx, tx)
+	if err == nil && c.Once != nil {
+		err = tx.CarryOut(ctx, *c.Once)
+	}
+	return confirmed, err
+}
+
+// dryRunChanges bounds the changes of a dry run that are told.
+const dryRunChanges = 100
+
+// endDryRun reads what the transaction has recorded, and rolls it back.
+func (c Caller) endDryRun(ctx context.Context, tx WriteTx) (err error) {
+	if c.DryRun.Changes, err = tx.Recorded(ctx, c.Account, dryRunChanges); err != nil {
+		return err
+	}
+	return transaction.ErrDryRun
 }
 
 // Confirm returns the caller with the rights that its key or session has now, in the
@@ -105,7 +138,8 @@ func (c Caller) reload(ctx context.Context, tx AuthorityTx, current int64) (Call
 		return Caller{}, err
 	}
 	fresh = fresh.readAt(current)
-	fresh.Version, fresh.Needs, fresh.DryRun, fresh.Reverts = c.Version, c.Needs, c.DryRun, c.Reverts
+	fresh.Version, fresh.Needs, fresh.Reverts = c.Version, c.Needs, c.Reverts
+	fresh.DryRun, fresh.Once, fresh.Note = c.DryRun, c.Once, c.Note
 	return fresh, c.Needs.Permit(fresh)
 }
 

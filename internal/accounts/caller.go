@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/once"
 )
 
 // Caller is an authenticated key or person, with its account and its rights.
@@ -38,8 +39,13 @@ type Caller struct {
 	Version int64
 	// Needs are the rights that the operation requires, for Confirm.
 	Needs Needs
-	// DryRun makes Do roll the transaction back in the end.
-	DryRun bool
+	// DryRun makes Do roll the transaction back in the end, and receives the changes that
+	// were recorded; nil writes.
+	DryRun *DryRun
+	// Once is the ticket of a request with an idempotency key; nil for none.
+	Once *once.Ticket
+	// Note is why the caller writes; empty is not told.
+	Note string
 	// Reverts is the change that the caller undoes, if any; see Restore.
 	Reverts changes.Reverted
 
@@ -49,12 +55,15 @@ type Caller struct {
 	access        int64
 }
 
+// DryRun has what a dry run would have recorded.
+type DryRun struct{ Changes []changes.Change }
+
 // Actor returns the caller as the history names it.
 func (c Caller) Actor() changes.Actor {
 	if c.IsPerson() {
-		return changes.Actor{Type: changes.ActorUser, ID: c.UserID, Name: c.UserName, Reverts: c.Reverts}
+		return changes.Actor{Type: changes.ActorUser, ID: c.UserID, Name: c.UserName, Reverts: c.Reverts, Note: c.Note}
 	}
-	return changes.Actor{Type: changes.ActorKey, ID: c.KeyID, Name: c.KeyName, Reverts: c.Reverts}
+	return changes.Actor{Type: changes.ActorKey, ID: c.KeyID, Name: c.KeyName, Reverts: c.Reverts, Note: c.Note}
 }
 
 // IsPerson reports whether the caller is a user who signed in, not a key.

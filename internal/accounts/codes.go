@@ -85,7 +85,7 @@ func (s *Service) SignInWithCode(ctx context.Context, draft CodeDraft) (Session,
 	// Attempts are counted by the code's first group, so guessing the rest of a code is slow.
 	// Wrong codes cost no hashing, so they count neither for their address and network nor
 	// together with passwords: they do not keep other people from signing in.
-	admitted, err := s.codes.admitAt(cut(code.text, codeGroup), draft.Peer, s.Now(), false)
+	admitted, err := s.codes.admitAnywhere(cut(code.text, codeGroup), draft.Peer, s.Now())
 	if err != nil {
 		return Session{}, err
 	}

@@ -34,14 +34,11 @@ func (a *Attempts) Withdraw(let Admitted) { a.withdraw(let) }
 
 // Remembered counts the people and the places that are remembered.
 func (a *Attempts) Remembered() (people, places int) {
-	return len(a.failed), len(a.addresses.known) + len(a.networks.known) + len(a.sites.known)
+	return len(a.failed), a.addresses.Len() + a.networks.Len() + a.sites.Len()
 }
 
-// MaxAttemptKeys bounds the people, and MaxAllowances the places of each kind.
-const (
-	MaxAttemptKeys = maxAttemptKeys
-	MaxAllowances  = maxAllowances
-)
+// MaxAttemptKeys bounds the people.
+const MaxAttemptKeys = maxAttemptKeys
 
 // Occupy takes a turn and returns what ends it.
 func (p *Passwords) Occupy(ctx context.Context) func() {

@@ -8,7 +8,6 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
-	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // KindInvitation is the JSON:API type of an invitation.
@@ -50,16 +49,12 @@ type InvitationDraft struct {
 
 // Invitations lists the invitations of the caller's account. ADMIN or OWNER.
 func (s *Service) Invitations(ctx context.Context, caller Caller, filter InvitationFilter, request page.Request) (page.List[Invitation], error) {
-	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[Invitation], error) {
-		return tx.Invitations(ctx, caller.Account, filter, request)
-	})
+	return List(ctx, s.Store, caller, ReadTx.Invitations, filter, request)
 }
 
 // Invitation returns one invitation of the caller's account. ADMIN or OWNER.
 func (s *Service) Invitation(ctx context.Context, caller Caller, id string) (Invitation, error) {
-	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Invitation, error) {
-		return tx.Invitation(ctx, caller.Account, id)
-	})
+	return Get(ctx, s.Store, caller, ReadTx.Invitation, id)
 }
 
 // Invite invites a person with at most the caller's role. ADMIN or OWNER.

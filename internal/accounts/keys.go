@@ -16,7 +16,6 @@ import (
 	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
-	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // KindKey is the JSON:API type of an API key.
@@ -162,14 +161,12 @@ func (s *Service) Key(ctx context.Context, caller Caller, id string) (Key, error
 	if id == "current" {
 		id = caller.KeyID
 	}
-	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Key, error) { return tx.Key(ctx, caller.Account, id) })
+	return Get(ctx, s.Store, caller, ReadTx.Key, id)
 }
 
 // Keys lists the keys of the caller's account.
 func (s *Service) Keys(ctx context.Context, caller Caller, filter KeyFilter, request page.Request) (page.List[Key], error) {
-	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[Key], error) {
-		return tx.Keys(ctx, caller.Account, filter, request)
-	})
+	return List(ctx, s.Store, caller, ReadTx.Keys, filter, request)
 }
 
 // ReplaceKey renames a key, or changes its role, scopes or expiry. ADMIN or

@@ -164,14 +164,12 @@ type LinkFilter struct {
 
 // Links lists the links that set a password. ADMIN or OWNER.
 func (s *Service) Links(ctx context.Context, caller Caller, filter LinkFilter, request page.Request) (page.List[Link], error) {
-	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[Link], error) {
-		return tx.ResetLinks(ctx, caller.Account, filter, request)
-	})
+	return List(ctx, s.Store, caller, ReadTx.ResetLinks, filter, request)
 }
 
 // Link returns one link that sets a password. ADMIN or OWNER.
 func (s *Service) Link(ctx context.Context, caller Caller, id string) (Link, error) {
-	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Link, error) { return tx.ResetLink(ctx, caller.Account, id) })
+	return Get(ctx, s.Store, caller, ReadTx.ResetLink, id)
 }
 
 // WithdrawLink deletes a link that sets a password. ADMIN or OWNER; only an OWNER

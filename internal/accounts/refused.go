@@ -1,9 +1,11 @@
 package accounts
 
 import (
+	"net/netip"
 	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/allowance"
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
@@ -23,7 +25,7 @@ const (
 type refusals struct {
 	mu        sync.Mutex
 	keys      map[digest]refused
-	addresses allowances
+	addresses allowance.Buckets[netip.Prefix]
 	// good are keys that worked once. They are always looked up, because their address
 	// may be a proxy that others send wrong keys through.
 	good map[digest]bool
@@ -48,16 +50,16 @@ func (r *refusals) admit(hash digest, address string, generation uint64, live bo
 		return errUnknownKey()
 	}
 	sender := senderOf(address)
-	if r.good[hash] || !r.addresses.remembers(sender) {
+	if r.good[hash] || !r.addresses.Remembers(sender) {
 		return nil
 	}
-	if r.addresses.wait(sender, now) > 0 {
+	if r.addresses.Wait(sender, now) > 0 {
 		refusal := fault.New(fault.RateLimited,
 			"Many wrong API keys came from this address, so unknown keys are looked up slowly. Check the key and try again.")
 		refusal.RetryAfter = time.Second
 		return refusal
 	}
-	r.addresses.take(sender, now) // given back if the key is right
+	r.addresses.Take(sender, now) // given back if the key is right
 	return nil
 }
 
@@ -67,8 +69,8 @@ func (r *refusals) looked(hash digest, address string, generation uint64, err er
 	defer r.mu.Unlock()
 	sender := senderOf(address)
 	if fault.Is(err, fault.Unauthorized) {
-		if r.addresses.limits(refusedBurst, refusedPerSecond); !r.addresses.remembers(sender) {
-			r.addresses.take(sender, now) // its first wrong key
+		if r.addresses.Limit(refusedBurst, refusedPerSecond); !r.addresses.Remembers(sender) {
+			r.addresses.Take(sender, now) // its first wrong key
 		}
 		delete(r.good, hash)
 		r.keys = withRoom(r.keys, maxRefused)
@@ -76,7 +78,7 @@ func (r *refusals) looked(hash digest, address string, generation uint64, err er
 		return
 	}
 	if !r.good[hash] {
-		r.addresses.give(sender)
+		r.addresses.Give(sender)
 	}
 	if err == nil {
 		r.trust(hash)

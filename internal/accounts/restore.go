@@ -34,7 +34,7 @@ type Restoration[T any] struct {
 
 // HistoryTx has the reads that undo a change.
 type HistoryTx interface {
-	AuthorityTx
+	WriteTx
 	// Changes returns the changes before a number, newest first; 0 starts at the newest.
 	Changes(ctx context.Context, account string, filter changes.Filter, before int64, size int) (page.Tail[changes.Change], error)
 	// LaterChanges returns the changes of a resource after a number, oldest first,

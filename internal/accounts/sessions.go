@@ -243,9 +243,7 @@ func (s *Service) Sessions(ctx context.Context, caller Caller, filter SessionFil
 	} else if err := caller.Require(Admin); err != nil {
 		return page.List[Session]{}, err
 	}
-	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[Session], error) {
-		return tx.Sessions(ctx, caller.Account, filter, request)
-	})
+	return List(ctx, s.Store, caller, ReadTx.Sessions, filter, request)
 }
 
 func (c Caller) ownSessions() SessionFilter {
@@ -257,9 +255,7 @@ func (c Caller) ownSessions() SessionFilter {
 
 // CurrentSession returns the session that the caller signed in with.
 func (s *Service) CurrentSession(ctx context.Context, caller Caller) (Session, error) {
-	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Session, error) {
-		return tx.Session(ctx, caller.Account, caller.SessionID)
-	})
+	return Get(ctx, s.Store, caller, ReadTx.Session, caller.SessionID)
 }
 
 // EndSession ends a session of the caller. ADMIN and OWNER also end sessions of others

@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+
+	"github.com/signalbox/signalbox/internal/hosts"
 )
 
 // turns limits how many passwords are hashed at once, and decides which is next. Networks
@@ -43,7 +45,7 @@ func (t *turns) enter(from Sender) (turn chan struct{}) {
 		return nil
 	}
 	turn = make(chan struct{})
-	t.lines[lineOf(from)].add(networkOf(addressOfPeer(from.Peer)), turn)
+	t.lines[lineOf(from)].add(networkOf(hosts.PeerAddress(from.Peer)), turn)
 	return turn
 }
 
@@ -65,7 +67,7 @@ func (t *turns) leave() {
 // giveUp stops waiting for a turn. If the turn has just begun, it ends the turn.
 func (t *turns) giveUp(from Sender, turn chan struct{}) {
 	t.mu.Lock()
-	waited := t.lines[lineOf(from)].remove(networkOf(addressOfPeer(from.Peer)), turn)
+	waited := t.lines[lineOf(from)].remove(networkOf(hosts.PeerAddress(from.Peer)), turn)
 	t.mu.Unlock()
 	if !waited {
 		t.leave()

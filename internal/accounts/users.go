@@ -12,7 +12,6 @@ import (
 	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
-	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // KindUser is the JSON:API type of a user.
@@ -69,14 +68,12 @@ type UserDraft struct {
 
 // Users lists the users of the caller's account. ADMIN or OWNER.
 func (s *Service) Users(ctx context.Context, caller Caller, filter UserFilter, request page.Request) (page.List[User], error) {
-	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[User], error) {
-		return tx.Users(ctx, caller.Account, filter, request)
-	})
+	return List(ctx, s.Store, caller, ReadTx.Users, filter, request)
 }
 
 // User returns one user of the caller's account. ADMIN or OWNER.
 func (s *Service) User(ctx context.Context, caller Caller, id string) (User, error) {
-	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (User, error) { return tx.User(ctx, caller.Account, id) })
+	return Get(ctx, s.Store, caller, ReadTx.User, id)
 }
 
 // ReplaceUser changes a user's name, role or e-mail address. ADMIN or OWNER; only an

@@ -171,6 +171,7 @@ func accessTable() []access {
 		{"PUT /api/v1/flags/{id}", on(aFlag, envelope("", "", boolean(true, nil))), "401 401 403 200 200 200 401 401 403"},
 		{"DELETE /api/v1/flags/{id}", on(aFlag, ""), "                              401 401 403 204 204 204 401 401 403"},
 		{"GET /api/v1/flags/{id}/sources", on(below(aFlag, "/sources"), ""), "      401 401 200 200 200 200 401 401 200"},
+		{"POST /api/v1/flags/actions/evaluate", sending(flagsPath+"/actions/evaluate", `{}`), "                401 401 200 200 200 200 401 401 200"},
 		{"POST /api/v1/flags/{id}/actions/evaluate", on(below(aFlag, "/actions/evaluate"), `{"environment":"production"}`), "401 401 200 200 200 200 401 401 200"},
 		{"GET /api/v1/flag_sources", at(sourcesPath), "                             401 401 200 200 200 200 401 401 200"},
 

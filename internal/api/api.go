@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs"
 	"github.com/signalbox/signalbox/internal/logging"
 	"github.com/signalbox/signalbox/internal/observations"
+	"github.com/signalbox/signalbox/internal/once"
 	"github.com/signalbox/signalbox/internal/openid"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/plans"
@@ -27,7 +28,7 @@ import (
 
 // Authenticator turns a bearer token or a session's cookie into a caller.
 type Authenticator interface {
-	// Authenticate also gets the address of the token's sender.
+	// Authenticate finds the caller of a token; peer is the address of the sender.
 	Authenticate(ctx context.Context, token, peer string) (accounts.Caller, error)
 	AuthenticateSession(ctx context.Context, token, peer string) (accounts.Caller, error)
 	// Recall returns the caller behind a token from memory, while the database is
@@ -83,6 +84,7 @@ type OpenID interface {
 // Services has the parts that the API is built from.
 type Services struct {
 	Accounts      *accounts.Service
+	Once          *once.Service
 	Plans         plans.Table
 	Environments  *environments.Service
 	Observations  *observations.Service
@@ -162,7 +164,7 @@ func (a *API) Stop() { a.refresher.loop.Stop() }
 // Hear takes a change from the feed.
 func (a *API) Hear(change changes.Change) { a.refresher.moved(change.Account, change.Seq) }
 
-// Moved tells the API that an account has changes up to seq that the feed did not pass on.
+// Moved tells the API that an account has changes up to seq that the feed skipped.
 func (a *API) Moved(account string, seq int64) { a.refresher.moved(account, seq) }
 
 // New creates the HTTP interface.

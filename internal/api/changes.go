@@ -13,10 +13,34 @@ import (
 	"github.com/signalbox/signalbox/internal/logging"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/rawjson"
+	"github.com/signalbox/signalbox/internal/summary"
 )
 
 func changeResource() resource[changes.Change, none, changes.Filter] {
-	return describe("change", func(change changes.Change) (string, any) { return strconv.FormatInt(change.Seq, 10), change }, changeFilter, noDraft)
+	return describe("change", func(change changes.Change) (string, any) {
+		return strconv.FormatInt(change.Seq, 10), summarized{change, summary.Of(change)}
+	}, changeFilter, noDraft)
+}
+
+// summarized is a change with the sentences that say what it did.
+type summarized struct {
+	changes.Change
+	Summary []summary.Sentence `json:"summary"`
+}
+
+// dryRunSummary describes what a dry run would do. The first change is of the requested
+// resource; sentences about other resources begin with their kind and key.
+func dryRunSummary(made []changes.Change) []summary.Sentence {
+	sentences := []summary.Sentence{}
+	for i, change := range made {
+		for _, sentence := range summary.Of(change) {
+			if i > 0 {
+				sentence.Text = change.Kind + " " + change.Key + ": " + sentence.Text
+			}
+			sentences = append(sentences, sentence)
+		}
+	}
+	return sentences
 }
 
 func (a *API) changes(ctx context.Context, caller accounts.Caller, filter changes.Filter, cursor page.Cursor) (page.Tail[changes.Change], error) {
@@ -68,7 +92,7 @@ func (a *API) findChange(c *call) (changes.Change, error) {
 
 // detailedChange is a single change with its diff; lists have no diffs.
 type detailedChange struct {
-	changes.Change
+	summarized
 	Diff rawjson.Patch `json:"diff"`
 }
 
@@ -78,7 +102,7 @@ func detailed(change changes.Change, err error) (reply, error) {
 		return reply{}, err
 	}
 	document := changeResource().document(change)
-	document.Attributes = detailedChange{change, rawjson.Diff(change.Before, change.After)}
+	document.Attributes = detailedChange{summarized{change, summary.Of(change)}, rawjson.Diff(change.Before, change.After)}
 	return one(http.StatusOK, document, nil)
 }
 

@@ -38,6 +38,7 @@ var titles = map[string]string{
 	"group_nesting_unsupported": "Groups cannot be nested",
 	"flag_demotion_unsupported": "Flag cannot be demoted", "row_limit_reached": "Row limit reached",
 	"config_in_use": "Config is in use", "config_protected": "Config is protected", "changed_since": "Changed since", "not_revertible": "Cannot be reverted",
+	"idempotency_mismatch": "Idempotency key was used", "in_progress": "In progress", "answer_lost": "Answer was lost",
 	"run_finished": "Run has finished", "job_deleted": "Job was deleted",
 	"rate_limited": "Too many requests", "internal_error": "Internal error", "unavailable": "Service unavailable",
 }

@@ -28,6 +28,16 @@ func RouteNeeds() map[string]accounts.Needs {
 	return needs
 }
 
+// OpenRoutes lists the patterns of the routes that need no key.
+func OpenRoutes() (patterns []string) {
+	for _, route := range (&API{options: Options{ServeMetrics: true}}).routes() {
+		if route.access.open {
+			patterns = append(patterns, route.pattern)
+		}
+	}
+	return patterns
+}
+
 // RestorerNeeds returns what the writes that undo changes ask of the caller, by kind.
 func RestorerNeeds() map[string]map[changes.Action]accounts.Needs {
 	needs := map[string]map[changes.Action]accounts.Needs{}

@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/internal/jsonapi"
 	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/page"
 )
 
 func flagResource() resource[flags.Flag, flags.Draft, flags.Filter] {
@@ -139,13 +140,31 @@ func flagDeclaration(item *jsonapi.Object) flags.Declaration {
 	}
 }
 
-// evaluation is the value that a flag serves and the reason.
+// outcome is the value that a flag serves and the reason.
+type outcome struct {
+	Value  json.RawMessage `json:"value"`
+	Reason flageval.Reason `json:"reason"`
+	Rule   *int            `json:"rule"`
+}
+
+func outcomeOf(decided flageval.Evaluation) outcome {
+	made := outcome{Value: decided.Raw(), Reason: decided.Reason}
+	if decided.Rule != flageval.NoRule {
+		made.Rule = &decided.Rule
+	}
+	return made
+}
+
+// evaluation is the outcome of one flag in one environment, explained.
 type evaluation struct {
-	Environment string                `json:"environment"`
-	Value       json.RawMessage       `json:"value"`
-	Reason      flageval.Reason       `json:"reason"`
-	Rule        *int                  `json:"rule"`
+	Environment string `json:"environment"`
+	outcome
 	Explanation *flageval.Explanation `json:"explanation"`
+}
+
+// evaluations are the outcomes of one flag by environment.
+type evaluations struct {
+	Environments map[string]outcome `json:"environments"`
 }
 
 func (a *API) evaluateFlag(c *call) (reply, error) {
@@ -172,11 +191,47 @@ func (a *API) evaluateFlag(c *call) (reply, error) {
 		return reply{}, missing.At(body.Place("environment"))
 	}
 	decided, explanation := flag.Explain(environment, context)
-	answer := evaluation{Environment: environment, Value: decided.Raw(), Reason: decided.Reason, Explanation: explanation}
-	if decided.Rule != flageval.NoRule {
-		answer.Rule = &decided.Rule
-	}
+	answer := evaluation{Environment: environment, outcome: outcomeOf(decided), Explanation: explanation}
 	return one(http.StatusOK, jsonapi.Resource{ID: c.id, Type: "evaluation", Attributes: answer}, nil)
+}
+
+// evaluateFlags evaluates every flag for one context, in some environments or in all.
+func (a *API) evaluateFlags(c *call) (reply, error) {
+	request := c.query.Page()
+	if err := c.query.Err(); err != nil {
+		return reply{}, err
+	}
+	body, err := c.evaluationRequest()
+	if err != nil {
+		return reply{}, err
+	}
+	wanted, context := body.Strings("environments"), evaluatedContext(body)
+	if problems := c.done(); problems.Err() != nil {
+		return reply{}, problems.Err()
+	}
+	snapshot, err := a.FlagSnapshots.Get(c.ctx(), c.caller.Account, c.caller.Version)
+	if err != nil {
+		return reply{}, err
+	}
+	environments := wanted.Or(snapshot.Environments())
+	for _, environment := range environments {
+		if missing := snapshot.MissingEnvironment(environment); missing != nil {
+			return reply{}, missing.At(body.Place("environments"))
+		}
+	}
+	return ok(jsonapi.NewCollection(cutPage(snapshot.Keys(), request), request, func(key string) jsonapi.Resource {
+		made := evaluations{make(map[string]outcome, len(environments))}
+		for _, environment := range environments {
+			made.Environments[environment] = outcomeOf(snapshot.Evaluate(environment, key, context))
+		}
+		return jsonapi.Resource{ID: key, Type: "evaluation", Attributes: made}
+	}))
+}
+
+// cutPage returns a page of a list that is in memory.
+func cutPage[T any](items []T, request page.Request) page.List[T] {
+	first := min(request.Offset(), len(items))
+	return page.List[T]{Items: items[first:min(first+request.Size, len(items))], Total: len(items)}
 }
 
 // evaluationRequest returns the object with {environment, context}: the body, or

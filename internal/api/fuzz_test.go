@@ -18,7 +18,7 @@ var fuzzedPaths = []string{
 	"/api/v1/context_types", "/api/v1/context_types/%", "/api/v1/contexts", "/api/v1/contexts/%", "/api/v1/contexts/bulk", "/api/v1/metrics", "/api/v1/metrics/bulk",
 	"/api/v1/api_keys", "/api/v1/api_keys/%", "/api/v1/api_keys/%/actions/revoke", "/api/v1/changes", "/api/v1/changes/%",
 	"/api/v1/accounts/current", "/api/v1/accounts/current/settings", "/api/v1/users/current", "/api/v1/users/current/settings",
-	"/api/v1/flags", "/api/v1/flags/%", "/api/v1/flags/bulk", "/api/v1/flags/%/sources", "/api/v1/flags/%/actions/evaluate", "/api/v1/flag_sources",
+	"/api/v1/flags", "/api/v1/flags/%", "/api/v1/flags/bulk", "/api/v1/flags/%/sources", "/api/v1/flags/%/actions/evaluate", "/api/v1/flags/actions/evaluate", "/api/v1/flag_sources",
 	"/api/v1/loggers", "/api/v1/loggers/%", "/api/v1/loggers/bulk", "/api/v1/loggers/%/sources", "/api/v1/logger_sources",
 	"/api/v1/log_groups", "/api/v1/log_groups/%",
 	"/api/v1/configs", "/api/v1/configs/%", "/api/v1/configs/%/resolved",

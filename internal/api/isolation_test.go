@@ -164,6 +164,7 @@ func trespasses(theirs neighbour) map[string]trespass {
 		"PUT /api/v1/flags/{id}":                   {flagsPath + "/theirs", envelope("", "", boolean(false, nil)), 404},
 		"DELETE /api/v1/flags/{id}":                {flagsPath + "/theirs", "", 404},
 		"GET /api/v1/flags/{id}/sources":           {flagsPath + "/theirs/sources", "", 404},
+		"POST /api/v1/flags/actions/evaluate":      {flagsPath + "/actions/evaluate", `{"environments":["theirs"]}`, 400},
 		"POST /api/v1/flags/{id}/actions/evaluate": {flagsPath + "/theirs/actions/evaluate", `{"environment":"theirs"}`, 404},
 		"GET /api/v1/flag_sources":                 {sourcesPath, "", 200},
 		"GET /api/v1/configs":                      {configsPath, "", 200},

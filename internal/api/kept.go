@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// keptShare is the divisor of the bytes that an account gets in each turn: one eighth of all.
+// keptShare sets the bytes that an account gets in each turn: one eighth of the limit.
 const keptShare = 8
 
 // KeptSnapshot is a snapshot that a node keeps over a restart.
@@ -31,10 +31,10 @@ type KeptFlags struct {
 	Confirmed time.Time `json:"confirmed"`
 }
 
-// Keep returns the snapshots that would be served if the database were away, up to limit
-// bytes. The bytes are given out in turns: in each turn every account gets up to one
-// keptShare. The most recently used snapshots come first.
-func (a *API) Keep(limit int) []KeptSnapshot {
+// SnapshotsToKeep returns the snapshots that would be served if the database were away, up to limit
+// bytes. To share the limit fairly, every account gets up to limit/keptShare bytes in each
+// turn. Within a turn, the most recently used snapshots come first.
+func (a *API) SnapshotsToKeep(limit int) []KeptSnapshot {
 	type candidate struct {
 		keptSnapshot
 		current *encodedSnapshot
@@ -65,8 +65,8 @@ func (a *API) Keep(limit int) []KeptSnapshot {
 // keptBytes returns the approximate size of the snapshot on disk.
 func (e *encodedSnapshot) keptBytes() int { return len(e.text) + snapshotOverhead }
 
-// KeepFlags returns when the flags of each account were last known to be current.
-func (a *API) KeepFlags() []KeptFlags {
+// FlagsToKeep returns when the flags of each account were last known to be current.
+func (a *API) FlagsToKeep() []KeptFlags {
 	kept := []KeptFlags{}
 	for _, account := range a.outage.accounts() {
 		kept = append(kept, KeptFlags{account, a.outage.since(account)})
@@ -74,10 +74,10 @@ func (a *API) KeepFlags() []KeptFlags {
 	return kept
 }
 
-// Take adds the snapshots and flags that were kept before a restart, to serve them while
+// UseKept adds the snapshots and flags that were kept before a restart, to serve them while
 // the database is away. It is only for a node that has not reached the database yet: the
 // database may have been restored to another history meanwhile.
-func (a *API) Take(snapshots []KeptSnapshot, flags []KeptFlags) {
+func (a *API) UseKept(snapshots []KeptSnapshot, flags []KeptFlags) {
 	for _, kept := range snapshots {
 		number, found := findNumber([]byte(kept.Text), kept.Seq)
 		if !found {
@@ -94,10 +94,10 @@ func (a *API) Take(snapshots []KeptSnapshot, flags []KeptFlags) {
 	}
 }
 
-// Load loads the snapshots and flags that were kept before a restart from the database, so
+// LoadKept loads the snapshots and flags that were kept before a restart from the database, so
 // that the node is again prepared for an outage. It returns when all are loaded or ctx
-// ends. Those that fail are loaded at their next use.
-func (a *API) Load(ctx context.Context, snapshots []KeptSnapshot, flags []KeptFlags, heads map[string]int64) {
+// ends. Snapshots and flags that fail to load are loaded at their next use.
+func (a *API) LoadKept(ctx context.Context, snapshots []KeptSnapshot, flags []KeptFlags, heads map[string]int64) {
 	for _, kept := range flags {
 		if head, exists := heads[kept.Account]; exists && ctx.Err() == nil && !isTooOld(kept.Confirmed) {
 			if _, err := a.FlagSnapshots.Get(ctx, kept.Account, head); err == nil {
@@ -141,7 +141,7 @@ func findNumber(text []byte, version int64) (span, bool) {
 	return span{from, from + len(number)}, from >= len(before)
 }
 
-// Mark returns a number that changes when Keep would return other snapshots. It also changes
+// Mark returns a number that changes when SnapshotsToKeep would return other snapshots. It also changes
 // every hour, so that the times of unchanged snapshots are kept up to date.
 func (a *API) Mark(seed maphash.Seed) (mark uint64) {
 	for _, each := range a.loaded.lately("", time.Now().Add(-maxStale)) {

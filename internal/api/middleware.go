@@ -252,7 +252,7 @@ func (a *API) answer(route *route, w *recorder, r *http.Request) (reply, error) 
 	if route.access.cached {
 		return a.cache.answer(c, func() (reply, error) { return run(route, c) })
 	}
-	return run(route, c)
+	return a.runOnce(route, c)
 }
 
 // run does the checks that all handlers rely on, and calls the route's handler.
@@ -266,7 +266,7 @@ func run(route *route, c *call) (reply, error) {
 	if !utf8.ValidString(c.id) || strings.ContainsRune(c.id, 0) { // no resource has such an id
 		return reply{}, fault.New(fault.NotFound, "There is no resource with this id.")
 	}
-	if err := c.readDryRun(route); err != nil {
+	if err := cmp.Or(c.readDryRun(route), c.readNote()); err != nil {
 		return reply{}, err
 	}
 	result, err := route.handle(c)
@@ -280,7 +280,10 @@ func run(route *route, c *call) (reply, error) {
 		return reply{}, err
 	}
 	if single, isSingle := result.document.(jsonapi.Single); isSingle {
-		single.Meta = jsonapi.NewMeta(c.body, c.caller.DryRun)
+		single.Meta = jsonapi.NewMeta(c.body, c.caller.DryRun != nil)
+		if c.caller.DryRun != nil {
+			single.Meta.Summary = dryRunSummary(c.caller.DryRun.Changes)
+		}
 		result.document = single
 	}
 	return result.encode()

@@ -90,7 +90,8 @@ func (o *outage) note(ctx context.Context, was bool, err error) error {
 }
 
 // isAway reports whether err means that the database cannot be reached or read. Other
-// refusals are answers of the database. If the caller left, err says nothing about it.
+// refusals are answers of the database. If the caller left, err says nothing about the
+// database.
 func isAway(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() != nil {
 		return false

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/internal/hosts"
 )
 
 // peers finds the address of a request's client.
@@ -50,8 +52,8 @@ func (p peers) trusts(address netip.Addr) bool {
 // address if all are.
 func (p peers) client(list []string) (client netip.Addr, found bool) {
 	for _, text := range slices.Backward(list) {
-		address, readable := parseNode(strings.TrimSpace(text))
-		if !readable {
+		address := hosts.PeerAddress(strings.TrimSpace(text))
+		if !address.IsValid() {
 			return netip.Addr{}, false
 		}
 		if client, found = address, true; !p.trusts(address) {
@@ -59,18 +61,6 @@ func (p peers) client(list []string) (client netip.Addr, found bool) {
 		}
 	}
 	return client, found
-}
-
-// parseNode reads an address with or without a port.
-func parseNode(text string) (netip.Addr, bool) {
-	if both, err := netip.ParseAddrPort(text); err == nil {
-		return both.Addr().Unmap().WithZone(""), true
-	}
-	if strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") {
-		text = text[1 : len(text)-1]
-	}
-	address, err := netip.ParseAddr(text)
-	return address.Unmap().WithZone(""), err == nil
 }
 
 // forwardedFor returns the for= values of a Forwarded header (RFC 7239). An element without

@@ -211,7 +211,7 @@ func TestSnapshot_KeepShares(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
 			got := map[string]int{}
-			for _, kept := range handler.Keep(limit) {
+			for _, kept := range handler.SnapshotsToKeep(limit) {
 				got[kept.Account]++
 			}
 			if !maps.Equal(got, want) {

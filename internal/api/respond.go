@@ -158,7 +158,7 @@ func (a *API) writeError(w *recorder, r *http.Request, err error) {
 			allowPages(w, r, nil)
 		}
 	}
-	if fault.Is(err, fault.RateLimited) || status == http.StatusServiceUnavailable {
+	if fault.Is(err, fault.RateLimited) || fault.Is(err, fault.InProgress) || status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", retryAfter(err))
 	}
 	answer, err := failure.encode()

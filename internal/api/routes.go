@@ -145,6 +145,7 @@ func (a *API) routes() []route {
 		{"DELETE /api/v1/flags/{id}", configures().orDryRun(), flag.remove(a.Flags.Delete)},
 		{"GET /api/v1/flags/{id}/sources", reads(), flagSource.list(a.Flags.Sources)},
 		{"POST /api/v1/flags/{id}/actions/evaluate", reads(), a.evaluateFlag},
+		{"POST /api/v1/flags/actions/evaluate", reads(), a.evaluateFlags},
 		{"GET /api/v1/flag_sources", reads(), flagSource.list(a.Flags.Sources)},
 
 		{"GET /api/v1/loggers", reads(), logger.list(a.Logging.Loggers)},

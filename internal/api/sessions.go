@@ -37,7 +37,7 @@ func (a *API) isSecure(r *http.Request) bool { return a.secure || r.TLS != nil }
 
 // cookieName returns the name of a cookie, with the prefix __Host- if the caller uses TLS.
 // Browsers do not let other hosts of the domain, or pages without TLS, set cookies with
-// this prefix, so those cannot plant a session.
+// this prefix, so they cannot plant a session.
 func (a *API) cookieName(r *http.Request, name string) string {
 	if a.isSecure(r) {
 		return "__Host-" + name
@@ -54,8 +54,8 @@ func cookieValue(r *http.Request, name string) string {
 	return cookie.Value
 }
 
-// begin sets the cookie of a new session. Expect makes the session work even if others
-// send wrong ones from the same address.
+// begin sets the cookie of a new session. Expect makes the session work even if wrong
+// tokens arrive from the same address.
 func (a *API) begin(c *call, session accounts.Session) {
 	a.Auth.Expect(session.Plaintext)
 	a.setCookie(c, session.Plaintext, session.ExpiresAt)

@@ -317,10 +317,10 @@ func (h *heldSnapshot) bytes() int64 {
 	return snapshotOverhead
 }
 
-// surplus returns the key to drop next, which is never but; the lock is held. Snapshots
-// that were not used within maxStale go first, then those of the account with the highest
-// total weight, so that no account drives out the snapshots of another. Among equals the
-// least recently used goes first.
+// surplus returns the key to drop next, but never the key but; the lock is held. Snapshots
+// that were not used within maxStale go first, then snapshots of the account with the
+// highest total weight, so that no account drives out the snapshots of another. Among
+// equals the least recently used goes first.
 func (c *snapshotCache) surplus(but snapshotKey, weigh func(*heldSnapshot) int64) (found snapshotKey) {
 	weights := map[string]int64{}
 	for key, held := range c.kept {

@@ -2,7 +2,12 @@ package api
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/fault"
 )
 
 // wantsStrict reports whether a request prefers strict handling (RFC 7240). If a preference is repeated, the first one
@@ -21,11 +26,34 @@ func wantsStrict(r *http.Request) bool {
 }
 
 // readDryRun makes a call a dry run if it asks for one. Routes without a dry run refuse it.
-func (c *call) readDryRun(route *route) (err error) {
+func (c *call) readDryRun(route *route) error {
 	method, path, _ := strings.Cut(route.pattern, " ")
 	if method == http.MethodGet || !strings.HasPrefix(path, "/api/v1/") {
 		return nil
 	}
-	c.caller.DryRun, err = c.query.DryRun(route.access.dryRun)
+	wanted, err := c.query.DryRun(route.access.dryRun)
+	if wanted {
+		c.caller.DryRun = &accounts.DryRun{}
+	}
 	return err
+}
+
+// maxNote bounds the characters of a note.
+const maxNote = 500
+
+// readNote reads why the caller writes.
+func (c *call) readNote() error {
+	sent := header(c.request, "Signalbox-Note")
+	if sent == "" || c.request.Method == http.MethodGet {
+		return nil
+	}
+	note, err := url.PathUnescape(sent)
+	if err != nil || !utf8.ValidString(note) || strings.ContainsRune(note, 0) {
+		return fault.New(fault.Validation, "The header Signalbox-Note must be percent-encoded UTF-8, such as Issue%%20%%2312.")
+	}
+	if utf8.RuneCountInString(note) > maxNote {
+		return fault.New(fault.Validation, "The header Signalbox-Note must have at most %d characters.", maxNote)
+	}
+	c.caller.Note = note
+	return nil
 }

@@ -308,8 +308,16 @@ func (a *App) Stop(ctx context.Context) error {
 	a.evaluations.Stop(ending) // before refreshes, to which it adds
 	a.refreshes.Stop(ending)
 	a.connected.Stop(ending)
-	a.stopKeeping(ctx)
+	keeping, cancel := context.WithTimeout(ctx, max(endTimeout, left(draining)))
+	defer cancel()
+	a.stopKeeping(keeping)
 	return errors.Join(err, a.close(ctx))
+}
+
+// left returns the time until the deadline of ctx.
+func left(ctx context.Context) time.Duration {
+	deadline, _ := ctx.Deadline()
+	return time.Until(deadline)
 }
 
 // close releases what New opened.

@@ -39,9 +39,11 @@ type databaseClock interface {
 // and fires, claims, expires and removes nothing. SQLite has no clock: there the node's clock is compared with the stored
 // time and, while the node runs, with the time that has passed since. See docs/decisions/0040-clocks.md.
 type clock struct {
-	db  databaseClock
-	log *slog.Logger
-	now func() time.Time
+	db databaseClock
+	// stores is true on SQLite, which has no clock: there the time is stored.
+	stores bool
+	log    *slog.Logger
+	now    func() time.Time
 	// passed returns the time since the start, even if the clock is set meanwhile.
 	passed func() time.Duration
 
@@ -70,7 +72,7 @@ type clockDoubt struct {
 
 func newClock(db databaseClock, log *slog.Logger, now func() time.Time) *clock {
 	started := time.Now()
-	return &clock{db: db, log: log, now: now, passed: func() time.Duration { return time.Since(started) }}
+	return &clock{db: db, stores: db.Name() == "sqlite", log: log, now: now, passed: func() time.Duration { return time.Since(started) }}
 }
 
 // check compares the clocks, stores the time if it is right, and logs if it is wrong.
@@ -89,7 +91,7 @@ func (c *clock) check(ctx context.Context) {
 // compare reads the database's time. On SQLite it continues from the stored one.
 func (c *clock) compare(ctx context.Context) error {
 	began := c.passed()
-	if c.db.Name() != "sqlite" {
+	if !c.stores {
 		at, err := c.db.Clock(ctx)
 		if err == nil {
 			c.set(at, (began+c.passed())/2) // the database read its clock about halfway
@@ -214,7 +216,7 @@ func (c *clock) err() error {
 // compared returns a difference in words.
 func (c *clock) compared(difference time.Duration) string {
 	what := "the database's"
-	if c.db.Name() == "sqlite" {
+	if c.stores {
 		what = "the time that is stored in the database"
 	}
 	if difference < 0 {
@@ -225,7 +227,7 @@ func (c *clock) compared(difference time.Duration) string {
 
 // accepted says when a wrong clock is taken as right.
 func (c *clock) accepted(difference time.Duration) string {
-	if c.db.Name() == "sqlite" {
+	if c.stores {
 		return "if it goes on steadily for " + trialOf(difference).String()
 	}
 	return "when it is within " + maxDifference.String()
@@ -241,7 +243,7 @@ func spelledDays(d time.Duration) string {
 
 // dueMark returns the time to store on SQLite, if the clock is right and no time was stored lately.
 func (c *clock) dueMark() (time.Time, bool) {
-	if c.db.Name() != "sqlite" || c.isWrong() {
+	if !c.stores || c.isWrong() {
 		return time.Time{}, false
 	}
 	c.mu.Lock()

@@ -75,7 +75,7 @@ func (a *App) keepLastKnown() {
 // collect returns the state to keep. It asks the database which keys still work.
 func (a *App) collect(ctx context.Context) (any, error) {
 	now, percent := a.options.Now(), a.options.KeptBytes/100
-	kept := lastKnown{SavedAt: now, Snapshots: a.api.Keep(keptSnapshots * percent), Confirmed: a.api.KeepFlags()}
+	kept := lastKnown{SavedAt: now, Snapshots: a.api.SnapshotsToKeep(keptSnapshots * percent), Confirmed: a.api.FlagsToKeep()}
 	var err error
 	if kept.Flags, err = a.snapshots.Keep(ctx, keptFlags*percent); err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (a *App) recallLastKnown(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	a.api.Load(ctx, kept.Snapshots, kept.Confirmed, heads)
+	a.api.LoadKept(ctx, kept.Snapshots, kept.Confirmed, heads)
 }
 
 // stopKeeping writes the file for the last time, with everything that was acknowledged. It
@@ -144,8 +144,6 @@ func (a *App) stopKeeping(ctx context.Context) {
 	if a.lastKnown == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, endTimeout)
-	defer cancel()
 	if heads, err := a.db.Heads(ctx); err == nil {
 		a.api.CatchUp(ctx, heads)
 	}

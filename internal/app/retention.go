@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/logging"
 	"github.com/signalbox/signalbox/internal/observations"
+	"github.com/signalbox/signalbox/internal/once"
 	"github.com/signalbox/signalbox/internal/store"
 )
 
@@ -57,6 +58,7 @@ func (r *retention) removeOld(ctx context.Context) {
 	r.tell(ctx, "deleted loggers", func() (int, error) { return r.db.ForgetLoggers(ctx, logging.MaxRemembered) })
 	remove("links", 0, r.db.RemoveLinks)
 	remove("sessions", 0, r.db.RemoveSessions)
+	remove("answers to requests", once.Keep, r.db.RemoveRequests)
 	r.tellPace(pace, now)
 }
 

@@ -57,7 +57,7 @@ func (a *App) newStandIn(failure error) *App {
 	for _, each := range kept.Flags {
 		s.snapshots.Take(each)
 	}
-	s.api.Take(kept.Snapshots, kept.Confirmed)
+	s.api.UseKept(kept.Snapshots, kept.Confirmed)
 	s.wasReady.Store(true) // the node was ready before it was restarted
 	a.entrance.use(s.api)
 	a.log.Warn("The database cannot be reached. Evaluation is answered from the state that this node kept on disk; everything else is refused until the database is back.",

@@ -108,6 +108,7 @@ func useAndStop(t *testing.T) killed {
 	t.Helper()
 	database, proxy := storetest.New(t, "postgres").ThroughProxy(t)
 	k := killed{settings: apptest.Settings(database), proxy: proxy}
+	k.settings.ShutdownTimeout = soon // for the last save, on a busy machine
 	node := begin(t, k.settings)
 	owner := speakTo(t, node, k.settings.BootstrapKey)
 	owner.send(t, http.MethodPost, "/api/v1/flags", flagDocument("true"), http.StatusCreated)

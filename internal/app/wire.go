@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/logging"
 	"github.com/signalbox/signalbox/internal/observations"
+	"github.com/signalbox/signalbox/internal/once"
 	"github.com/signalbox/signalbox/internal/stream"
 	"github.com/signalbox/signalbox/openapi"
 )
@@ -106,6 +107,7 @@ func (a *App) wireLoops() {
 func (a *App) services() api.Services {
 	slots := observations.NewSlots()
 	return api.Services{
+		Once: &once.Service{Store: a.db},
 		Accounts: &accounts.Service{Store: a.db.Accounts(), Passwords: accounts.NewPasswords(a.options.PasswordCost), Now: a.options.Now,
 			Identities: identityRules(a.settings)},
 		Plans:         a.plans,

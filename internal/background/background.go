@@ -86,6 +86,12 @@ func Each[K comparable, V any](limit int, items map[K]V, work func(key K, item V
 	running.Wait()
 }
 
+// Pause reports whether a loop must do nothing for now. A nil Pause never does.
+type Pause func() bool
+
+// IsOn reports whether the loop must pause.
+func (p Pause) IsOn() bool { return p != nil && p() }
+
 // Bell wakes a loop that receives from it.
 type Bell chan struct{}
 

@@ -23,8 +23,9 @@ func example() *Book {
 			"## Keys for `browsers`\n\n| a | b |\n|---|---|\n| frobnicate | 2 |\n\n## Roles\n\n```sh\nsignalbox keys list\n```\n\n## Roles\n\n<script>alert(1)</script>\n")},
 		"docs/decisions/README.md": {Data: []byte("# Decisions\n\n- [0001](0001-a.md)\n")},
 		"docs/decisions/0001-a.md": {Data: []byte("# One\n\nBack to [keys](../keys.md#roles-1), [code](../../internal/x.go), [here](#why-this), [there](https://example.com/a).\n\n## Why: this?\n\nFrobnicate.\n")},
-		"README.md":                {Data: []byte("# Signalbox\n\n![picture](docs/screenshots/a.png)\n\n## A tour\n\nKeys and roles.\n")},
-		"docs/screenshots/a.png":   {Data: []byte("picture")},
+		"README.md":                {Data: []byte("# Signalbox\n\n![picture](docs/screenshots/a.webp) ![drawing](docs/pictures/b.svg)\n\n## A tour\n\nKeys and roles.\n")},
+		"docs/screenshots/a.webp":  {Data: []byte("picture")},
+		"docs/pictures/b.svg":      {Data: []byte("<svg/>")},
 	})
 }
 
@@ -49,7 +50,7 @@ func TestBook_Pages(t *testing.T) {
 		},
 		"/docs/decisions":        {`href="/docs/decisions/0001-a"`, `rel="prev" href="/docs/api"`},
 		"/docs/decisions/0001-a": {`href="/docs/keys#roles-1"`, "blob/main/internal/x.go", `href="#why-this"`, `href="https://example.com/a"`, `<h2 id="why-this">`},
-		"/docs/readme":           {`src="/docs/screenshots/a.png"`, `rel="prev" href="/docs"`},
+		"/docs/readme":           {`src="/docs/screenshots/a.webp"`, `src="/docs/pictures/b.svg"`, `rel="prev" href="/docs"`},
 	} {
 		t.Run(path, func(t *testing.T) {
 			for _, part := range parts {
@@ -96,6 +97,16 @@ func TestBook_Search(t *testing.T) {
 	page, _ = book.Page("/docs/search", url.Values{"q": {strings.Repeat("é", 4000)}})
 	if len(page.Content) > 8000 {
 		t.Errorf("a long query makes a page of %d bytes", len(page.Content))
+	}
+}
+
+func TestBook_Pictures(t *testing.T) {
+	t.Parallel()
+	book := example()
+	for path, media := range map[string]string{"/docs/screenshots/a.webp": "image/webp", "/docs/pictures/b.svg": "image/svg+xml"} {
+		if page, found := book.Page(path, nil); !found || page.Type != media {
+			t.Errorf("%s is %q, found %v; want %s", path, page.Type, found, media)
+		}
 	}
 }
 

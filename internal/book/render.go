@@ -78,8 +78,10 @@ func (l *library) readAll() (texts map[string]*document, pictures map[string]Pag
 			if document, err := l.read(file, content); err == nil {
 				texts[file] = document
 			}
-		case ".png":
-			pictures[at] = newPage("image/png", content)
+		case ".webp":
+			pictures[at] = newPage("image/webp", content)
+		case ".svg":
+			pictures[at] = newPage("image/svg+xml", content)
 		}
 	}
 	return texts, pictures

@@ -24,11 +24,21 @@ type Actor struct {
 	Name string `json:"name"`
 	// Reverts is the change that the actor undoes, if any.
 	Reverts Reverted `json:"-"`
+	// Note says why, in the actor's words; empty is not told.
+	Note string `json:"-"`
 }
 
 // Operator returns the actor of commands that are run against the store.
 func Operator() Actor {
 	return Actor{Type: ActorOperator, ID: "command-line", Name: "signalbox command line"}
+}
+
+// note returns the actor's note, or nil.
+func (a Actor) note() *string {
+	if a.Note == "" {
+		return nil
+	}
+	return &a.Note
 }
 
 // System returns the actor of changes that Signalbox makes by itself.
@@ -69,6 +79,7 @@ type Change struct {
 	After     json.RawMessage `json:"after"`
 	Private   bool            `json:"private,omitempty"` // the reader may not see before and after, which are left out
 	Reverts   *int64          `json:"reverts"`           // the number of the change that this one undid; nil for none
+	Note      *string         `json:"note"`              // why, in the words of the actor; nil for none
 	CreatedAt time.Time       `json:"created_at"`
 	// Trimmed reports that Before and After were deleted because the account's history was too large.
 	Trimmed bool `json:"documents_removed,omitempty"`
@@ -135,7 +146,7 @@ func (e Edit[T]) change(actor Actor, action Action, kind string) (Change, error)
 	if err := cmp.Or(err, failed); err != nil {
 		return Change{}, fmt.Errorf("encoding %s %q for the history: %w", kind, e.Key, err)
 	}
-	return Change{Kind: kind, Key: e.Key, Actor: actor, Action: action, Before: before, After: after, Reverts: actor.Reverts.by(kind, e.Key)}, nil
+	return Change{Kind: kind, Key: e.Key, Actor: actor, Action: action, Before: before, After: after, Reverts: actor.Reverts.by(kind, e.Key), Note: actor.note()}, nil
 }
 
 // recorded is implemented by resources whose observed members, such as

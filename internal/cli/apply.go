@@ -36,7 +36,7 @@ func addFiles(cmd *cobra.Command, files *[]string) {
 	_ = cmd.MarkFlagFilename("file", "yaml", "yml", "json")
 }
 
-// addPlan adds the flags of apply: those of diff, and one to keep a plan.
+// addPlan adds the flags of apply: the flags of diff, and --plan.
 func (f *planFlags) addPlan(cmd *cobra.Command) {
 	f.add(cmd)
 	cmd.Flags().StringVar(&f.save, "plan", "", "write the plan to this `FILE` and change nothing; apply FILE does it later")
@@ -57,8 +57,8 @@ func (f *planFlags) check(c *call) error {
 	}
 }
 
-// plan compares files, or those of a saved plan, with the server, and prints the result. What is wrong is printed there too, so
-// that the summary of a pipeline has it; readOnly is a plan that is not applied.
+// plan compares files or a saved plan with the server, and prints the result. It prints errors to the same output, so that the
+// summary of a pipeline has them. A readOnly plan is not applied.
 func (f *planFlags) plan(ctx context.Context, c *call, readOnly bool) (*manifest.Plan, error) {
 	if err := f.check(c); err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ its resources was changed meanwhile.
 	return cmd
 }
 
-// savePlan writes a plan to a file, which may have values that others must not read.
+// savePlan writes a plan to a file that only its owner may read, because it may have confidential values.
 func (c *call) savePlan(ctx context.Context, plan *manifest.Plan, file string) error {
 	text, err := plan.Save(ctx)
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	signalbox "github.com/signalbox/signalbox/client"
-	"github.com/signalbox/signalbox/internal/cli/condition"
 	"github.com/signalbox/signalbox/internal/cli/terminal"
+	"github.com/signalbox/signalbox/internal/condition"
 )
 
 func changeKind() kind[signalbox.Change] {
 	return kind[signalbox.Change]{
-		noun: "change", // its kind is that of what changed
+		noun: "change", // a change's document has the kind of the changed resource
 		of:   func(c signalbox.Change) signalbox.Resource { return c.Resource },
 		all: func(ctx context.Context, c *signalbox.Client) iter.Seq2[signalbox.Change, error] {
 			const completed = 50
@@ -52,10 +52,8 @@ func (s *shell) listChanges() *cobra.Command {
 	return changeKind().list(s, action{
 		use: "list", short: "List changes, the newest first", example: "signalbox changes list --limit 10\nsignalbox changes list --resource flag:checkout-v2",
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().StringVar(&resource, "resource", "", "list the changes of one resource, as `KIND:ID`")
-			cmd.Flags().StringVar(&actor, "actor", "", "list the changes by the key or user with this `ID`")
-			_ = cmd.RegisterFlagCompletionFunc("resource", s.completeFlag(resourceNames))
-			_ = cmd.RegisterFlagCompletionFunc("actor", s.completeFlag(keyKind().ids))
+			s.addCompleted(cmd, &resource, "resource", "list the changes of one resource, as `KIND:ID`", resourceNames)
+			s.addCompleted(cmd, &actor, "actor", "list the changes by the key or user with this `ID`", keyKind().ids)
 			addLimit(cmd, &limit)
 		},
 		filters: func(ctx context.Context, c *call) error { return resourceExists(ctx, c, resource) },
@@ -102,8 +100,8 @@ func (s *shell) showChange() *cobra.Command {
 	})
 }
 
-// flatten returns the values of a document by their paths, as people read them: {"a": {"b": [{"c": 1}]}} has 1 at a.b[0].c, and
-// the logic of a rule is one condition. When the resource was written is left out.
+// flatten returns the values of a document by path: {"a": {"b": [{"c": 1}]}} has 1 at a.b[0].c. The logic of a rule becomes one
+// condition. created_at and updated_at are left out.
 func flatten(document json.RawMessage) map[string]json.RawMessage {
 	found := map[string]json.RawMessage{}
 	addFlat(found, "", document)

@@ -34,7 +34,7 @@ serve starts a server, and admin looks after its store. All other commands speak
 SIGNALBOX_URL and SIGNALBOX_API_KEY say.
 
 Exit codes: 0 done or the same, 1 failed, 2 wrong usage, 3 not found, 4 conflict, 5 a limit was reached,
-6 unauthorised, 10 different.`,
+6 unauthorized, 10 different.`,
 		Version:       app.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/internal/naming"
 )
 
-// completion returns what an argument or flag may be on a server, after the arguments that were given already.
+// completion returns the possible values of an argument or flag. given are the arguments before it.
 type completion func(ctx context.Context, client *signalbox.Client, given ...string) []string
 
 // completionPatience is how long a completion may take after Tab was pressed.
@@ -30,6 +30,12 @@ func (s *shell) completeArguments(each []completion) cobra.CompletionFunc {
 		}
 		return s.complete(cmd, each[min(len(args), len(each)-1)], args)
 	}
+}
+
+// addCompleted adds a flag whose value is completed.
+func (s *shell) addCompleted(cmd *cobra.Command, value *string, name, usage string, completes completion) {
+	cmd.Flags().StringVar(value, name, "", usage)
+	_ = cmd.RegisterFlagCompletionFunc(name, s.completeFlag(completes))
 }
 
 func (s *shell) completeFlag(completes completion) cobra.CompletionFunc {

@@ -52,8 +52,7 @@ func (s *shell) listConfigs() *cobra.Command {
 		use: "list", short: "List configs", example: "signalbox configs list\nsignalbox configs list --parent common",
 		flags: func(cmd *cobra.Command) {
 			filter.addSearch(cmd)
-			cmd.Flags().StringVar(&parent, "parent", "", "list what inherits from the config with this `ID`")
-			_ = cmd.RegisterFlagCompletionFunc("parent", s.completeFlag(configKind().ids))
+			s.addCompleted(cmd, &parent, "parent", "list what inherits from the config with this `ID`", configKind().ids)
 		},
 		filters: func(ctx context.Context, c *call) error { return configKind().exists(ctx, c, parent) },
 	}, func(ctx context.Context, c *call) iter.Seq2[signalbox.Config, error] {
@@ -154,7 +153,7 @@ func (s *shell) setConfig() *cobra.Command {
 	})
 }
 
-// newNear returns a question about a new name that looks like one that there is; "" if none does.
+// newNear asks whether a new name is a misspelled known name; "" if no known name is similar.
 func newNear(name string, known []string) string {
 	if nearest := naming.Nearest(name, known); nearest != "" {
 		return fmt.Sprintf("%s is new; did you mean %s?", name, nearest)
@@ -171,7 +170,7 @@ func (c *call) noteAll(err error, notes []string) {
 	}
 }
 
-// configKeys completes the keys of the config in the first argument, each with something after it.
+// configKeys completes the keys of the config in the first argument, and appends after to each.
 func configKeys(after string) completion {
 	return func(ctx context.Context, client *signalbox.Client, given ...string) (keys []string) {
 		if len(given) == 0 {
@@ -185,7 +184,7 @@ func configKeys(after string) completion {
 	}
 }
 
-// inEnvironment says where, if a command names an environment.
+// inEnvironment returns the end of a sentence about the command's environment, if there is one.
 func inEnvironment(c *call) string {
 	if c.environment == "" {
 		return ""

@@ -72,8 +72,7 @@ func (s *shell) listContexts() *cobra.Command {
 		use: "list", short: "List contexts that services reported", example: "signalbox contexts list\nsignalbox contexts list --type user --search ada",
 		flags: func(cmd *cobra.Command) {
 			filter.addSearch(cmd)
-			cmd.Flags().StringVar(&contextType, "type", "", "list contexts of the type with this `ID`")
-			_ = cmd.RegisterFlagCompletionFunc("type", s.completeFlag(contextTypeKind().ids))
+			s.addCompleted(cmd, &contextType, "type", "list contexts of the type with this `ID`", contextTypeKind().ids)
 		},
 		filters: func(ctx context.Context, c *call) error { return contextTypeKind().exists(ctx, c, contextType) },
 	}, func(ctx context.Context, c *call) iter.Seq2[signalbox.Context, error] {
@@ -84,7 +83,5 @@ func (s *shell) listContexts() *cobra.Command {
 func (s *shell) listContextTypes() *cobra.Command {
 	return contextTypeKind().list(s, action{
 		use: "types", short: "List the types of contexts and the attributes that rules can read", example: "signalbox contexts types",
-	}, func(ctx context.Context, c *call) iter.Seq2[signalbox.ContextType, error] {
-		return contextTypeKind().all(ctx, c.client)
-	})
+	}, nil)
 }

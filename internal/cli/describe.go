@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -65,7 +66,17 @@ func (k kind[T]) describe(ctx context.Context, c *call, id string, sections func
 // title begins a section of a description.
 func (c *call) title(text string) { c.Say("\n%s\n", c.Paint(terminal.Bold, text)) }
 
-// described is how many items a section of a description has at most.
+// section prints a title and a line for each item, or nothing if there are none.
+func section[T any](c *call, title string, items []T, line func(T) terminal.Shown) {
+	if len(items) > 0 {
+		c.title(title)
+	}
+	for _, item := range items {
+		c.Say("  %s\n", line(item))
+	}
+}
+
+// described is the maximum number of items in a section of a description.
 const described = 5
 
 // describeHistory prints the last changes of a resource.
@@ -74,25 +85,22 @@ func (c *call) describeHistory(ctx context.Context, resource string) error {
 	if err != nil || len(changes) == 0 {
 		return err
 	}
-	c.title("recent changes")
-	for _, change := range changes {
-		c.Say("  %s  %4s  %s by %s\n", moment(&change.CreatedAt), change.ID, change.Action, change.Actor.Name)
-	}
+	section(c, "recent changes", changes, func(change signalbox.Change) terminal.Shown {
+		return terminal.Sprintf("%s  %4s  %s by %s", moment(&change.CreatedAt), change.ID, change.Action, change.Actor.Name)
+	})
 	c.Say("  signalbox changes show %s shows the last one.\n", changes[0].ID)
 	return nil
 }
 
-// describeWarnings prints what the server would warn of if the resource was written as it is. A key that may not write gets
-// no warnings.
+// describeWarnings prints the server's warnings about the resource, from a dry run. A key that may not write gets none.
 func (c *call) describeWarnings(ctx context.Context, kind, id string, attributes any) {
 	written, err := c.client.Documents.Replace(ctx, kind, id, attributes, signalbox.DryRun())
-	if err != nil || written.Notes == nil || len(written.Notes.Warnings) == 0 {
+	if err != nil || written.Notes == nil {
 		return
 	}
-	c.title("warnings")
-	for _, warning := range written.Notes.Warnings {
-		c.Say("  %s\n", c.Paint(terminal.Warn, warning.Detail))
-	}
+	section(c, "warnings", written.Notes.Warnings, func(warning signalbox.Warning) terminal.Shown {
+		return c.Paint(terminal.Warn, warning.Detail)
+	})
 }
 
 func describeFlag(ctx context.Context, c *call, f signalbox.Flag) error {
@@ -113,14 +121,10 @@ func describeFlag(ctx context.Context, c *call, f signalbox.Flag) error {
 		c.Say("  otherwise → %s\n", fallback(f, environment))
 	}
 	sources, err := c.client.Flags.Sources(ctx, f.ID, signalbox.SourceParams{Paging: signalbox.Paging{Size: described}})
-	if err != nil || len(sources.Items) == 0 {
-		return err
-	}
-	c.title("declared by")
-	for _, source := range sources.Items {
-		c.Say("  %s in %s with the default %s, last seen %s\n", source.Service, source.Environment, source.DeclaredDefault, moment(&source.LastSeen))
-	}
-	return nil
+	section(c, "declared by", sources.Items, func(source signalbox.FlagSource) terminal.Shown {
+		return terminal.Sprintf("%s in %s with the default %s, last seen %s", source.Service, source.Environment, source.DeclaredDefault, moment(&source.LastSeen))
+	})
+	return err
 }
 
 // fallback returns what a flag serves when no rule matches.
@@ -133,43 +137,29 @@ func fallback(f signalbox.Flag, environment flageval.Environment) string {
 
 func describeLogger(_ context.Context, c *call, l signalbox.Logger) error {
 	c.describeLevels(l.Environments)
-	if len(l.Resolved) > 0 {
-		c.title("effective levels")
-	}
-	for _, name := range slices.Sorted(maps.Keys(l.Resolved)) {
-		resolved := l.Resolved[name]
-		c.Say("  %s: %s  (%s)\n", name, resolved.Level, originText(l.ID, resolved))
-	}
-	if len(l.Sources) > 0 {
-		c.title("reported by")
-	}
-	for _, source := range l.Sources {
-		c.Say("  %s in %s at %s, last seen %s\n", source.Service, source.Environment, source.ResolvedLevel, moment(&source.LastSeen))
-	}
+	section(c, "effective levels", slices.Sorted(maps.Keys(l.Resolved)), func(name string) terminal.Shown {
+		return terminal.Sprintf("%s: %s  (%s)", name, l.Resolved[name].Level, originText(l.ID, l.Resolved[name]))
+	})
+	section(c, "reported by", l.Sources, func(source signalbox.LoggerSourceSummary) terminal.Shown {
+		return terminal.Sprintf("%s in %s at %s, last seen %s", source.Service, source.Environment, source.ResolvedLevel, moment(&source.LastSeen))
+	})
 	return nil
 }
 
 // describeLevels prints the levels that are set for environments.
 func (c *call) describeLevels(overrides map[string]signalbox.LevelOverride) {
-	if len(overrides) > 0 {
-		c.title("levels by environment")
-	}
-	for _, name := range slices.Sorted(maps.Keys(overrides)) {
-		c.Say("  %s: %s\n", name, levelText(overrides[name].Level, overrides[name].ExpiresAt))
-	}
+	section(c, "levels by environment", slices.Sorted(maps.Keys(overrides)), func(name string) terminal.Shown {
+		return terminal.Sprintf("%s: %s", name, levelText(overrides[name].Level, overrides[name].ExpiresAt))
+	})
 }
 
 func describeGroup(ctx context.Context, c *call, g signalbox.LogGroup) error {
 	c.describeLevels(g.Environments)
 	members, err := collect(c.client.Loggers.All(ctx, signalbox.LoggerParams{Group: g.ID}))
-	if err != nil || len(members) == 0 {
-		return err
-	}
-	c.title("members")
-	for _, member := range members {
-		c.Say("  %s  %s\n", member.ID, resolvedText(member.Resolved))
-	}
-	return nil
+	section(c, "members", members, func(member signalbox.Logger) terminal.Shown {
+		return terminal.Sprintf("%s  %s", member.ID, resolvedText(member.Resolved))
+	})
+	return err
 }
 
 func describeConfig(ctx context.Context, c *call, config signalbox.Config) error {
@@ -208,19 +198,14 @@ func describeJob(ctx context.Context, c *call, j signalbox.Job) error {
 	if text := value(j.Description); text != "" {
 		c.Say("%s  %s\n", c.Paint(terminal.Bold, "description   "), text)
 	}
-	if preview, err := c.client.Jobs.PreviewSchedule(ctx, j.Schedule, described); err == nil && j.Enabled && len(preview.Next) > 0 {
-		c.title("next runs")
-		for _, at := range preview.Next {
-			c.Say("  %s  %s\n", moment(&at), at.UTC().Weekday())
-		}
+	if preview, err := c.client.Jobs.PreviewSchedule(ctx, j.Schedule, described); err == nil && j.Enabled {
+		section(c, "next runs", preview.Next, func(at time.Time) terminal.Shown {
+			return terminal.Sprintf("%s  %s", moment(&at), at.UTC().Weekday())
+		})
 	}
 	runs, err := collect(first(described, c.client.Runs.All(ctx, signalbox.RunParams{Job: j.ID, Size: described})))
-	if err != nil || len(runs) == 0 {
-		return err
-	}
-	c.title("last runs")
-	for _, run := range runs {
-		c.Say("  %s  %s  %s  %s %s\n", moment(&run.CreatedAt), run.ID, c.Paint(statusColour(run.Status), string(run.Status)), runResult(run), millis(run.RunMillis))
-	}
-	return nil
+	section(c, "last runs", runs, func(run signalbox.Run) terminal.Shown {
+		return terminal.Sprintf("%s  %s  %s  %s %s", moment(&run.CreatedAt), run.ID, c.Paint(statusColor(run.Status), string(run.Status)), runResult(run), millis(run.RunMillis))
+	})
+	return err
 }

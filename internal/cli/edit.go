@@ -40,7 +40,7 @@ meanwhile, nothing is written and the file with your changes is kept.`,
 	})
 }
 
-// edit lets somebody change a file with the resource, and applies it. The file stays unless it was applied.
+// edit writes the resource to a file, opens an editor and applies the changes. If applying fails, the file is kept.
 func (c *call) edit(ctx context.Context, kind, id string) error {
 	before, err := c.definition(ctx, kind, id)
 	if err != nil {
@@ -63,7 +63,7 @@ func (c *call) edit(ctx context.Context, kind, id string) error {
 	return terminal.Silent(terminal.ExitCode(err))
 }
 
-// applyEdited opens the editor and applies the file, and reports whether the file is of no use any more.
+// applyEdited opens the editor and applies the file, and reports whether the file can be removed.
 func (c *call) applyEdited(ctx context.Context, kind, id, file string, before []byte) (done bool, err error) {
 	if err := c.openEditor(ctx, file); err != nil {
 		return true, err
@@ -102,7 +102,7 @@ func (c *call) applyEdited(ctx context.Context, kind, id, file string, before []
 	return true, nil
 }
 
-// planEdited reads the edited file, which must still have the one resource, and tries it.
+// planEdited makes a plan from the edited file, which must have the same resource and no other.
 func (c *call) planEdited(ctx context.Context, kind, id, file string) (*manifest.Plan, error) {
 	resources, err := manifest.Read([]string{file}, c.In)
 	if err != nil {

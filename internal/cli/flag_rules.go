@@ -11,8 +11,8 @@ import (
 
 	signalbox "github.com/signalbox/signalbox/client"
 	"github.com/signalbox/signalbox/client/flageval"
-	"github.com/signalbox/signalbox/internal/cli/condition"
 	"github.com/signalbox/signalbox/internal/cli/terminal"
+	"github.com/signalbox/signalbox/internal/condition"
 )
 
 func (s *shell) rules() *cobra.Command {
@@ -26,13 +26,11 @@ type ruleFlags struct {
 }
 
 func (f *ruleFlags) add(s *shell, cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.when, "when", "", "the `CONDITION`: 'user.plan in pro,team', parts joined by 'and', or JSON Logic")
-	cmd.Flags().StringVar(&f.serve, "serve", "", "the `VALUE` to serve")
+	s.addCompleted(cmd, &f.when, "when", "the `CONDITION`: 'user.plan in pro,team', parts joined by 'and', or JSON Logic", attributeNames)
+	s.addCompleted(cmd, &f.serve, "serve", "the `VALUE` to serve", flagValues)
 	cmd.Flags().Float64Var(&f.percent, "percent", 100, "serve it to this `PERCENTAGE` of those, always the same ones")
 	cmd.Flags().StringVar(&f.by, "by", "user.key", "the `ATTRIBUTE` that --percent divides by")
 	cmd.Flags().StringVar(&f.description, "description", "", "what the rule is for, as `TEXT`")
-	_ = cmd.RegisterFlagCompletionFunc("serve", s.completeFlag(flagValues))
-	_ = cmd.RegisterFlagCompletionFunc("when", s.completeFlag(attributeNames))
 	_ = cmd.RegisterFlagCompletionFunc("by", s.completeFlag(attributeNames))
 }
 
@@ -51,7 +49,7 @@ func attributeNames(ctx context.Context, client *signalbox.Client, _ ...string) 
 	return names
 }
 
-// logic returns the condition of the flags for a flag; nil when they have none.
+// logic returns the condition from --when and --percent; nil if neither is given.
 func (f *ruleFlags) logic(c *call) (json.RawMessage, error) {
 	var parts []any
 	if c.changed("when") {
@@ -74,7 +72,7 @@ func (f *ruleFlags) logic(c *call) (json.RawMessage, error) {
 	return json.Marshal(condition.And(parts...))
 }
 
-// change writes what the flags have of a rule into it.
+// change sets the members of a rule for which there are command-line flags.
 func (f *ruleFlags) change(c *call, of signalbox.Flag, rule *flageval.Rule) (err error) {
 	logic, err := f.logic(c)
 	if err != nil {

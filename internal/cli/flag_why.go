@@ -13,8 +13,8 @@ import (
 	signalbox "github.com/signalbox/signalbox/client"
 	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/client/jsonlogic"
-	"github.com/signalbox/signalbox/internal/cli/condition"
 	"github.com/signalbox/signalbox/internal/cli/terminal"
+	"github.com/signalbox/signalbox/internal/condition"
 )
 
 func (s *shell) whyFlag() *cobra.Command {
@@ -50,7 +50,7 @@ attribute plan of the user. Values that are JSON are read as JSON. A whole conte
 	})
 }
 
-// contextOf returns the context of JSON and of further attributes such as user.plan=pro.
+// contextOf returns a context from JSON and from attributes such as user.plan=pro.
 func contextOf(text string, attributes []string) (map[string]any, error) {
 	var context map[string]any
 	if err := json.Unmarshal([]byte(text), &context); err != nil || context == nil {
@@ -76,7 +76,7 @@ func contextOf(text string, attributes []string) (map[string]any, error) {
 	return context, nil
 }
 
-// whyAttributes completes attributes: those that the rules of the flag in the first argument read.
+// whyAttributes completes the attributes that are read by the rules of the flag in the first argument.
 func whyAttributes(ctx context.Context, client *signalbox.Client, given ...string) (attributes []string) {
 	if len(given) == 0 {
 		return nil
@@ -94,7 +94,7 @@ func whyAttributes(ctx context.Context, client *signalbox.Client, given ...strin
 	return slices.Compact(attributes)
 }
 
-// explain prints a value and how it came about.
+// explain prints a value and the reason for it.
 func (c *call) explain(got signalbox.FlagEvaluation, rules []flageval.Rule) {
 	c.Say("%s  (%s)\n", c.Paint(terminal.Bold, string(got.Value)), got.Reason)
 	switch {
@@ -104,16 +104,16 @@ func (c *call) explain(got signalbox.FlagEvaluation, rules []flageval.Rule) {
 		c.Say("The flag is off in %s, so no rule is tried.\n", got.Environment)
 	}
 	for _, rule := range got.Explanation.Rules {
-		outcome, colour := "was not reached", terminal.Faint
+		outcome, color := "was not reached", terminal.Faint
 		switch {
 		case rule.Problem != "":
-			outcome, colour = "can never match: "+rule.Problem, terminal.Bad
+			outcome, color = "can never match: "+rule.Problem, terminal.Bad
 		case rule.Matched:
-			outcome, colour = "matches", terminal.Good
+			outcome, color = "matches", terminal.Good
 		case rule.Evaluated:
-			outcome, colour = "does not match", terminal.Plain
+			outcome, color = "does not match", terminal.Plain
 		}
-		c.Say("%s\n", strings.TrimRight(fmt.Sprintf("rule %d %s  %s", rule.Index+1, c.Paint(colour, outcome), terminal.Sprintf("%s", rule.Description)), " "))
+		c.Say("%s\n", strings.TrimRight(fmt.Sprintf("rule %d %s  %s", rule.Index+1, c.Paint(color, outcome), terminal.Sprintf("%s", rule.Description)), " "))
 		if rule.Logic != nil && rule.Index < len(rules) {
 			logic, _ := condition.Decode(rules[rule.Index].Logic)
 			c.explainNode(rule.Logic, logic, 1)
@@ -154,7 +154,7 @@ func (c *call) explainNode(node *jsonlogic.Explanation, logic condition.Logic, d
 	}
 }
 
-// lookUp returns what a JSON pointer points to.
+// lookUp returns the value at a JSON pointer.
 func lookUp(value any, pointer string) (any, bool) {
 	for _, part := range strings.Split(pointer, "/")[1:] {
 		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)

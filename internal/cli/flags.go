@@ -223,7 +223,7 @@ func flagValues(ctx context.Context, client *signalbox.Client, given ...string) 
 	return values
 }
 
-// editFlag changes a flag. One that was only discovered becomes managed.
+// editFlag changes a flag. A discovered flag becomes managed.
 func editFlag(ctx context.Context, c *call, change func(signalbox.Flag, *signalbox.FlagDraft) error) (signalbox.Flag, error) {
 	return edited(ctx, c, flagKind(), c.args[0], signalbox.Flag.Draft, func(f signalbox.Flag, draft *signalbox.FlagDraft) error {
 		draft.Managed, draft.Environments = new(true), maps.Clone(f.Environments)

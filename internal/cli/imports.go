@@ -90,7 +90,7 @@ func (s *shell) readFile(file string) ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// printImport prints the resources, and to stderr what became of the rest.
+// printImport prints the resources, and the losses and notes to stderr.
 func (s *shell) printImport(result imports.Result) error {
 	if err := s.PrintYAML(result.Documents); err != nil {
 		return err

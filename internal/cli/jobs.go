@@ -24,7 +24,7 @@ func jobKind() kind[signalbox.Job] {
 			{Title: "ENABLED", Text: func(j signalbox.Job) string { return terminal.YesNo(j.Enabled) }},
 			{Title: "NEXT RUN", Text: func(j signalbox.Job) string { return moment(j.NextRunAt) }},
 			{Title: "LAST RUN", Text: func(j signalbox.Job) string { return string(value(j.LastRun).Status) },
-				Colour: func(j signalbox.Job) terminal.Colour { return statusColour(value(j.LastRun).Status) }},
+				Color: func(j signalbox.Job) terminal.Color { return statusColor(value(j.LastRun).Status) }},
 			{Title: "REQUEST", Text: func(j signalbox.Job) string { return j.Configuration.Method + " " + j.Configuration.URL }, Wide: true},
 			{Title: "NAME", Text: func(j signalbox.Job) string { return j.Name }, Wide: true},
 		},
@@ -102,7 +102,7 @@ func (f *jobFlags) change(c *call, draft *signalbox.JobDraft) (err error) {
 	return err
 }
 
-// readHeaders returns the headers that were given, with the values of variables that they name.
+// readHeaders returns the given headers, with the values of the variables that they name.
 func (f *jobFlags) readHeaders(c *call) ([]signalbox.JobHeader, error) {
 	headers := []signalbox.JobHeader{}
 	for _, header := range f.headers {
@@ -156,7 +156,7 @@ func (s *shell) setJob() *cobra.Command {
 			cmd.Flags().StringVar(&schedule, "schedule", "", "the `SCHEDULE`: a date and time, five cron fields in UTC, or now")
 			cmd.Flags().StringVar(&url, "target", "", "the `URL` to send the request to")
 			flags.add(cmd)
-			for _, name := range []string{"name", "method", "success", "timeout"} { // what is not given stays
+			for _, name := range []string{"name", "method", "success", "timeout"} { // omitted values stay, so there is no default
 				flag := cmd.Flags().Lookup(name)
 				flag.Usage, _, _ = strings.Cut(flag.Usage, " (default: ")
 			}

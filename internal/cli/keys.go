@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"iter"
 	"strings"
 	"time"
 
@@ -32,7 +31,7 @@ func keyKind() kind[signalbox.Key] {
 	})
 }
 
-// keyStatus returns the state of a key. The server goes on listing one that has expired as active.
+// keyStatus returns the state of a key. The server lists an expired key as active.
 func keyStatus(k signalbox.Key) string {
 	if k.Status == signalbox.KeyActive && k.ExpiresAt != nil && k.ExpiresAt.Before(time.Now()) {
 		return "EXPIRED"
@@ -45,10 +44,7 @@ func (s *shell) keys() *cobra.Command {
 }
 
 func (s *shell) listKeys() *cobra.Command {
-	return keyKind().list(s, action{use: "list", short: "List API keys", example: "signalbox keys list"},
-		func(ctx context.Context, c *call) iter.Seq2[signalbox.Key, error] {
-			return keyKind().all(ctx, c.client)
-		})
+	return keyKind().list(s, action{use: "list", short: "List API keys", example: "signalbox keys list"}, nil)
 }
 
 // keyFlags are the flags of keys create.
@@ -59,8 +55,7 @@ type keyFlags struct {
 }
 
 func (f *keyFlags) add(s *shell, cmd *cobra.Command) {
-	terminal.AddChoice(cmd, &f.role, "role", string(signalbox.RoleMember), "what the key may do",
-		string(signalbox.RoleOwner), string(signalbox.RoleAdmin), string(signalbox.RoleMember), string(signalbox.RoleViewer))
+	terminal.AddChoice(cmd, &f.role, "role", string(signalbox.RoleMember), "what the key may do", roleNames()...)
 	terminal.AddChoice(cmd, &f.access, "access", string(signalbox.AccessFull), "what the key may be used for; a web page may only hold an evaluate key",
 		string(signalbox.AccessFull), string(signalbox.AccessEvaluate))
 	cmd.Flags().StringSliceVarP(&f.environments, "environment", "e", nil, "restrict writes to the environment with this `ID`; may be repeated")

@@ -21,8 +21,8 @@ import (
 
 // kind describes a kind of resource to the commands that all kinds share.
 type kind[T any] struct {
-	// name is the kind's name in documents, such as "log_group", and noun its name in sentences. A kind whose documents say
-	// the kind of something else has no name.
+	// name is the kind's name in documents, such as "log_group", and noun its name in sentences. Changes have no
+	// name, because their documents have the kind of the changed resource.
 	name, noun string
 	columns    []terminal.Column[T]
 	of         func(T) signalbox.Resource
@@ -103,7 +103,7 @@ func (k kind[T]) suggest(ctx context.Context, c *call, id string, err error) err
 	return notFoundNear(err, id, k.ids(ctx, c.client))
 }
 
-// exists returns an error unless there is a resource with an id; "" names none.
+// exists returns an error unless there is a resource with the id. It accepts "".
 func (k kind[T]) exists(ctx context.Context, c *call, id string) error {
 	if id == "" {
 		return nil
@@ -112,7 +112,7 @@ func (k kind[T]) exists(ctx context.Context, c *call, id string) error {
 	return err
 }
 
-// notFoundNear adds the nearest of the known names to an error that says that there is none.
+// notFoundNear adds the known name that is nearest to name to a not-found error.
 func notFoundNear(err error, name string, known []string) error {
 	if nearest := naming.Nearest(name, known); nearest != "" {
 		return fmt.Errorf("%w Did you mean %q?", err, nearest)
@@ -120,8 +120,11 @@ func notFoundNear(err error, name string, known []string) error {
 	return err
 }
 
-// list returns the command that lists resources; all reads them with the command's filters.
+// list returns the command that lists resources. all reads them with the command's filters; nil reads all resources.
 func (k kind[T]) list(s *shell, a action, all func(context.Context, *call) iter.Seq2[T, error]) *cobra.Command {
+	if all == nil {
+		all = func(ctx context.Context, c *call) iter.Seq2[T, error] { return k.all(ctx, c.client) }
+	}
 	var watches bool
 	own := a.flags
 	a.format = terminal.FormatTable
@@ -133,7 +136,7 @@ func (k kind[T]) list(s *shell, a action, all func(context.Context, *call) iter.
 	}
 	a.run = func(ctx context.Context, c *call) error {
 		list, err := collect(all(ctx, c))
-		if len(list) == 0 && a.filters != nil { // also what the server refused is said better here
+		if len(list) == 0 && a.filters != nil { // a wrong filter is explained better here than by the server
 			err = cmp.Or(a.filters(ctx, c), err)
 		}
 		switch {
@@ -150,7 +153,7 @@ func (k kind[T]) list(s *shell, a action, all func(context.Context, *call) iter.
 	return s.command(a)
 }
 
-// plural returns the name of the kind for several.
+// plural returns the plural of the kind's noun.
 func (k kind[T]) plural() string {
 	if k.noun == "person" {
 		return "people"
@@ -169,7 +172,7 @@ func collect[T any](all iter.Seq2[T, error]) (list []T, err error) {
 	return list, nil
 }
 
-// first ends a list after count items; 0 never does.
+// first ends a list after count items; 0 means no limit.
 func first[T any](count int, all iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		left := count

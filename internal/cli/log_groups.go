@@ -133,8 +133,8 @@ func (s *shell) moveLoggers(use string, in bool) *cobra.Command {
 	})
 }
 
-// isMember returns an error for a logger that is to leave the group of the command and is not in it. One that is to join may
-// be new: services report loggers later.
+// isMember returns an error if a logger that leaves the command's group is not in it. A logger that joins need not exist yet:
+// services report loggers later.
 func (c *call) isMember(ctx context.Context, name string, joins bool) error {
 	if joins {
 		return nil

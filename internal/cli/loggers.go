@@ -66,10 +66,8 @@ func (s *shell) listLoggers() *cobra.Command {
 		example: "signalbox loggers list\nsignalbox loggers list --search shop --managed -o wide",
 		flags: func(cmd *cobra.Command) {
 			filter.add(cmd)
-			cmd.Flags().StringVar(&group, "group", "", "list the members of the group with this `ID`")
-			_ = cmd.RegisterFlagCompletionFunc("group", s.completeFlag(groupKind().ids))
-			cmd.Flags().StringVar(&service, "service", "", "list what the service with this `ID` reports")
-			_ = cmd.RegisterFlagCompletionFunc("service", s.completeFlag(serviceKind().ids))
+			s.addCompleted(cmd, &group, "group", "list the members of the group with this `ID`", groupKind().ids)
+			s.addCompleted(cmd, &service, "service", "list what the service with this `ID` reports", serviceKind().ids)
 		},
 		filters: func(ctx context.Context, c *call) error {
 			return errors.Join(groupKind().exists(ctx, c, group), serviceKind().exists(ctx, c, service))
@@ -139,7 +137,7 @@ func (c *call) printTreeLine(logger signalbox.Logger) {
 	if expires := logger.Environments[c.environment].ExpiresAt; expires != nil {
 		origin += ", until " + moment(expires)
 	}
-	c.Say("%-40s %s  %s\n", name, c.Paint(levelColour(resolved.Level), fmt.Sprintf("%-6s", resolved.Level)), c.Paint(terminal.Faint, origin))
+	c.Say("%-40s %s  %s\n", name, c.Paint(levelColor(resolved.Level), fmt.Sprintf("%-6s", resolved.Level)), c.Paint(terminal.Faint, origin))
 }
 
 // originText says where the effective level of a logger comes from.
@@ -150,7 +148,7 @@ func originText(id string, resolved signalbox.ResolvedLevel) string {
 	return string(resolved.Origin)
 }
 
-func levelColour(level loglevel.Level) terminal.Colour {
+func levelColor(level loglevel.Level) terminal.Color {
 	switch {
 	case level <= loglevel.Debug:
 		return terminal.Warn
@@ -233,8 +231,8 @@ func (s *shell) setLogger() *cobra.Command {
 	})
 }
 
-// newLogger returns a question about a logger that does not exist yet and looks like one that does; "" for others. Levels may
-// be set before a service reports a logger.
+// newLogger asks whether the name of a new logger is misspelled, if an existing name is similar; else it returns "". It is not
+// an error, because levels may be set before a service reports a logger.
 func (c *call) newLogger(ctx context.Context, name string) string {
 	if _, err := c.client.Loggers.Get(ctx, name); !signalbox.IsNotFound(err) {
 		return ""
@@ -242,7 +240,7 @@ func (c *call) newLogger(ctx context.Context, name string) string {
 	return newNear(loglevel.Normalize(name), loggerKind().ids(ctx, c.client))
 }
 
-// editLogger changes a logger, or creates it. An unmanaged logger's level is what a service reported: nobody set it.
+// editLogger changes a logger, or creates it. The level of an unmanaged logger was reported by a service, so it is dropped.
 func editLogger(ctx context.Context, c *call, name string, change func(*signalbox.LoggerDraft)) (signalbox.Logger, error) {
 	k := loggerKind()
 	k.get = func(ctx context.Context, client *signalbox.Client, id string) (signalbox.Logger, error) {

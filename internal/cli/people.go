@@ -90,7 +90,10 @@ func (s *shell) listPeople() *cobra.Command {
 }
 
 func invitationKind() kind[signalbox.Invitation] {
-	return kind[signalbox.Invitation]{
+	in := func(c *signalbox.Client) service[signalbox.Invitation, signalbox.InvitationParams] {
+		return c.Invitations
+	}
+	return from(in, kind[signalbox.Invitation]{
 		name: "invitation", noun: "invitation",
 		of: func(i signalbox.Invitation) signalbox.Resource { return i.Resource },
 		columns: []terminal.Column[signalbox.Invitation]{
@@ -99,14 +102,11 @@ func invitationKind() kind[signalbox.Invitation] {
 			{Title: "EXPIRES", Text: func(i signalbox.Invitation) string { return moment(&i.ExpiresAt) }},
 			{Title: "ID", Text: func(i signalbox.Invitation) string { return i.ID }, Wide: true, Whole: true},
 		},
-	}
+	})
 }
 
 func (s *shell) listInvitations() *cobra.Command {
-	return invitationKind().list(s, action{use: "invitations", short: "List who was invited and has not joined yet", example: "signalbox people invitations"},
-		func(ctx context.Context, c *call) iter.Seq2[signalbox.Invitation, error] {
-			return c.client.Invitations.All(ctx, signalbox.InvitationParams{})
-		})
+	return invitationKind().list(s, action{use: "invitations", short: "List who was invited and has not joined yet", example: "signalbox people invitations"}, nil)
 }
 
 func (s *shell) invitePerson() *cobra.Command {

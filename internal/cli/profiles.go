@@ -21,6 +21,7 @@ import (
 	signalbox "github.com/signalbox/signalbox/client"
 	"github.com/signalbox/signalbox/internal/app"
 	"github.com/signalbox/signalbox/internal/cli/terminal"
+	"github.com/signalbox/signalbox/internal/durable"
 )
 
 const (
@@ -57,7 +58,7 @@ func (p profile) client() (*signalbox.Client, error) {
 	return signalbox.New(p.URL, p.APIKey, agent)
 }
 
-// explain returns err, or what to do about it: a session has ended, or no Signalbox answers.
+// explain adds advice to err if the session has ended or the URL does not answer as Signalbox.
 func (p profile) explain(err error) error {
 	refused, answered := errors.AsType[*signalbox.APIError](err)
 	_, lost := errors.AsType[net.Error](err)
@@ -76,8 +77,8 @@ func (p profile) explain(err error) error {
 	return err
 }
 
-// address returns the base URL that somebody gave, without slashes at its end. One without a scheme gets http on this machine
-// and https elsewhere, so that a key never goes over a network in the clear by a guess.
+// address returns the given base URL without slashes at its end. Without a scheme, it uses http for this machine and https for
+// all others, so that it never guesses a URL that would send a key unencrypted over a network.
 func (s *shell) address(given string) string {
 	given = strings.TrimRight(given, "/")
 	if given == "" || strings.Contains(given, "://") {
@@ -95,7 +96,7 @@ func (s *shell) address(given string) string {
 	return guessed
 }
 
-// profileFile is the file that keeps what login was told.
+// profileFile is the file in which login saves profiles.
 type profileFile struct {
 	path     string
 	Current  string             `json:"current"`
@@ -177,16 +178,10 @@ func (f profileFile) save() error {
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
 		return fmt.Errorf("making the folder for profiles: %w", err)
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(f.path), "profiles-*.tmp") // mode 0600
-	if err != nil {
+	if err := durable.Replace(f.path, "profiles-*.tmp", append(text, '\n')); err != nil {
 		return fmt.Errorf("saving the profiles: %w", err)
 	}
-	defer os.Remove(temporary.Name())
-	_, err = temporary.Write(append(text, '\n'))
-	if err := errors.Join(err, temporary.Close()); err != nil {
-		return fmt.Errorf("saving the profiles: %w", err)
-	}
-	return os.Rename(temporary.Name(), f.path)
+	return nil
 }
 
 func (s *shell) profiles() *cobra.Command {

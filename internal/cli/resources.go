@@ -70,7 +70,7 @@ func idsOfKind(ctx context.Context, client *signalbox.Client, given ...string) [
 	return found.ids(ctx, client)
 }
 
-// historyKinds are the kinds that only the history knows by KIND:ID.
+// historyKinds returns the kinds that can be used as KIND:ID in the history.
 func historyKinds() []string {
 	return append(kindNames(), "account", "account_settings", "api_key", "context", "invitation", "link", "run", "user", "user_settings")
 }
@@ -85,7 +85,8 @@ func resourceNames(ctx context.Context, client *signalbox.Client, _ ...string) (
 	return names
 }
 
-// resourceExists returns an error when KIND:ID names nothing. It is asked when there is no history: what was deleted has one.
+// resourceExists returns an error if KIND:ID does not exist. It is called if the history has no changes of KIND:ID; a deleted
+// resource has some.
 func resourceExists(ctx context.Context, c *call, resource string) error {
 	if resource == "" {
 		return nil

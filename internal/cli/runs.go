@@ -27,7 +27,7 @@ func runKind() kind[signalbox.Run] {
 			{Title: "ID", Text: func(r signalbox.Run) string { return r.ID }, Whole: true},
 			{Title: "JOB", Text: func(r signalbox.Run) string { return r.Job }, Whole: true},
 			{Title: "STATUS", Text: func(r signalbox.Run) string { return string(r.Status) },
-				Colour: func(r signalbox.Run) terminal.Colour { return statusColour(r.Status) }},
+				Color: func(r signalbox.Run) terminal.Color { return statusColor(r.Status) }},
 			{Title: "RESULT", Text: runResult},
 			{Title: "CREATED", Text: func(r signalbox.Run) string { return moment(&r.CreatedAt) }},
 			{Title: "TOOK", Text: func(r signalbox.Run) string { return millis(r.RunMillis) }},
@@ -41,7 +41,7 @@ func runStatuses() []string {
 	return []string{string(signalbox.RunPending), string(signalbox.RunRunning), string(signalbox.RunSucceeded), string(signalbox.RunFailed), string(signalbox.RunCanceled)}
 }
 
-func statusColour(status signalbox.RunStatus) terminal.Colour {
+func statusColor(status signalbox.RunStatus) terminal.Color {
 	switch status {
 	case signalbox.RunSucceeded:
 		return terminal.Good
@@ -79,8 +79,7 @@ func (s *shell) listRuns() *cobra.Command {
 	return runKind().list(s, action{
 		use: "list", short: "List runs, the newest first", example: "signalbox runs list\nsignalbox runs list --job nightly --status FAILED --limit 10",
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().StringVar(&job, "job", "", "list the runs of the job with this `ID`")
-			_ = cmd.RegisterFlagCompletionFunc("job", s.completeFlag(jobKind().ids))
+			s.addCompleted(cmd, &job, "job", "list the runs of the job with this `ID`", jobKind().ids)
 			terminal.AddChoice(cmd, &status, "status", "", "list runs with one status", runStatuses()...)
 			addLimit(cmd, &limit)
 		},
@@ -115,7 +114,7 @@ func (s *shell) watchRun() *cobra.Command {
 	})
 }
 
-// watch waits for a run and prints it. One that did not succeed makes the command fail.
+// watch waits for a run and prints it. The command fails if the run did not succeed.
 func (c *call) watch(ctx context.Context, known signalbox.Run) error {
 	run, err := c.await(ctx, known)
 	if err != nil {
@@ -133,8 +132,8 @@ func (c *call) watch(ctx context.Context, known signalbox.Run) error {
 	return terminal.Silent(terminal.ExitFailed)
 }
 
-// await waits for the end of a run and says how it gets on; the caller may know no more than its id. It waits less long at
-// first, because most runs are short.
+// await waits for the end of a run and prints its progress. known needs only the id. The first pauses are short, because most
+// runs are short.
 func (c *call) await(ctx context.Context, known signalbox.Run) (signalbox.Run, error) {
 	const first, longest, reminder = 50 * time.Millisecond, 2 * time.Second, 15 * time.Second
 	id, status, began, said := known.ID, known.Status, time.Now(), time.Now()

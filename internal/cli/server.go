@@ -93,8 +93,7 @@ func (s *shell) command(a action) *cobra.Command {
 	return cmd
 }
 
-// execute runs the action. An environment that does not exist is an error of every command, also of those that would find
-// nothing to do there.
+// execute runs the action. An environment that does not exist is an error, even if the command would have nothing to do in it.
 func (a action) execute(ctx context.Context, c *call) error {
 	if err := environmentKind().exists(ctx, c, c.environment); err != nil {
 		return err

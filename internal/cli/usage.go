@@ -42,7 +42,7 @@ func (s *shell) usage() *cobra.Command {
 	})
 }
 
-// limit is a limit of the plan, and what is used of it; an empty text for what nobody counts.
+// limit is a limit of the plan and its usage. used is empty if the usage is not counted.
 type limit struct{ key, what, used, allowed, plan string }
 
 func limitColumns() []terminal.Column[limit] {
@@ -55,7 +55,7 @@ func limitColumns() []terminal.Column[limit] {
 	}
 }
 
-// limits returns every limit of the account. Limits of a later server are listed without words.
+// limits returns every limit of the account. Limits that this program does not know have no description.
 func (c *call) limits(ctx context.Context, usage signalbox.Usage, account signalbox.Account) (all []limit) {
 	what := map[string]string{
 		"jobs.included_runs": "runs in " + usage.Period, "jobs.active_jobs": "enabled jobs", "jobs.max_timeout_seconds": "seconds that a job may take",
@@ -71,7 +71,7 @@ func (c *call) limits(ctx context.Context, usage signalbox.Usage, account signal
 	return append(all, limit{"history.bytes", "history", bytesText(usage.HistoryBytes), bytesText(usage.HistoryBytesLimit), ""})
 }
 
-// counts returns how many there are of what the plans limit. What cannot be counted is left out.
+// counts returns the number of resources by the limit for them. Kinds that cannot be counted are left out.
 func (c *call) counts(ctx context.Context) map[string]string {
 	one := signalbox.Paging{Size: 1, Total: true}
 	counts := map[string]string{}

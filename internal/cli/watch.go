@@ -9,11 +9,10 @@ import (
 	"github.com/signalbox/signalbox/internal/cli/terminal"
 )
 
-// watchPause is how long --watch waits before it reads a list again. Reading works for every list and filter; events exist
-// for some kinds only.
+// watchPause is how long --watch waits before it reads a list again. It does not use events, because some kinds have none.
 const watchPause = time.Second
 
-// follow prints a list, and then what is new, differs or is gone, until the context is canceled. Formats for programs have
+// follow prints a list, and then its new, changed and removed items, until the context is canceled. Formats for programs have
 // one JSON document per line.
 func (k kind[T]) follow(ctx context.Context, c *call, read func() ([]T, error), list []T) error {
 	if c.format.IsText() {
@@ -58,7 +57,7 @@ func unlessCanceled(err error) error {
 func (k kind[T]) documents(list []T) map[string]string {
 	documents := make(map[string]string, len(list))
 	for _, item := range list {
-		document, _ := k.document(item) // what was decoded can be encoded
+		document, _ := k.document(item) // it was decoded from JSON, so it can be encoded
 		documents[k.of(item).ID] = string(document)
 	}
 	return documents

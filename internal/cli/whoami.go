@@ -15,7 +15,7 @@ import (
 type identity struct {
 	URL     string `json:"url"`
 	Account string `json:"account"`
-	// Key and User are who the server takes the caller for; the user of a key is who made it.
+	// Key or User is set: the API key or the signed-in person of the request.
 	Key  *keyIdentity  `json:"key,omitempty"`
 	User *userIdentity `json:"user,omitempty"`
 }
@@ -64,7 +64,7 @@ func (s *shell) whoami() *cobra.Command {
 	})
 }
 
-// identify asks the server whom it takes the caller for.
+// identify asks the server for the account and the key or person of the request.
 func (c *call) identify(ctx context.Context) (identity, error) {
 	account, err := c.client.Account.Get(ctx)
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *shell) version() *cobra.Command {
 	return cmd
 }
 
-// serverVersion asks the server, which names its version when somebody begins to follow its events.
+// serverVersion reads the server's version from the first message of the event stream.
 func (s *shell) serverVersion(ctx context.Context, at connection) (string, error) {
 	target, err := s.target(at)
 	if err != nil {

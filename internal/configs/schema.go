@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -272,29 +271,14 @@ func pointerIn(location string) string {
 
 // decode decodes JSON for the validator, which computes with exact fractions. It rounds numbers whose fractions may be huge.
 func decode(text json.RawMessage) any {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var value any
-	_ = decoder.Decode(&value) // the text is valid JSON
-	return roundNumbers(value)
+	value, _ := rawjson.Decode[any](text) // the text is valid JSON
+	return rawjson.ReplaceNumbers(value, roundNumber)
 }
 
-func roundNumbers(value any) any {
-	switch value := value.(type) {
-	case json.Number:
-		if len(value) <= 40 && !strings.ContainsAny(value.String(), "eE") {
-			return value
-		}
-		number, _ := value.Float64() // a number out of range becomes infinite
-		return max(-math.MaxFloat64, min(math.MaxFloat64, number))
-	case []any:
-		for i := range value {
-			value[i] = roundNumbers(value[i])
-		}
-	case map[string]any:
-		for name := range value {
-			value[name] = roundNumbers(value[name])
-		}
+func roundNumber(value json.Number) any {
+	if len(value) <= 40 && !strings.ContainsAny(value.String(), "eE") {
+		return value
 	}
-	return value
+	number, _ := value.Float64() // a number out of range becomes infinite
+	return max(-math.MaxFloat64, min(math.MaxFloat64, number))
 }

@@ -69,9 +69,7 @@ func (s *Service) Configs(ctx context.Context, caller accounts.Caller, filter Fi
 	if err := s.provide(ctx, caller.Account, Common); err != nil {
 		return page.List[Config]{}, err
 	}
-	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[Config], error) {
-		return tx.Configs(ctx, caller.Account, filter, request)
-	})
+	return accounts.List(ctx, s.Store, caller, ReadTx.Configs, filter, request)
 }
 
 // Config returns one config.
@@ -79,7 +77,7 @@ func (s *Service) Config(ctx context.Context, caller accounts.Caller, key string
 	if err := s.provide(ctx, caller.Account, key); err != nil {
 		return Config{}, err
 	}
-	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Config, error) { return tx.Config(ctx, caller.Account, key) })
+	return accounts.Get(ctx, s.Store, caller, ReadTx.Config, key)
 }
 
 // Resolved returns the values of a config in an environment, which must exist, or without one.

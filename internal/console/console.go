@@ -44,7 +44,7 @@ func serve(files fs.FS, documents *book.Book) *Console {
 }
 
 // SignInPage returns the path of the page where people sign in, or "" if there is none.
-// It shows why a sign-in failed, by the parameter error.
+// The query parameter error tells the page why a sign-in failed.
 func (c *Console) SignInPage() string {
 	if !c.built {
 		return ""
@@ -72,8 +72,8 @@ func (c *Console) Serve(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// reserved reports whether a path belongs to the API. Programs would take a page there
-// for an answer of the API.
+// reserved reports whether a path belongs to the API. No page is served there, because
+// programs would read it as an API response.
 func reserved(path string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch strings.ToLower(first) {
@@ -95,7 +95,7 @@ func (c *Console) find(r *http.Request) (name string, found bool) {
 	case c.has(name):
 		return name, true
 	case strings.HasPrefix(name, hashed):
-		return "", false // a file of another version; a browser would run the index as a script
+		return "", false // a file of another version; sent instead, the index would be run as a script
 	}
 	return index, wantsPage(r)
 }
@@ -110,8 +110,8 @@ func (c *Console) has(name string) bool {
 	return err == nil && found.Mode().IsRegular()
 }
 
-// wantsPage reports whether a browser opens an address. Other programs are better
-// served with an error that they can read.
+// wantsPage reports whether the client accepts HTML, as browsers do. Other clients get
+// a JSON error instead.
 func wantsPage(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/html")
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// behaviour is how the receiver answers a path, and how the runs of the history ended.
-type behaviour struct {
+// behavior is how the receiver answers a path, and how the runs of the history ended.
+type behavior struct {
 	Status    int     `json:"status"`
 	Body      string  `json:"body"`
 	Typical   age     `json:"typical"` // the typical duration of an answer
@@ -20,8 +20,8 @@ type behaviour struct {
 	Broken    age     `json:"broken"` // how long ago the receiver began to fail every time
 }
 
-// behaviours are by the last part of a job's URL.
-func behaviours() map[string]behaviour { return read[map[string]behaviour]("behaviours.json") }
+// behaviors are by the last part of a job's URL.
+func behaviors() map[string]behavior { return read[map[string]behavior]("behaviors.json") }
 
 // startReceiver starts the receiver of the demo's jobs, on a free port of the loopback interface, and returns its URL.
 func startReceiver(ctx context.Context) (url string, stop func() error, err error) {
@@ -30,7 +30,7 @@ func startReceiver(ctx context.Context) (url string, stop func() error, err erro
 		return "", nil, err
 	}
 	mux := http.NewServeMux()
-	for name, b := range behaviours() {
+	for name, b := range behaviors() {
 		mux.Handle("/hooks/"+name, b)
 	}
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Second}
@@ -39,7 +39,7 @@ func startReceiver(ctx context.Context) (url string, stop func() error, err erro
 }
 
 // ServeHTTP answers according to the behavior, after about the typical time.
-func (b behaviour) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (b behavior) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	select {
 	case <-time.After(b.takes(rand.Float64())):
 	case <-r.Context().Done():
@@ -54,12 +54,12 @@ func (b behaviour) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // takes returns a duration around the typical one. chance is a random number from 0 to 1.
-func (b behaviour) takes(chance float64) time.Duration {
+func (b behavior) takes(chance float64) time.Duration {
 	return time.Duration(float64(b.Typical) * (0.7 + 0.6*chance + chance*chance*chance))
 }
 
 // answers returns status and body of an answer. chance is a random number from 0 to 1, and ago is how long ago the answer was.
-func (b behaviour) answers(chance float64, ago age) (status int, body string) {
+func (b behavior) answers(chance float64, ago age) (status int, body string) {
 	if ago < b.Broken || chance < b.Fails {
 		return b.Failure, b.Objection
 	}

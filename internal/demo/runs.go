@@ -96,7 +96,7 @@ func idAt(at time.Time) string {
 // outcome returns the result of a run that the receiver would have answered at started.
 func (h *history) outcome(run string, job jobs.Job, started time.Time) worker.Outcome {
 	target, _ := url.Parse(job.Configuration.Plain().URL) // the server has checked it
-	b := behaviours()[path.Base(target.Path)]
+	b := behaviors()[path.Base(target.Path)]
 	took := b.takes(h.chance.Float64())
 	status, body := b.answers(h.chance.Float64(), age(h.now.Sub(started)))
 	millis := float64(took.Microseconds()) / 1000

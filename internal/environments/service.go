@@ -71,16 +71,12 @@ func Found(ctx context.Context, tx FoundingTx, account string) error {
 
 // Environments lists the environments of the caller's account.
 func (s *Service) Environments(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[Environment], error) {
-	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[Environment], error) {
-		return tx.Environments(ctx, caller.Account, filter, request)
-	})
+	return accounts.List(ctx, s.Store, caller, ReadTx.Environments, filter, request)
 }
 
 // Environment returns one environment.
 func (s *Service) Environment(ctx context.Context, caller accounts.Caller, key string) (Environment, error) {
-	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Environment, error) {
-		return tx.Environment(ctx, caller.Account, key)
-	})
+	return accounts.Get(ctx, s.Store, caller, ReadTx.Environment, key)
 }
 
 // Usage counts the values held for an environment.

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/fault"
@@ -83,14 +81,7 @@ func TestValidate_Sizes(t *testing.T) {
 		{"a default that is too large for everything", of("STRING", quoted(2<<20), nil, nil), []string{"default"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.draft.validate("flag")
-			var got []string
-			for _, refusal := range fault.All(c.draft.Problems.Err()) {
-				got = append(got, refusal.Source.Path)
-			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", c.name, diff)
-			}
+			expectProblems(t, c.draft, c.want)
 		})
 	}
 }

@@ -32,8 +32,8 @@ type Draft struct {
 }
 
 // validate checks everything that does not need the database, adds to the draft's
-// problems, and returns the flag that the draft describes. If the draft has no name
-// or managed, the stored flag's is used later. Values are not checked against an
+// problems, and returns the flag that the draft describes. A missing name or
+// managed is later taken from the stored flag. Values are not checked against an
 // unknown type. Values and rules of a flag that is too large are not checked.
 func (d *Draft) validate(key string) Flag {
 	flag := Flag{Key: key, Name: d.Name.Or(""), Description: d.Description.Pointer(),

@@ -36,7 +36,7 @@ func (s *Snapshots) keep(account string, holder *held, updated *Snapshot) {
 	}
 }
 
-// dropOldest drops the least recently used snapshot other than but, and reports whether there was one.
+// dropOldest drops the least recently used snapshot except but, and reports whether there was one.
 func (s *Snapshots) dropOldest(but *held) bool {
 	oldest, least := "", int64(math.MaxInt64)
 	for account, holder := range s.accounts {

@@ -131,14 +131,7 @@ func TestValidate_NamesEveryProblem(t *testing.T) {
 			[]string{"name", "description"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.draft.validate("flag")
-			var got []string
-			for _, refusal := range fault.All(c.draft.Problems.Err()) {
-				got = append(got, refusal.Source.Path)
-			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", c.name, diff)
-			}
+			expectProblems(t, c.draft, c.want)
 		})
 	}
 }
@@ -165,5 +158,18 @@ func TestChangedFlags(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", c.name, diff)
 			}
 		})
+	}
+}
+
+// expectProblems checks at which members the validation of a draft finds problems.
+func expectProblems(t *testing.T, draft Draft, want []string) {
+	t.Helper()
+	draft.validate("flag")
+	var got []string
+	for _, refusal := range fault.All(draft.Problems.Err()) {
+		got = append(got, refusal.Source.Path)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("differs (-want +got):\n%s", diff)
 	}
 }

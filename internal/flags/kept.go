@@ -22,7 +22,7 @@ type KeptFlag struct {
 	Flag Flag   `json:"flag"`
 }
 
-// keptShare divides the limit of Keep: accounts above limit/keptShare bytes come later.
+// keptShare sets the size groups of Keep: each group spans limit/keptShare bytes.
 const keptShare = 8
 
 // Keep reads the flags of the accounts whose snapshots are in memory, up to about limit

@@ -63,11 +63,11 @@ type Tx interface {
 	ReadTx
 	accounts.HistoryTx
 	changes.Recorder
-	// SaveFlag inserts or replaces a flag, a deleted one with the same key
-	// included, and the references of its rules.
+	// SaveFlag inserts a flag and the references of its rules, or replaces a
+	// stored or deleted flag with the same key.
 	SaveFlag(ctx context.Context, flag Flag, references []Reference) error
-	// SaveFlags inserts or replaces flags, deleted ones with the same keys
-	// included. It does not change the references of their rules.
+	// SaveFlags inserts flags, or replaces stored or deleted flags with the
+	// same keys. It does not change the references of their rules.
 	SaveFlags(ctx context.Context, flags []Flag) error
 	// CreateFlags inserts new flags.
 	CreateFlags(ctx context.Context, flags []Flag) error
@@ -98,14 +98,12 @@ type Service struct {
 
 // Flags lists the flags of the caller's account.
 func (s *Service) Flags(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[Flag], error) {
-	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[Flag], error) {
-		return tx.Flags(ctx, caller.Account, filter, request)
-	})
+	return accounts.List(ctx, s.Store, caller, ReadTx.Flags, filter, request)
 }
 
 // Flag returns one flag.
 func (s *Service) Flag(ctx context.Context, caller accounts.Caller, key string) (Flag, error) {
-	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Flag, error) { return tx.Flag(ctx, caller.Account, key) })
+	return accounts.Get(ctx, s.Store, caller, ReadTx.Flag, key)
 }
 
 // Sources lists the sources of flags. If the filter names a flag, it must exist.
@@ -206,8 +204,8 @@ func (s *Service) replace(ctx context.Context, tx Tx, caller accounts.Caller, wa
 	}, func(before, after Flag) error { return store(ctx, tx, before, after, references) })
 }
 
-// refused returns all problems of a draft at once: it adds those that need the
-// database, in a read that locks nothing.
+// refused returns all problems of a draft at once: it adds the problems that only the
+// database shows, in a read that locks nothing.
 func (s *Service) refused(ctx context.Context, caller accounts.Caller, key string, wanted Flag, draft *Draft) error {
 	err := s.Store.Read(ctx, func(ctx context.Context, tx ReadTx) error {
 		before, err := tx.Flag(ctx, caller.Account, key)

@@ -73,6 +73,9 @@ func (s *Snapshot) Sent(key string, value json.RawMessage) (text, variant json.R
 	return found.decimals.of(value), found.variants[string(value)]
 }
 
+// Environments returns the sorted keys of the account's environments.
+func (s *Snapshot) Environments() []string { return slices.Sorted(maps.Keys(s.environments)) }
+
 // MissingEnvironment returns an error if the account does not have the environment,
 // or nil.
 func (s *Snapshot) MissingEnvironment(key string) *fault.Error {

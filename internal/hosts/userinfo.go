@@ -20,12 +20,15 @@ func CutUser(url string) (user, rest string, found bool) {
 	return url[start : start+at], url[:start] + url[start+at+1:], true
 }
 
-// ReplaceUser returns a URL with another text instead of its user information, if it has any.
-func ReplaceUser(url, with string) string {
+// Redacted is shown instead of credentials.
+const Redacted = "<redacted>"
+
+// RedactUser returns a URL with Redacted instead of its user information, if it has any.
+func RedactUser(url string) string {
 	_, rest, found := CutUser(url)
 	if !found {
 		return url
 	}
 	start := strings.Index(rest, "//") + len("//")
-	return rest[:start] + with + "@" + rest[start:]
+	return rest[:start] + Redacted + "@" + rest[start:]
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/signalbox/signalbox/internal/hosts"
 )
 
-func TestReplaceUser(t *testing.T) {
+func TestRedactUser(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{
 		"https://admin:hunter2@a.test/x":  "https://<redacted>@a.test/x",
@@ -23,7 +23,7 @@ func TestReplaceUser(t *testing.T) {
 		"":                                "",
 	} {
 		t.Run(fmt.Sprintf("%q", url), func(t *testing.T) {
-			if got := hosts.ReplaceUser(url, "<redacted>"); got != want {
+			if got := hosts.RedactUser(url); got != want {
 				t.Errorf("%s: got %s, want %s", url, got, want)
 			}
 		})

@@ -171,14 +171,7 @@ func (t flagdTargeting) logic(from any, depth int, inLoop bool) (any, error) {
 	}
 	switch from := from.(type) {
 	case []any:
-		list := make([]any, len(from))
-		for i, each := range from {
-			var err error
-			if list[i], err = t.logic(each, depth+1, inLoop); err != nil {
-				return nil, err
-			}
-		}
-		return list, nil
+		return translated(from, func(_ int, each any) (any, error) { return t.logic(each, depth+1, inLoop) })
 	case map[string]any:
 		return t.object(from, depth, inLoop)
 	}
@@ -236,14 +229,19 @@ func (t flagdTargeting) operation(operator string, arguments any, depth int, inL
 
 // loop translates an operation whose second argument is evaluated for every element of the first.
 func (t flagdTargeting) loop(operator string, list []any, depth int, inLoop bool) (any, error) {
-	made := make([]any, len(list))
+	made, err := translated(list, func(i int, each any) (any, error) { return t.logic(each, depth+1, inLoop || i == 1) })
+	return map[string]any{operator: made}, err
+}
+
+// translated returns a list with every item translated.
+func translated(list []any, translate func(place int, item any) (any, error)) (made []any, err error) {
+	made = make([]any, len(list))
 	for i, each := range list {
-		var err error
-		if made[i], err = t.logic(each, depth+1, inLoop || i == 1); err != nil {
+		if made[i], err = translate(i, each); err != nil {
 			return nil, err
 		}
 	}
-	return map[string]any{operator: made}, nil
+	return made, nil
 }
 
 // oldFractional translates fractionalEvaluation, flagd's older form: the name of an attribute, then the buckets.
@@ -272,14 +270,7 @@ func flagdNames(argument any) (any, error) {
 	case json.Number: // the required number of missing_some
 		return argument, nil
 	case []any:
-		made := make([]any, len(argument))
-		for i, each := range argument {
-			var err error
-			if made[i], err = flagdNames(each); err != nil {
-				return nil, err
-			}
-		}
-		return made, nil
+		return translated(argument, func(_ int, each any) (any, error) { return flagdNames(each) })
 	}
 	return nil, errors.New("it computes the names of variables")
 }

@@ -137,7 +137,7 @@ func (c *collector) growthRules(key string, from growthRule) ([]rule, error) {
 	return c.rollout("flag "+key, from.Description, condition, from.portions(), spread{by: by}), nil
 }
 
-// portions returns the portion of each variation in the covered users; a last portion without a value is for all others.
+// portions returns the portion of each variation. A last portion without a value is for users that the rule does not cover.
 func (g growthRule) portions() (portions []portion) {
 	const parts = 10_000
 	coverage := 1.0

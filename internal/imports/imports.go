@@ -233,20 +233,16 @@ func typeOfValue(value json.RawMessage) flageval.Type {
 
 // encode encodes a value made of JSON and texts, which cannot fail.
 func encode(value any) json.RawMessage {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
+	text, err := rawjson.Encode(value)
+	if err != nil {
 		panic(err)
 	}
-	return bytes.TrimSpace(text.Bytes())
+	return text
 }
 
 // decode decodes a JSON document of a format.
 func decode[T any](document []byte, what string) (decoded T, err error) {
-	decoder := json.NewDecoder(bytes.NewReader(document))
-	decoder.UseNumber() // numbers keep their spelling
-	if err := decoder.Decode(&decoded); err != nil {
+	if decoded, err = rawjson.Decode[T](document); err != nil {
 		return decoded, fmt.Errorf("the file is no %s: %w", what, err)
 	}
 	return decoded, nil

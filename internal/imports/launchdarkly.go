@@ -75,7 +75,7 @@ type darklyClause struct {
 // errSummary refuses a file whose environments have no rules.
 var errSummary = errors.New("it has only a summary of the flags, without their rules: get it with ?summary=0")
 
-// launchDarkly imports the answer of LaunchDarkly's list of flags.
+// launchDarkly imports a response of LaunchDarkly's API that lists flags.
 func launchDarkly(documents [][]byte, _ Options) (Result, error) {
 	summary := false
 	result, err := collect(documents, "list of flags of LaunchDarkly", func(c *collector, list darklyList) {
@@ -122,7 +122,7 @@ func (c *collector) darkly(from darklyFlag) {
 	}
 	made := flag{ID: from.Key, Name: from.Name, Description: from.Description, Type: typeOf(values), Default: values[len(values)-1],
 		Environments: map[string]environment{}}
-	if made.Type != flageval.Boolean && len(names) == len(values) { // all or none
+	if made.Type != flageval.Boolean && len(names) == len(values) { // every variation has a name
 		made.Values = c.choices(from.Key, names, values)
 	}
 	for _, name := range slices.Sorted(maps.Keys(from.Environments)) {
@@ -133,7 +133,7 @@ func (c *collector) darkly(from darklyFlag) {
 	c.addFlag(made)
 }
 
-// darklyPlace is a flag in an environment, for the report, and the values of its variations.
+// darklyPlace names a flag and an environment in the report, and has the values of the flag's variations.
 type darklyPlace struct {
 	flag, environment string
 	values            []json.RawMessage
@@ -179,7 +179,7 @@ func (c *collector) darklyEnvironment(place darklyPlace, from darklyEnvironment)
 	return made
 }
 
-// darklyTargets is how many keys a rule has at most, because the size of a rule is limited.
+// darklyTargets is the maximum number of keys in a rule, because the size of a rule is limited.
 const darklyTargets = 500
 
 // darklyOff returns the value that is served while a flag is off.
@@ -194,8 +194,8 @@ func (c *collector) darklyOff(place darklyPlace, variation *int) json.RawMessage
 	return last
 }
 
-// targets returns the lists of keys in the order of evaluation. Targets has the lists of users. An empty list of users in
-// ContextTargets marks the place of the list with the same variation; lists without such a mark come first.
+// targets returns the lists of keys in the order of evaluation. User keys are in Targets; an empty user list in ContextTargets
+// is a placeholder for the list with the same variation. Lists without a placeholder come first.
 func (d darklyEnvironment) targets() []darklyTarget {
 	first, all := slices.Clone(d.Targets), slices.Clone(d.ContextTargets)
 	for i, each := range all {
@@ -224,8 +224,8 @@ func (c *collector) darklyServe(place darklyPlace, to *environment, description 
 	to.Rules = append(to.Rules, rules...)
 }
 
-// portions returns the served portions, and how users are spread over them. Users without the attribute they are spread by
-// get the first portion. The last portion gets the rest of 100 %.
+// portions returns the served portions, and the attribute that spreads users over them. Users without this attribute get
+// the first portion. The last portion is enlarged until the sum is 100 %.
 func (p darklyPlace) portions(served darklyServed) (portions []portion, how spread, err error) {
 	if served.Variation != nil {
 		value, err := p.value(*served.Variation)
@@ -304,14 +304,14 @@ func (d darklyClause) test() (func(path string) logic, error) {
 	return nil, fmt.Errorf("%q is not known here", d.Op)
 }
 
-// in compares with values; values of another type differ.
+// in tests whether an attribute equals one of the values, type included.
 func (d darklyClause) in() (func(path string) logic, error) {
 	var values []any
 	for _, value := range d.Values {
 		switch value.(type) {
 		case []any, map[string]any:
 			return nil, errors.New("it compares with a list or an object")
-		case nil: // no attribute is null
+		case nil: // never matches, because no attribute is null
 		default:
 			values = append(values, value)
 		}
@@ -327,7 +327,7 @@ func darklyText(operator, path string, values []any) logic {
 	return anyText(operator, path, values)
 }
 
-// darklyVersion compares versions. A version is a text without a leading v.
+// darklyVersion compares versions. A text with a leading v is not a version.
 func darklyVersion(operator, path string, values []any) logic {
 	version := apply("cat", "v", variable(path))
 	return every(isText(path), anyOf(values, func(value any) logic {
@@ -348,7 +348,7 @@ func valuesOf[T any](values []any) (same []any) {
 	return same
 }
 
-// darklyPath returns the path of an attribute of a context kind. If there is a kind, an attribute with a leading slash is a path.
+// darklyPath returns the path of an attribute of a context kind. If kind is set, the attribute may be a path: /address/city.
 func darklyPath(kind, attribute string) (string, error) {
 	names := []string{attribute}
 	if kind != "" && strings.HasPrefix(attribute, "/") {

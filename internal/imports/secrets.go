@@ -11,8 +11,6 @@ import (
 
 // Names and reports must not show credentials in the lines of a crontab: their readers may not be allowed to know them.
 
-const redacted = "<redacted>"
-
 // namesSecret reports whether a header or parameter is likely a credential, by its name in lower case.
 func namesSecret(name string) bool {
 	part := func(part string) bool { return strings.Contains(name, part) }
@@ -26,7 +24,7 @@ var parameter = regexp.MustCompile(`([?&;#]?)([^?&;#=\s]+)=([^&;#\s]*)`)
 // withoutSecrets returns a URL without its user information and without the values of parameters that are likely
 // credentials, and the name of the first such parameter.
 func withoutSecrets(url string) (shown, secret string) {
-	shown = parameter.ReplaceAllStringFunc(hosts.ReplaceUser(url, redacted), func(match string) string {
+	shown = parameter.ReplaceAllStringFunc(hosts.RedactUser(url), func(match string) string {
 		parts := parameter.FindStringSubmatch(match)
 		if !namesSecret(strings.ToLower(parts[2])) {
 			return match
@@ -34,7 +32,7 @@ func withoutSecrets(url string) (shown, secret string) {
 		if secret == "" {
 			secret = parts[2]
 		}
-		return parts[1] + parts[2] + "=" + redacted
+		return parts[1] + parts[2] + "=" + hosts.Redacted
 	})
 	return shown, secret
 }

@@ -226,7 +226,7 @@ func (s unleashStrategy) parameter(name string) string {
 	return ""
 }
 
-// unleashShare returns the condition for a percentage of users. Users without the field they are spread by are excluded, unless
+// unleashShare returns the condition for a percentage of users. Users without the field that spreads users are excluded, unless
 // the stickiness is default or random.
 func (c *collector) unleashShare(from unleashStrategy, place string) (logic, error) {
 	parsed, err := number(cmp.Or(from.parameter("rollout"), from.parameter("percentage")))

@@ -14,7 +14,7 @@ import (
 )
 
 // Redacted replaces secrets that are shown or recorded.
-const Redacted = "<redacted>"
+const Redacted = hosts.Redacted
 
 // Header is one header of a job's request.
 type Header struct {
@@ -101,7 +101,7 @@ func (p Plain) redacted() Plain {
 	for i, header := range p.Headers {
 		headers[i] = Header{Name: header.Name, Value: Redacted}
 	}
-	p.URL, p.Headers = hosts.ReplaceUser(p.URL, Redacted), headers
+	p.URL, p.Headers = hosts.RedactUser(p.URL), headers
 	return p
 }
 

@@ -29,7 +29,7 @@ type Expirer struct {
 	// Canceled is called with the number of canceled runs.
 	Canceled func(runs int)
 	// Paused reports whether nothing may expire because this node's clock is wrong. Nil never pauses.
-	Paused func() bool
+	Paused background.Pause
 
 	loop background.Loop
 }
@@ -71,7 +71,7 @@ func (e *Expirer) expire(ctx context.Context, account string) error {
 	for {
 		count, err := transaction.Write(ctx, e.Store, "", func(ctx context.Context, tx Tx) (int, error) {
 			now := tx.Now()
-			if e.Paused != nil && e.Paused() { // called after the clock was read
+			if e.Paused.IsOn() { // called after the clock was read
 				return 0, nil
 			}
 			return tx.ExpireRuns(ctx, account, now.Add(-e.Limit), detail, expiryBatch)

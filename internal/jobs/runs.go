@@ -16,9 +16,7 @@ import (
 
 // Runs lists the runs of the caller's account, newest first.
 func (s *Service) Runs(ctx context.Context, caller accounts.Caller, filter RunFilter, cursor page.Cursor) (page.Tail[Run], error) {
-	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.Tail[Run], error) {
-		return tx.Runs(ctx, caller.Account, filter, cursor)
-	})
+	return accounts.List(ctx, s.Store, caller, ReadTx.Runs, filter, cursor)
 }
 
 // Run returns one run.
@@ -27,7 +25,7 @@ func (s *Service) Run(ctx context.Context, caller accounts.Caller, id string) (R
 	if err != nil {
 		return Run{}, err
 	}
-	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Run, error) { return tx.Run(ctx, caller.Account, id) })
+	return accounts.Get(ctx, s.Store, caller, ReadTx.Run, id)
 }
 
 // RunNow queues a run of a job, enabled or not. It requires MEMBER or higher.
@@ -67,7 +65,7 @@ func (s *Service) queue(ctx context.Context, caller accounts.Caller, newRun func
 		return Run{}, err
 	}
 	queued, err := transaction.Write(ctx, s.Store, "", func(ctx context.Context, tx Tx) (Run, error) {
-		if _, err := caller.Confirm(ctx, tx); err != nil {
+		if _, err := caller.Begin(ctx, tx); err != nil {
 			return Run{}, err
 		}
 		run, err := newRun(ctx, tx)
@@ -105,7 +103,7 @@ func (s *Service) Cancel(ctx context.Context, caller accounts.Caller, id string)
 		return Run{}, err
 	}
 	return transaction.Write(ctx, s.Store, "", func(ctx context.Context, tx Tx) (Run, error) {
-		if _, err := caller.Confirm(ctx, tx); err != nil {
+		if _, err := caller.Begin(ctx, tx); err != nil {
 			return Run{}, err
 		}
 		ended, err := tx.CancelRun(ctx, caller.Account, id, tx.Now())

@@ -99,9 +99,7 @@ type Service struct {
 
 // Jobs lists the jobs of the caller's account, as the caller may see them.
 func (s *Service) Jobs(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[Job], error) {
-	found, err := transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[Job], error) {
-		return tx.Jobs(ctx, caller.Account, filter, request)
-	})
+	found, err := accounts.List(ctx, s.Store, caller, ReadTx.Jobs, filter, request)
 	for i, job := range found.Items {
 		found.Items[i] = job.shownTo(caller)
 	}
@@ -110,7 +108,7 @@ func (s *Service) Jobs(ctx context.Context, caller accounts.Caller, filter Filte
 
 // Job returns one job, as the caller may see it.
 func (s *Service) Job(ctx context.Context, caller accounts.Caller, key string) (Job, error) {
-	job, err := transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (Job, error) { return tx.Job(ctx, caller.Account, key) })
+	job, err := accounts.Get(ctx, s.Store, caller, ReadTx.Job, key)
 	return job.shownTo(caller), err
 }
 

@@ -23,6 +23,8 @@ type Meta struct {
 	Ignored  []string  `json:"ignored,omitempty"` // pointers of unknown members
 	Warnings []Warning `json:"warnings,omitempty"`
 	DryRun   bool      `json:"dry_run,omitempty"`
+	// Summary says in sentences what the dry run would do.
+	Summary any `json:"summary,omitempty"`
 }
 
 // Warning is a probable mistake in a request that was accepted.

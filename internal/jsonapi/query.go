@@ -184,7 +184,7 @@ func (q *Query) Know(names ...string) {
 func (q *Query) DryRun(supported bool) (bool, error) {
 	wanted := q.Bool("dry_run").Or(false)
 	if wanted && !supported {
-		q.wrong("dry_run", "works on the writes of single resources; what is sent here is done at once, so leave it out")
+		q.wrong("dry_run", "is not supported here: leave it out and the request is carried out. Creating, replacing or deleting a single resource supports it")
 	}
 	return wanted, q.problems.Err()
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/durable"
 	"github.com/signalbox/signalbox/internal/sealed"
 )
 
@@ -50,23 +51,10 @@ func (f File) Save(content any) error {
 	if err != nil {
 		return err
 	}
-	folder := filepath.Dir(f.Path)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(folder, temporary) // for this user alone
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text)
-	err = errors.Join(err, file.Sync(), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), f.Path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return syncFolder(folder)
+	return durable.Replace(f.Path, temporary, text)
 }
 
 func (f File) encode(content any) ([]byte, error) {
@@ -119,15 +107,4 @@ func (f File) removeLeftovers(now time.Time) {
 			_ = os.Remove(each) // the next save tries again
 		}
 	}
-}
-
-// syncFolder makes the new name of a file durable. Errors are ignored, because some
-// systems cannot sync folders.
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	_ = folder.Sync()
-	return folder.Close()
 }

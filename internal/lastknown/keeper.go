@@ -43,7 +43,10 @@ func (k *Keeper) Start(ctx context.Context) {
 func (k *Keeper) Stop(ctx context.Context) {
 	k.loop.Stop()
 	if k.started {
-		_, _ = k.round(ctx) // if it fails, the last save is used
+		if _, err := k.round(ctx); err != nil {
+			k.Log.Warn("The last known state was not saved at the stop; a restart during an outage of the database would serve older values.",
+				"file", k.File.Path, "error", err)
+		}
 		k.started = false
 	}
 }

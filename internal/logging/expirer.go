@@ -31,7 +31,7 @@ type Expirer struct {
 	store Store
 	log   *slog.Logger
 	// Paused reports whether nothing may expire because this node's clock is wrong. Nil never pauses.
-	Paused func() bool
+	Paused background.Pause
 
 	wake background.Bell
 	loop background.Loop
@@ -95,7 +95,7 @@ func (e *Expirer) due(ctx context.Context, but []string) (due map[string][]Expir
 	due, wait = map[string][]Expiring{}, maxSleep
 	err = e.store.Read(ctx, func(ctx context.Context, tx ReadTx) error {
 		next, err := tx.ExpiringLevels(ctx, but, expiryBatch)
-		if e.isPaused() {
+		if e.Paused.IsOn() {
 			return err
 		}
 		for _, each := range next {
@@ -109,8 +109,6 @@ func (e *Expirer) due(ctx context.Context, but []string) (due map[string][]Expir
 	})
 	return due, wait, err
 }
-
-func (e *Expirer) isPaused() bool { return e.Paused != nil && e.Paused() }
 
 // remove removes the due levels of an account and returns how many loggers and
 // groups had one.
@@ -140,7 +138,7 @@ func (e *Expirer) removePart(ctx context.Context, account string, expiring []Exp
 		}
 		// If another node was first, or the level was changed, nothing is due.
 		expiry := changes.Actor{Type: changes.ActorSystem, ID: "level-expiry", Name: "Level expiry"}
-		if e.isPaused() { // the clock may have become wrong before this transaction
+		if e.Paused.IsOn() { // the clock may have become wrong before this transaction
 			return 0, nil
 		}
 		why, expire := cause{account, expiry, changes.Expired}, func(levels Levels) (Levels, bool) { return levels.expired(tx.Now()) }

@@ -157,15 +157,20 @@ func (s snapshots) Read(ctx context.Context, fn func(context.Context, ReadTx) er
 	return s.Snapshot(ctx, fn)
 }
 
+// viewList returns a list with the views of its items, or err if reading the list failed.
+func viewList[T, V any](ctx context.Context, list page.List[T], err error, views func(context.Context, []T) ([]V, error)) (page.List[V], error) {
+	if err != nil {
+		return page.List[V]{}, err
+	}
+	items, err := views(ctx, list.Items)
+	return page.List[V]{Items: items, Total: list.Total}, err
+}
+
 // Loggers lists the loggers of the caller's account. View says what a list leaves out.
 func (s *Service) Loggers(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[View], error) {
 	return transaction.Read(ctx, snapshots{s.Store}, func(ctx context.Context, tx ReadTx) (page.List[View], error) {
 		list, err := tx.Loggers(ctx, caller.Account, filter, request)
-		if err != nil {
-			return page.List[View]{}, err
-		}
-		items, err := viewer{tx, caller.Account, true}.loggers(ctx, list.Items)
-		return page.List[View]{Items: items, Total: list.Total}, err
+		return viewList(ctx, list, err, viewer{tx, caller.Account, true}.loggers)
 	})
 }
 
@@ -196,11 +201,7 @@ func (s *Service) Sources(ctx context.Context, caller accounts.Caller, filter So
 func (s *Service) Groups(ctx context.Context, caller accounts.Caller, filter GroupFilter, request page.Request) (page.List[GroupView], error) {
 	return transaction.Read(ctx, snapshots{s.Store}, func(ctx context.Context, tx ReadTx) (page.List[GroupView], error) {
 		list, err := tx.LogGroups(ctx, caller.Account, filter, request)
-		if err != nil {
-			return page.List[GroupView]{}, err
-		}
-		items, err := viewer{tx, caller.Account, true}.groups(ctx, list.Items)
-		return page.List[GroupView]{Items: items, Total: list.Total}, err
+		return viewList(ctx, list, err, viewer{tx, caller.Account, true}.groups)
 	})
 }
 

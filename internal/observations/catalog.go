@@ -10,7 +10,6 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/page"
-	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // resource has the functions that read and change one kind of resource.
@@ -20,7 +19,7 @@ type resource[T any] struct {
 	save   func(tx Tx, ctx context.Context, changed T) error
 	remove func(tx Tx, ctx context.Context, account, id string) error
 	create func(ctx context.Context, tx Tx, caller accounts.Caller, draft *Draft) (T, error) // nil if only reports create it
-	over   func(draft *Draft, before T, now time.Time) T                                     // applies a draft to a stored one
+	over   func(draft *Draft, before T, now time.Time) T                                     // applies a draft to a stored resource
 }
 
 func services() resource[ReportingService] {
@@ -61,7 +60,7 @@ func contexts() resource[Context] {
 }
 
 func (r resource[T]) get(ctx context.Context, s *Service, caller accounts.Caller, id string) (T, error) {
-	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (T, error) { return r.load(tx, ctx, caller.Account, id) })
+	return accounts.Get(ctx, s.Store, caller, r.load, id)
 }
 
 func (r resource[T]) target(ctx context.Context, tx Tx, caller accounts.Caller, id string, match changes.Match[T]) changes.Target[T] {
@@ -110,9 +109,7 @@ func (r resource[T]) restore(ctx context.Context, s *Service, caller accounts.Ca
 
 // Services lists the services of the caller's account.
 func (s *Service) Services(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[ReportingService], error) {
-	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[ReportingService], error) {
-		return tx.Services(ctx, caller.Account, filter, request)
-	})
+	return accounts.List(ctx, s.Store, caller, ReadTx.Services, filter, request)
 }
 
 // Service returns one service.
@@ -174,9 +171,7 @@ func (s *Service) RestoreService(ctx context.Context, caller accounts.Caller, re
 
 // ContextTypes lists the context types of the caller's account.
 func (s *Service) ContextTypes(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[ContextType], error) {
-	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[ContextType], error) {
-		return tx.ContextTypes(ctx, caller.Account, filter, request)
-	})
+	return accounts.List(ctx, s.Store, caller, ReadTx.ContextTypes, filter, request)
 }
 
 // ContextType returns one context type.
@@ -244,9 +239,7 @@ func (s *Service) RestoreContextType(ctx context.Context, caller accounts.Caller
 
 // Contexts lists the contexts of the caller's account.
 func (s *Service) Contexts(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[Context], error) {
-	return transaction.Read(ctx, s.Store, func(ctx context.Context, tx ReadTx) (page.List[Context], error) {
-		return tx.Contexts(ctx, caller.Account, filter, request)
-	})
+	return accounts.List(ctx, s.Store, caller, ReadTx.Contexts, filter, request)
 }
 
 // Context returns one context by its id.

@@ -8,7 +8,7 @@
 //     about the same source are merged.
 //   - The report is compared with the stored rows in a read that locks nothing. Nearly
 //     all reports contain nothing new. Only a few large reports are read and compared
-//     at once, so that a fleet that starts leaves processors to other requests.
+//     at once, so that a starting fleet leaves processors to other requests.
 //   - New and changed items are written before the answer, at the lowest priority, in
 //     slices of 256 items, or of 1,536 while no other report is under way. One report
 //     of an account writes at a time; small reports that arrive meanwhile are written

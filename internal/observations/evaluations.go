@@ -24,7 +24,7 @@ const (
 	// maxEvaluationSets is how many different evaluations of an account are counted between two writes. It is enough for
 	// all flags with two values each.
 	maxEvaluationSets = 20_000
-	// maxValueText is how many bytes of a served value, as JSON, are counted by. Longer values are cut.
+	// maxValueText is the number of bytes to which a served value's JSON is cut before it is counted.
 	maxValueText = 100
 )
 
@@ -85,7 +85,7 @@ func beginning(value json.RawMessage) json.RawMessage {
 	return short
 }
 
-// add counts a set of an account. The caller holds its lock.
+// add adds more to the count of set. The caller holds of.mu.
 func (e *Evaluations) add(of *evaluationCounts, set evaluationSet, more int) {
 	if of.counts == nil {
 		of.counts = map[evaluationSet]*int{}
@@ -128,8 +128,8 @@ func (e *Evaluations) Stop(ctx context.Context) {
 	e.Flush(ctx)
 }
 
-// Flush writes the counts. Counts that cannot be written stay, and later count for the
-// minute in which they are written.
+// Flush writes the counts. Counts that cannot be written are kept, and later added to the minute in which they are
+// written.
 func (e *Evaluations) Flush(ctx context.Context) {
 	flush(ctx, e.take(), e.write, &e.outage, e.Log, "counts of flag evaluations")
 }
@@ -149,7 +149,7 @@ func (e *Evaluations) take() map[string]map[evaluationSet]*int {
 	return counted
 }
 
-// write writes the counts of an account, and puts back the ones that it cannot write.
+// write writes the counts of an account, and puts back counts that it cannot write.
 func (e *Evaluations) write(ctx context.Context, account string, counts map[evaluationSet]*int) error {
 	sets := slices.Collect(maps.Keys(counts))
 	for len(sets) > 0 {

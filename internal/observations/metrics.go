@@ -149,8 +149,8 @@ func storeMetrics(ctx context.Context, tx Tx, account string, metrics []Metric) 
 	return stored, nil
 }
 
-// fitting returns the sums without new ones that are past the cap of their minute or
-// hour.
+// fitting removes new sums that are past the cap of their minute or hour, and returns
+// the remaining sums.
 func fitting(ctx context.Context, tx ReadTx, account string, by Resolution, sums []MetricSum) ([]MetricSum, error) {
 	wanted := map[time.Time]int{}
 	for _, sum := range sums {
@@ -168,7 +168,7 @@ func fitting(ctx context.Context, tx ReadTx, account string, by Resolution, sums
 	return sums, nil
 }
 
-// fittingAt is fitting for the sums of one minute or hour; it keeps all others.
+// fittingAt is fitting for one minute or hour. It keeps the sums of all other times.
 func fittingAt(ctx context.Context, tx ReadTx, account string, by Resolution, at time.Time, sums []MetricSum) ([]MetricSum, error) {
 	known := map[metricSet]bool{}
 	err := tx.MetricSums(ctx, account, by, MetricFilter{From: at, To: at.Add(by.Length())}, func(sum MetricSum) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 )
 
-// contextNews is the part of a report of contexts that must be written.
+// contextNews holds the new and changed items of a context report.
 type contextNews struct {
 	environments []string
 	services     []ReportingService
@@ -57,8 +57,8 @@ func (r *contextReport) compareServices(ctx context.Context, tx ReadTx, found *c
 	return err
 }
 
-// compareContexts finds contexts that are new or have other attributes, and types that
-// are new or have more attributes. Contexts of a type past the cap are dropped.
+// compareContexts finds new contexts, contexts with changed attributes, new types, and
+// types with additional attributes. It drops contexts whose type is past the cap.
 func (r *contextReport) compareContexts(ctx context.Context, tx ReadTx, found *contextNews) error {
 	types := typesOf(r.contexts)
 	stored, err := tx.ContextTypesByKey(ctx, r.account, types)
@@ -80,8 +80,8 @@ func (r *contextReport) compareContexts(ctx context.Context, tx ReadTx, found *c
 	return r.learnTypes(known, kept, tx.Now(), found)
 }
 
-// keepContexts finds the contexts to write, and returns all contexts that are or will
-// be stored. Only new ones count toward the cap.
+// keepContexts adds new and changed contexts to found, and returns them together with
+// the unchanged ones. New contexts past the cap are dropped.
 func (r *contextReport) keepContexts(ctx context.Context, tx ReadTx, refused map[string]bool, found *contextNews) ([]Context, error) {
 	contexts := slices.DeleteFunc(slices.Clone(r.contexts), func(each Context) bool { return refused[each.Type] })
 	stored, err := tx.KnownContexts(ctx, r.account, contexts)
@@ -135,8 +135,8 @@ func (r *contextReport) learnTypes(known map[string]*ContextType, contexts []Con
 	return nil
 }
 
-// write stores the news and records changes of all but contexts, which have no
-// history.
+// write stores the news and records changes. Contexts have no history, so no change of
+// a context is recorded.
 func (n *contextNews) write(ctx context.Context, tx Tx, caller accounts.Caller) error {
 	if err := tx.CreateEnvironments(ctx, caller, n.environments); err != nil {
 		return err
@@ -164,8 +164,8 @@ func (n *contextNews) write(ctx context.Context, tx Tx, caller accounts.Caller) 
 	return tx.UpsertContexts(ctx, n.contexts)
 }
 
-// upTo splits new rows into the ones that fit below the maximum of an account and the
-// rest. It counts the stored rows only if there are new ones.
+// upTo splits fresh rows into rows that fit under the maximum of an account and rows to
+// drop. Without fresh rows it does not count the stored rows.
 func upTo[T any](ctx context.Context, maximum int, fresh []T, count func(context.Context, string) (int, error), account string) (created, dropped []T, err error) {
 	if len(fresh) == 0 {
 		return nil, nil, nil
@@ -193,8 +193,8 @@ func typesOf(contexts []Context) []string {
 	return distinct(contexts, func(each Context) string { return each.Type })
 }
 
-// learn adds attribute names to the known ones, each with an empty object that people
-// may fill in. It adds none past maxKnownNames.
+// learn adds new attribute names to known, up to maxKnownNames. Each name gets an empty
+// object that people may fill in.
 func learn(known json.RawMessage, names []string) (json.RawMessage, bool, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(known, &members); err != nil {

@@ -79,7 +79,7 @@ func (q *queue[W]) Write(ctx context.Context, store transaction.Writer[W], accou
 	return own.refusal
 }
 
-// writeAll writes the reports of a batch, except refused ones, whose refusal it sets.
+// writeAll writes the reports of a batch. It skips a refused report and sets its refusal.
 func writeAll[W any](ctx context.Context, tx W, batch []*pendingReport[W]) error {
 	var shared sharedCount
 	for _, each := range batch {

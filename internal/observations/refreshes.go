@@ -17,9 +17,10 @@ const (
 	// refreshTimeout is how long the transaction of a slice may take, with its wait
 	// for the lock.
 	refreshTimeout = 3 * time.Second
-	// maxBuffered and maxBufferedOfAccount bound the memory. The bound of an account
-	// is enough for all its sources, flags and keys. If the buffer is full, every
-	// account may still have sureOfAccount, so that others cannot use up its share.
+	// maxBuffered and maxBufferedOfAccount bound the memory. The bound of an account is
+	// enough for all its sources, flags and keys. Even when the buffer is full, every
+	// account may have sureOfAccount keys, so that no account uses up the share of
+	// another.
 	maxBufferedOfAccount = 250_000
 	maxBuffered          = 1_000_000
 	sureOfAccount        = 1000
@@ -122,7 +123,8 @@ func (r *Refreshes) Flush(ctx context.Context) {
 	flush(ctx, pending, r.write, &r.outage, r.Log, "last-seen times of flags, loggers and keys")
 }
 
-// write writes the refreshes of an account, and puts back the ones that it cannot write.
+// write writes the refreshes of an account, and puts back refreshes that it cannot
+// write.
 func (r *Refreshes) write(ctx context.Context, account string, instants map[instant]time.Time) error {
 	ordered := slices.SortedFunc(maps.Keys(instants), func(a, b instant) int {
 		return cmp.Or(cmp.Compare(a.what, b.what), cmp.Compare(a.key, b.key))

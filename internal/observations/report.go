@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/internal/naming"
 )
 
-// Unknown is the service or environment of an item without one.
+// Unknown replaces the missing service or environment of an item.
 const Unknown = "unknown"
 
 // Hard caps per account on the rows that reports create.

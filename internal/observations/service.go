@@ -70,12 +70,13 @@ type Tx interface {
 // Service takes reports of contexts and metrics, and manages the created resources.
 type Service struct {
 	Store Store
-	// Reports runs the transactions of reports, which let all others go first.
+	// Reports runs the transactions of reports, which have the lowest priority.
 	Reports Store
-	// Series bounds how many series are read at once: one may read very many sums.
+	// Series bounds how many series are read at once, because one series may have many
+	// sums.
 	Series Slots
 	// Discoverable returns the new environments that a report may create, and the
-	// number of new ones past the cap.
+	// number of environments past the cap.
 	Discoverable func(known map[string]bool, keys []string) (created []string, dropped int)
 	// Measured receives every usable metric once it is stored.
 	Measured func(account string, metric Metric)

@@ -13,8 +13,8 @@ type Slots chan struct{}
 // NewSlots creates slots for half of the processors; other requests have the rest.
 func NewSlots() Slots { return make(Slots, max(1, runtime.GOMAXPROCS(0)/2)) }
 
-// Take runs a function when a slot is free. Reports with few items, which are most,
-// need no slot: they mostly wait for the database, which keeps no processor busy.
+// Take runs a function when a slot is free. A report with few items needs no slot: most
+// of its time is spent waiting for the database, not computing.
 func (s Slots) Take(ctx context.Context, items int, run func() error) error {
 	const few = 1000
 	if s == nil || items <= few {

@@ -33,13 +33,13 @@ type Product[R interface{ Now() time.Time }, W ReportTx, S Source[S]] struct {
 	// Taken is the rejection of an item whose name belongs to another kind of resource.
 	Taken string
 
-	// Known returns the stored sources that have the keys of reported ones.
+	// Known returns the stored sources whose keys were reported.
 	Known func(tx R, ctx context.Context, account string, reported []S) (map[SourceKey]S, error)
 	// Kinds returns the kind of resource of each name that is in use.
 	Kinds          func(tx R, ctx context.Context, account string, names []string) (map[string]string, error)
 	CountResources func(tx R, ctx context.Context, account string) (int, error)
 	CountSources   func(tx R, ctx context.Context, account string) (int, error)
-	// Create creates new resources, one for each source, which describes it.
+	// Create creates one new resource from each source.
 	Create func(tx W, ctx context.Context, described []S) error
 	// Save writes new or changed sources.
 	Save func(tx W, ctx context.Context, sources []S) error

@@ -14,27 +14,7 @@ func Same(a, b json.RawMessage) bool {
 
 // Canonical returns the same text for all equal values.
 func Canonical(text json.RawMessage) []byte {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var value any
-	_ = decoder.Decode(&value)                    // the text is valid; an empty text is null
-	plain, _ := json.Marshal(plainNumbers(value)) // a decoded value always encodes
+	value, _ := Decode[any](text)                                // the text is valid; an empty text is null
+	plain, _ := json.Marshal(ReplaceNumbers(value, plainNumber)) // a decoded value always encodes
 	return plain
-}
-
-// plainNumbers spells equal numbers alike.
-func plainNumbers(value any) any {
-	switch value := value.(type) {
-	case json.Number:
-		return plainNumber(value.String())
-	case []any:
-		for i := range value {
-			value[i] = plainNumbers(value[i])
-		}
-	case map[string]any:
-		for name := range value {
-			value[name] = plainNumbers(value[name])
-		}
-	}
-	return value
 }

@@ -13,8 +13,8 @@ const longExponent = 18
 // plainNumber spells equal numbers alike: the digits without zeros at either
 // end, and their exponent. It never computes the value, so that a large exponent
 // costs nothing.
-func plainNumber(text string) json.Number {
-	unsigned, negative := strings.CutPrefix(text, "-")
+func plainNumber(number json.Number) any {
+	unsigned, negative := strings.CutPrefix(number.String(), "-")
 	mantissa, power := unsigned, ""
 	if at := strings.IndexAny(unsigned, "eE"); at >= 0 {
 		mantissa, power = unsigned[:at], unsigned[at+1:]
@@ -22,11 +22,11 @@ func plainNumber(text string) json.Number {
 	whole, fraction, _ := strings.Cut(mantissa, ".")
 	digits := strings.TrimLeft(whole+fraction, "0")
 	if digits == "" {
-		return "0" // -0 is 0 too
+		return json.Number("0") // -0 is 0 too
 	}
 	exponent, short := parseExponent(power)
 	if !short {
-		return json.Number(text)
+		return number
 	}
 	significant := strings.TrimRight(digits, "0")
 	exponent += int64(len(digits) - len(significant) - len(fraction))

@@ -25,11 +25,12 @@ type Patch []Operation
 // equal patches. An absent value is null.
 func Diff(from, to json.RawMessage) Patch {
 	patch := Patch{}
-	patch.compare("", orNull(from), orNull(to))
+	patch.compare("", OrNull(from), OrNull(to))
 	return patch
 }
 
-func orNull(text json.RawMessage) json.RawMessage {
+// OrNull returns a value, or null if it is absent.
+func OrNull(text json.RawMessage) json.RawMessage {
 	if text == nil {
 		return json.RawMessage("null")
 	}

@@ -1,6 +1,7 @@
 // Package rawjson splits and compares JSON text that is known to be valid: a
 // request body was checked as a whole, and Signalbox wrote the stored text. A
-// decoder would check every piece again at every level.
+// decoder would check every piece again at every level. It also encodes and decodes
+// values so that numbers and characters keep their spelling.
 package rawjson
 
 import (

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/durable"
 	"github.com/signalbox/signalbox/internal/filelock"
 )
 
@@ -19,6 +19,9 @@ const (
 	// A rotation takes milliseconds: a process that holds the lock for half a minute is stuck.
 	lockTries = 3000
 	lockPause = 10 * time.Millisecond
+
+	// temporary is the pattern of files that are being written.
+	temporary = ".keyring-*.tmp"
 )
 
 func readFile(path string) (string, error) {
@@ -76,47 +79,18 @@ func checkPrivate(file *os.File) error {
 
 // createFile creates a file, or returns fs.ErrExist: unlike a rename, a link never replaces a file.
 func createFile(path, text string) error {
-	temp, err := writeTemp(filepath.Dir(path), text, nil)
-	if err != nil {
+	temp, err := durable.Create(filepath.Dir(path), temporary, func(file *os.File) error {
+		_, err := file.WriteString(text)
 		return err
+	})
+	if err != nil {
+		return fmt.Errorf("write a temporary file: %w", err)
 	}
 	defer os.Remove(temp)
 	if err := os.Link(temp, path); err != nil {
 		return fmt.Errorf("put it in place: %w", err)
 	}
-	return syncFolder(path)
-}
-
-// writeTemp writes and syncs a private file. If like is not nil, the file gets its owner and mode.
-func writeTemp(folder, text string, like fs.FileInfo) (path string, err error) {
-	file, err := os.CreateTemp(folder, ".keyring-*.tmp")
-	if err != nil {
-		return "", fmt.Errorf("make a temporary file: %w", err)
-	}
-	err = errors.Join(fillTemp(file, text, like), file.Close())
-	if err != nil {
-		os.Remove(file.Name())
-		return "", fmt.Errorf("write a temporary file: %w", err)
-	}
-	return file.Name(), nil
-}
-
-func fillTemp(file *os.File, text string, like fs.FileInfo) error {
-	mode := fs.FileMode(0o600)
-	if like != nil {
-		mode = like.Mode().Perm()
-		// The service may run as another user than the rotation.
-		if err := copyOwner(file, like); err != nil {
-			return fmt.Errorf("keep the owner of the key ring file: %w", err)
-		}
-	}
-	if err := file.Chmod(mode); err != nil {
-		return err
-	}
-	if _, err := file.WriteString(text); err != nil {
-		return err
-	}
-	return file.Sync()
+	return durable.SyncFolder(filepath.Dir(path))
 }
 
 // lockedFile is a ring file that no other process can change until it is closed.
@@ -176,7 +150,14 @@ func (f *lockedFile) replace(text string) error {
 	if err != nil {
 		return fmt.Errorf("cannot look at the key ring file: %w", err)
 	}
-	temp, err := writeTemp(filepath.Dir(f.path), text, info)
+	temp, err := durable.Create(filepath.Dir(f.path), temporary, func(file *os.File) error {
+		// The service may run as another user than the rotation.
+		if err := errors.Join(copyOwner(file, info), file.Chmod(info.Mode().Perm())); err != nil {
+			return fmt.Errorf("keep the owner and the mode of the key ring file: %w", err)
+		}
+		_, err := file.WriteString(text)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("cannot change the key ring file %s: %w", f.path, err)
 	}
@@ -184,17 +165,8 @@ func (f *lockedFile) replace(text string) error {
 		os.Remove(temp)
 		return fmt.Errorf("cannot put the changed key ring file in place: %w", err)
 	}
-	if err := syncFolder(f.path); err != nil {
+	if err := durable.SyncFolder(filepath.Dir(f.path)); err != nil {
 		return fmt.Errorf("the key ring file %s is changed, but a power cut could undo it: %w", f.path, err)
 	}
 	return nil
-}
-
-// syncFolder makes the name of a file as durable as its content.
-func syncFolder(path string) error {
-	target, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return fmt.Errorf("find the folder to sync: %w", err)
-	}
-	return syncDir(filepath.Dir(target))
 }

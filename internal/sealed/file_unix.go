@@ -28,12 +28,3 @@ func copyOwner(file *os.File, like fs.FileInfo) error {
 	}
 	return file.Chown(int(want.Uid), int(want.Gid))
 }
-
-func syncDir(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return dir.Sync()
-}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/signalbox/signalbox/internal/durable"
 )
 
 // Errors to test for with errors.Is.
@@ -102,7 +104,9 @@ func (r *Ring) Reload() error {
 	}
 	// A power cut must not undo a key that seals: another process may just have renamed the file. On a read-only mount
 	// this fails, but there no process renames files.
-	_ = syncFolder(r.path)
+	if target, err := filepath.EvalSymlinks(r.path); err == nil {
+		_ = durable.SyncFolder(filepath.Dir(target))
+	}
 	r.keys.Store(keys)
 	return nil
 }

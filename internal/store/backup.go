@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/signalbox/signalbox/internal/durable"
 )
 
 // Backup copies a SQLite file to a new file, also beside a running server: the copy is one state of the database.
@@ -36,7 +38,7 @@ func Backup(ctx context.Context, file, to string) (version int, err error) {
 	if err := syncFile(temporary.name); err != nil {
 		return 0, fmt.Errorf("making the backup durable: %w", err)
 	}
-	return version, errors.Join(os.Rename(temporary.name, to), syncFolder(filepath.Dir(to)))
+	return version, durable.Rename(temporary.name, to)
 }
 
 // withFile opens an existing SQLite file without changing its settings.

@@ -16,18 +16,19 @@ import (
 )
 
 const (
-	recordedColumns = `account_id, seq, kind, key, action, actor_type, actor_id, actor_name, before, after, reverts, created_at`
+	recordedColumns = `account_id, seq, kind, key, action, actor_type, actor_id, actor_name, before, after, reverts, note, created_at`
 	changeColumns   = recordedColumns + `, trimmed`
 )
 
 func scanChange(r row) (c changes.Change, err error) {
 	err = r.Scan(&c.Account, &c.Seq, &c.Kind, &c.Key, &c.Action, &c.Actor.Type, &c.Actor.ID, &c.Actor.Name,
-		rawJSON(&c.Before), rawJSON(&c.After), &c.Reverts, asTime(&c.CreatedAt), &c.Trimmed)
+		rawJSON(&c.Before), rawJSON(&c.After), &c.Reverts, &c.Note, asTime(&c.CreatedAt), &c.Trimmed)
 	return c, err
 }
 
-// RecordChanges appends changes to an account's history. Numbering them takes the account's lock until
-// the commit. One update numbers and counts all, because PostgreSQL keeps every version of the row until then.
+// RecordChanges appends changes to an account's history. Numbering them takes the account's lock until the commit. A
+// single update numbers and counts all changes, because PostgreSQL keeps every version of the account's row until the
+// commit.
 func (tx *Tx) RecordChanges(ctx context.Context, account string, made ...changes.Change) error {
 	if len(made) == 0 {
 		return nil
@@ -43,9 +44,12 @@ func (tx *Tx) RecordChanges(ctx context.Context, account string, made ...changes
 	for i, c := range made {
 		c.Account, c.Seq, c.CreatedAt = account, before+1+int64(i), tx.now
 		rows[i] = []any{account, c.Seq, c.Kind, c.Key, string(c.Action), c.Actor.Type, c.Actor.ID, c.Actor.Name,
-			textOrNull(c.Before), textOrNull(c.After), c.Reverts, micros(tx.now)}
+			textOrNull(c.Before), textOrNull(c.After), c.Reverts, c.Note, micros(tx.now)}
 	}
 	tx.changed = true
+	if tx.firstChange == 0 {
+		tx.firstChange = before + 1
+	}
 	if access {
 		tx.access = 0
 	}
@@ -53,6 +57,14 @@ func (tx *Tx) RecordChanges(ctx context.Context, account string, made ...changes
 		return err
 	}
 	return tx.trimHistory(ctx, account, history, before)
+}
+
+// Recorded returns changes that the transaction has recorded, oldest first: limit of them, or fewer when they are large.
+func (tx *Tx) Recorded(ctx context.Context, account string, limit int) ([]changes.Change, error) {
+	if tx.firstChange == 0 {
+		return nil, nil
+	}
+	return changesAfter(ctx, tx.conn, account, tx.firstChange-1, limit)
 }
 
 // LastChange returns the number of an account's last change.
@@ -83,8 +95,8 @@ func (tx *ReadTx) Changes(ctx context.Context, account string, filter changes.Fi
 
 func changeBytes(c changes.Change) int { return len(c.Before) + len(c.After) }
 
-// LaterChanges returns the changes of a resource after a number, oldest first, without their documents. Those of several
-// resources are among them if they are all that the history has of this one.
+// LaterChanges returns the changes of a resource after a number, oldest first, without their documents. A change of
+// several resources is included if it is the only record of this resource's change.
 func (tx *ReadTx) LaterChanges(ctx context.Context, account, kind, key string, seq int64) ([]changes.Change, error) {
 	scan := func(r row) (changes.Change, error) {
 		c := changes.Change{Kind: kind}
@@ -112,10 +124,14 @@ func (db *DB) EventsAfter(ctx context.Context, account string, seq int64, limit 
 // After returns an account's changes after a number, oldest first: limit of them, or fewer when they are large.
 func (db *DB) After(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
 	return fetch(ctx, db, forDecisions, func(ctx context.Context, tx *ReadTx) ([]changes.Change, error) {
-		found, _, err := upTo(ctx, tx.conn, scanChange, maxTailBytes, changeBytes,
-			`SELECT `+changeColumns+` FROM changes WHERE account_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`, account, seq, limit)
-		return found, err
+		return changesAfter(ctx, tx.conn, account, seq, limit)
 	})
+}
+
+func changesAfter(ctx context.Context, conn querier, account string, seq int64, limit int) ([]changes.Change, error) {
+	found, _, err := upTo(ctx, conn, scanChange, maxTailBytes, changeBytes,
+		`SELECT `+changeColumns+` FROM changes WHERE account_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`, account, seq, limit)
+	return found, err
 }
 
 // History reads recorded changes, each method in a transaction of its own.
@@ -149,9 +165,9 @@ func (h History) Changes(ctx context.Context, account string, filter changes.Fil
 	})
 }
 
-// EventsAfter is DB.After as event streams need it. Of the documents it reads only those of keys, which say whether
-// a key still works, and of loggers, for their levels. Changes whose document was removed are
-// left out; a stream that sees the gap tells its client to reload.
+// EventsAfter is DB.After as event streams need it. It reads documents only for keys, to see whether a key still works,
+// and for loggers, to see their levels. Changes whose document was removed are left out; a stream that sees the gap
+// tells its client to reload.
 func (h History) EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
 	scan := func(r row) (changes.Change, error) {
 		c := changes.Change{Account: account}

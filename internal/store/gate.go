@@ -34,7 +34,7 @@ func (g *accountGate) enter(ctx context.Context, account string, via priority) e
 		return nil
 	case <-ctx.Done():
 	}
-	if !g.quit(account, via, turn) { // the turn came at the same time
+	if !g.quit(account, via, turn) { // the turn came when ctx ended
 		g.leave(account)
 	}
 	return ctx.Err()

@@ -25,6 +25,10 @@ const (
 // documentBytes is SQL for the size of a change's documents.
 const documentBytes = `coalesce(octet_length(before), 0) + coalesce(octet_length(after), 0)`
 
+// uncountHistory is SQL that subtracts from an account's history bytes. Nodes of an older version may have written changes
+// without counting them.
+const uncountHistory = `history_bytes = CASE WHEN history_bytes > $2 THEN history_bytes - $2 ELSE 0 END`
+
 // historyState holds the columns of an account about its history.
 type historyState struct {
 	last    int64 // the number of the last change
@@ -77,8 +81,7 @@ func (tx *Tx) trimHistory(ctx context.Context, account string, now historyState,
 		return fmt.Errorf("removing the documents of old changes: %w", err)
 	}
 	tx.trimmed += len(oldest)
-	if err := tx.run(ctx, `UPDATE accounts SET history_bytes = CASE WHEN history_bytes > $2 THEN history_bytes - $2 ELSE 0 END, history_trimmed = $3
-		WHERE id = $1`, account, freed, trimmed); err != nil {
+	if err := tx.run(ctx, `UPDATE accounts SET `+uncountHistory+`, history_trimmed = $3 WHERE id = $1`, account, freed, trimmed); err != nil {
 		return err
 	}
 	if now.bytes-limit > maxTrimmedBytes { // the next write goes on

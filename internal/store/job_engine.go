@@ -25,7 +25,7 @@ func (db *DB) Worker() WorkerStore {
 	return WorkerStore{NewTransactions(db, func(tx *ReadTx) worker.ReadTx { return tx }, func(tx *Tx) worker.Tx { return tx }).ForLoops()}
 }
 
-// NextDue returns the earliest instant that any job fires at; nil for none.
+// NextDue returns when the next job fires, or nil if no job is scheduled.
 func (tx *ReadTx) NextDue(ctx context.Context) (*time.Time, error) {
 	return scalar(ctx, tx.conn, func(r row) (at *time.Time, err error) {
 		err = r.Scan(asTimeOrNull(&at))
@@ -55,7 +55,7 @@ func (tx *Tx) AdvanceJobs(ctx context.Context, firings []jobs.Firing) error {
 	return err
 }
 
-// SkipJobs records the instants for which jobs did not fire.
+// SkipJobs records, for each job, the due time at which it did not fire.
 func (tx *Tx) SkipJobs(ctx context.Context, skipped []jobs.Firing) error {
 	rows := make([][]any, len(skipped))
 	for i, firing := range skipped {
@@ -65,13 +65,13 @@ func (tx *Tx) SkipJobs(ctx context.Context, skipped []jobs.Firing) error {
 	return err
 }
 
-// Upcoming returns jobs with a UID after the given one that fire later than an instant, ordered by UID.
+// Upcoming returns jobs that fire later than at, ordered by UID and starting after the given UID.
 func (tx *ReadTx) Upcoming(ctx context.Context, at time.Time, after string, limit int) ([]jobs.Due, error) {
 	return all(ctx, tx.conn, scanDue, `SELECT account_id, uid, key, lane, schedule, next_run_at FROM jobs
 		WHERE uid > $2 AND next_run_at > $1 ORDER BY uid LIMIT $3`, micros(at), after, limit)
 }
 
-// PullForward makes jobs fire sooner, unless another instant was written meanwhile.
+// PullForward makes jobs fire sooner. It skips a job whose stored due time has changed since it was read.
 func (tx *Tx) PullForward(ctx context.Context, sooner []jobs.Sooner) error {
 	rows := make([][]any, len(sooner))
 	for i, job := range sooner {
@@ -82,7 +82,7 @@ func (tx *Tx) PullForward(ctx context.Context, sooner []jobs.Sooner) error {
 	return err
 }
 
-// PendingAccounts returns accounts with pending runs whose ids follow the given one.
+// PendingAccounts returns the ids of accounts with pending runs, sorted and starting after the given id.
 func (tx *ReadTx) PendingAccounts(ctx context.Context, after string, limit int) ([]string, error) {
 	lanes, err := tx.pendingLanes(ctx, afterAccount(after), afterAll, `substr(heads.lane, 1, 36) || ';'`, limit)
 	for i, lane := range lanes {
@@ -91,13 +91,13 @@ func (tx *ReadTx) PendingAccounts(ctx context.Context, after string, limit int) 
 	return lanes, err
 }
 
-// PendingLanes returns lanes of an account with pending runs that follow the given lane.
+// PendingLanes returns the lanes of an account with pending runs, sorted and starting after the given lane.
 func (tx *Tx) PendingLanes(ctx context.Context, account, after string, limit int) ([]string, error) {
 	return tx.pendingLanes(ctx, max(account+":", after), afterAccount(account), `heads.lane`, limit)
 }
 
-// pendingLanes returns lanes with pending runs between after and before. It jumps in the index from a lane to the first
-// one after next, so a long queue costs no more than a short one.
+// pendingLanes returns lanes with pending runs between after and before. After each lane it searches the index for the
+// first lane greater than the SQL expression next, so a long queue costs no more than a short one.
 func (tx *ReadTx) pendingLanes(ctx context.Context, after, before, next string, limit int) ([]string, error) {
 	return all(ctx, tx.conn, scanString, `WITH RECURSIVE heads (lane, place) AS (
 			SELECT (SELECT lane FROM runs WHERE status = 'PENDING' AND lane > $1 AND lane < $2 ORDER BY lane LIMIT 1), 1
@@ -110,7 +110,7 @@ func (tx *ReadTx) pendingLanes(ctx context.Context, after, before, next string, 
 // afterAll sorts after all lanes, which begin with a UUID.
 const afterAll = "~"
 
-// afterAccount returns a text that sorts after all lanes of an account: ";" follows ":".
+// afterAccount returns a text that sorts after all lanes of an account, which begin with its id and ":".
 func afterAccount(account string) string {
 	if account == "" {
 		return ""
@@ -125,9 +125,9 @@ func (tx *Tx) ClaimRuns(ctx context.Context, lane, lease string, limit int) ([]w
 		RETURNING runs.id, runs.account_id, runs.lane, runs.job_key, runs.request_id`, lane, limit, lease, micros(tx.now))
 }
 
-// nextOfLane is the condition that an id is among the oldest $2 pending runs of
-// lane $1. The order begins with the lane to leave PostgreSQL one index: with
-// statistics from a time when most runs were pending, it would walk all by id.
+// nextOfLane returns the condition that an id is among the oldest $2 pending runs of lane $1. It orders by lane first
+// so that PostgreSQL uses the index runs_pending. Otherwise, with statistics from a time when most runs were pending, it
+// would scan all runs by id.
 func (tx *Tx) nextOfLane() string {
 	return tx.dialect.oneOf(`SELECT id FROM runs WHERE status = 'PENDING' AND lane >= $1 AND lane <= $1 ORDER BY lane, id LIMIT $2` + tx.dialect.skipLocked)
 }
@@ -137,15 +137,14 @@ func scanClaim(r row) (claim worker.Claim, err error) {
 	return claim, err
 }
 
-// RefuseRuns fails the oldest pending runs of a lane because the quota is used up, and counts them.
+// RefuseRuns fails the oldest pending runs of a lane because the quota is used up, and returns their number.
 func (tx *Tx) RefuseRuns(ctx context.Context, lane, detail string, limit int) (int, error) {
 	return tx.affect(ctx, `UPDATE runs SET status = 'FAILED', failure_reason = 'QUOTA_EXCEEDED', error = $3, finished_at = `+notBeforeQueued("$4")+`
 		WHERE id `+tx.nextOfLane(), lane, limit, detail, micros(tx.now))
 }
 
-// Configurations returns job configurations by the request ids of claims. A
-// configuration that cannot be unsealed is logged and left out, so that it does
-// not keep other jobs from running.
+// Configurations maps the request ids of claims to job configurations. A configuration that cannot be unsealed is
+// logged and left out, so that it does not keep other jobs from running.
 func (tx *ReadTx) Configurations(ctx context.Context, ids []string) (map[string]jobs.Configuration, error) {
 	return tx.configurations(ctx, ids, func(id string, err error) {
 		tx.log.Error("The configuration of a job cannot be decrypted; its runs fail without a request. Restore the key that sealed it, or write the job's configuration again.",
@@ -187,7 +186,7 @@ func (s WorkerStore) FinishRuns(ctx context.Context, lease string, outcomes []wo
 	return owned, err
 }
 
-// packedOutcomes are the rows of outcomes.
+// packedOutcomes holds the database rows of outcomes.
 type packedOutcomes struct {
 	runs   [][]any
 	bodies map[string][]any // by run; only bodies above smallBody
@@ -208,7 +207,7 @@ func packOutcomes(lease string, outcomes []worker.Outcome) (packedOutcomes, erro
 // result returns the JSON of a result. A body above smallBody goes into p.bodies.
 func (p packedOutcomes) result(outcome worker.Outcome) (*string, error) {
 	if outcome.Result == nil {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil //nolint:nilnil // the run has no result
 	}
 	result := *outcome.Result
 	if len(result.Body) > smallBody {
@@ -235,8 +234,8 @@ func (tx *Tx) finishRuns(ctx context.Context, packed packedOutcomes) ([]string, 
 	return owned, inserts(ctx, tx, `INSERT INTO run_bodies (run_id, encoding, body) VALUES`, ``, bodies)
 }
 
-// Beat records a node's heartbeat. When a node that was given up comes back, its
-// counter starts at the current time: others may remember its old counts.
+// Beat records a node's heartbeat. The counter starts at the current time, so that a node that was given up and comes
+// back does not repeat a count that other nodes remember.
 func (tx *Tx) Beat(ctx context.Context, boot, node string) error {
 	return tx.run(ctx, `INSERT INTO worker_nodes (boot, node, beat) VALUES ($1, $2, $3)
 		ON CONFLICT (boot) DO UPDATE SET beat = worker_nodes.beat + 1`, boot, node, micros(tx.now))
@@ -268,10 +267,9 @@ func (tx *Tx) GiveUp(ctx context.Context, node worker.Node) (bool, error) {
 	return len(gone) > 0, err
 }
 
-// PutBack makes a run pending again if the worker still owns it, in its job's
-// current lane, and reports whether the worker owned it. The run of a deleted job
-// is canceled, as its pending runs were. The caller holds the account's lock, so
-// the job does not change meanwhile.
+// PutBack makes a run pending again in its job's current lane, and reports whether the worker still owned the run; if
+// not, it changes nothing. If the job was deleted, the run is canceled, like the job's pending runs. The caller holds
+// the account's lock, so the job does not change meanwhile.
 func (tx *Tx) PutBack(ctx context.Context, run, lease string) (bool, error) {
 	changed, err := tx.affect(ctx, `UPDATE runs SET lane = jobs.lane, lease = NULL, started_at = NULL, job_version = NULL, request_id = NULL,
 			status = CASE WHEN jobs.deleted_at IS NULL THEN 'PENDING' ELSE 'CANCELED' END,

@@ -7,10 +7,9 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs"
 )
 
-// isLastRun is the condition that a row of runs is the newest run of a row of jobs.
-// An older job with the same key has only older runs: if the newest run of the key
-// is not this job's, this job has none. The order begins with the key to leave
-// PostgreSQL one index, as in nextOfLane.
+// isLastRun is the condition that a row of runs is the newest run of a row of jobs. An older job with the same key has
+// only older runs: if the newest run of the key is not this job's, this job has none. It orders by key first so that
+// PostgreSQL uses the index runs_by_job, as in nextOfLane.
 const isLastRun = `runs.job_uid = jobs.uid AND runs.id = (SELECT r.id FROM runs AS r WHERE r.account_id = jobs.account_id
 	AND r.job_key >= jobs.key AND r.job_key <= jobs.key ORDER BY r.job_key DESC, r.id DESC LIMIT 1)`
 
@@ -40,8 +39,8 @@ func (tx *ReadTx) addLastRuns(ctx context.Context, account string, list []jobs.J
 	return err
 }
 
-// pendingRunsQuery is completed by a list of accounts. Its range and order leave PostgreSQL one index: if one account has
-// most of the runs, it would otherwise read all runs for each account without pending ones.
+// pendingRunsQuery is completed by a list of accounts. Its range and order make PostgreSQL use one index. Otherwise, if
+// one account has most of the runs, PostgreSQL would read all runs for each account without pending runs.
 const pendingRunsQuery = `SELECT id, (SELECT count(*) FROM (SELECT 1 FROM runs WHERE status = 'PENDING'
 	AND account_id >= accounts.id AND account_id <= accounts.id ORDER BY account_id, id LIMIT $1) AS waiting) FROM accounts WHERE id `
 

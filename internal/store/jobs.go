@@ -37,8 +37,8 @@ func (tx *ReadTx) Job(ctx context.Context, account, key string) (jobs.Job, error
 	return tx.job(ctx, account, key, "")
 }
 
-// JobToChange returns a job and locks it against changes, firing and new runs. The caller holds the account's lock,
-// so the configuration cannot change while this waits.
+// JobToChange returns a job and locks it against changes, firing and new runs. The caller holds the account's lock, so
+// the configuration cannot change while JobToChange waits.
 func (tx *Tx) JobToChange(ctx context.Context, account, key string) (jobs.Job, error) {
 	return tx.job(ctx, account, key, tx.dialect.forUpdate)
 }

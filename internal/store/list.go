@@ -89,7 +89,7 @@ func escapeLike(text string) string {
 	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text)
 }
 
-// mentions returns a LIKE pattern that finds all objects with a member, and a few others.
+// mentions returns a LIKE pattern that finds every object with a member, and a few objects without it.
 func mentions(name string) string { return `%"` + escapeLike(name) + `"%` }
 
 // searchable returns the text of the search column.

@@ -26,8 +26,8 @@ func (tx *ReadTx) LoggerSources(ctx context.Context, account string, filter logg
 	return pageOf(ctx, tx, found, request, scanLoggerSource)
 }
 
-// NewestSources returns up to limit sources of each named logger, the last seen
-// ones. It reads no other rows, because an index has this order.
+// NewestSources returns the last seen sources of each named logger, up to limit. It
+// reads no other rows, because an index has this order.
 func (tx *ReadTx) NewestSources(ctx context.Context, account string, loggers []string, limit int) ([]logging.Source, error) {
 	query := tx.dialect.firstOf(loggerSourceColumns, `logger_sources`, `SELECT s.id FROM logger_sources AS s
 		WHERE s.account_id = $1 AND s.logger = listed.value ORDER BY s.last_seen DESC, s.id LIMIT $3`)

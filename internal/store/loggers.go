@@ -225,7 +225,7 @@ func (tx *Tx) ClearDescendants(ctx context.Context, account, key string, at time
 	return cleared, err
 }
 
-// ExpiringLevels returns the temporary levels that expire next, soonest first, except those of the accounts in but.
+// ExpiringLevels returns the temporary levels that expire next, soonest first. It leaves out the accounts in but.
 func (tx *ReadTx) ExpiringLevels(ctx context.Context, but []string, limit int) ([]logging.Expiring, error) {
 	left := tx.dialect.texts(append([]string{}, but...)) // nil would be NULL, not an empty list
 	return all(ctx, tx.conn, func(r row) (e logging.Expiring, err error) {

@@ -111,7 +111,7 @@ func (p *Pace) limit(ctx context.Context, account string, rows agingRows, before
 	return *known.keepsFrom, nil
 }
 
-// bound is an instant from which on rows are kept despite their age; nil keeps none.
+// bound keeps rows from the instant keepsFrom on, despite their age; nil keeps none.
 type bound struct {
 	keepsFrom *time.Time
 	madeAt    time.Time

@@ -23,9 +23,9 @@ import (
 )
 
 const (
-	// writeAttempts is how often a transaction runs if PostgreSQL asks for retries.
+	// writeAttempts limits how often a transaction runs when PostgreSQL asks for a retry.
 	writeAttempts = 6
-	// beginAttempts is how many connections are tried if they turn out to be broken.
+	// beginAttempts is how many broken connections are tried before begin fails.
 	beginAttempts = 3
 	// deadPeer is how long a connection may be silent before it is given up.
 	deadPeer = 10 * time.Second
@@ -43,16 +43,16 @@ type postgres struct {
 	forgetting sync.Mutex // held by forgetIdle
 }
 
-// DefaultConnections are so few that four nodes fit into a PostgreSQL with its own defaults.
+// DefaultConnections lets four nodes share a PostgreSQL server with default settings.
 const DefaultConnections = 24
 
-// poolSizes shares connections out: one is the Listener's, a quarter is for loops and an eighth for observations.
+// poolSizes gives one connection to the Listener, a quarter to loops, an eighth to observations and the rest to decisions.
 func poolSizes(connections int) [priorityCount]int {
 	loops, observations := connections/4, connections/8
 	return [priorityCount]int{forLoops: loops, forDecisions: connections - 1 - loops - observations, forObservations: observations}
 }
 
-// parseURL reads a database URL and fills in defaults. Of several hosts, one that accepts writes is used.
+// parseURL reads a database URL and fills in defaults. If it names several hosts, one that accepts writes is used.
 func parseURL(url string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -93,7 +93,7 @@ func openPostgres(ctx context.Context, url string, connections int, limits Limit
 	return engine, nil
 }
 
-// MaxConnections returns how many connections the PostgreSQL server gives to users who are no superusers, together.
+// MaxConnections returns how many connections the PostgreSQL server allows to all ordinary users together.
 func (db *DB) MaxConnections(ctx context.Context) (int, error) {
 	return fetch(ctx, db, forLoops, func(ctx context.Context, tx *ReadTx) (int, error) {
 		return scalar(ctx, tx.conn, scanInt, `SELECT sum(CASE name WHEN 'max_connections' THEN setting::int ELSE -setting::int END)
@@ -145,8 +145,8 @@ func (p *postgres) write(ctx context.Context, options writeOptions, fn work) err
 	}
 }
 
-// beginWrite returns the statements before a transaction's own, for one round trip:
-// a node seldom stops between two of them. Locking the account reads its access version.
+// beginWrite returns the statements that start a write. They share one round trip, so that
+// a node seldom stops between them. Locking the account reads its access version.
 func (p *postgres) beginWrite(conn *pgx.Conn, options writeOptions, attempt int, access *int64) *pgx.Batch {
 	idle, limit := time.Duration(attempt)*p.limits.Idle, p.limits.Write // a slow node gets more time at every attempt
 	if options.unlimited {
@@ -176,12 +176,12 @@ func serverLimits(conn *pgx.Conn, idle, limit time.Duration) string {
 
 func serverRelease(conn *pgx.Conn) int {
 	release, _, _ := strings.Cut(conn.PgConn().ParameterStatus("server_version"), ".")
-	number, _ := strconv.Atoi(release) // 0 if the version begins otherwise
+	number, _ := strconv.Atoi(release) // 0 if the version does not begin with a number
 	return number
 }
 
-// forgetIdle closes the idle connections, for one caller at a time. database/sql cuts them off a pool's list, and closes
-// them after it unlocked the list: a second caller would let others overwrite that part of the list.
+// forgetIdle closes the idle connections. It runs one call at a time: SetMaxIdleConns(0) closes the end of the pool's list
+// after unlocking it, and a second call would allow idle connections again, which overwrite that end.
 func (p *postgres) forgetIdle() {
 	p.forgetting.Lock()
 	defer p.forgetting.Unlock()
@@ -243,8 +243,8 @@ func commit(ctx context.Context, conn *sql.Conn, changed bool, account string) e
 	return err
 }
 
-// giveBack returns a connection to its pool, and returns err. A transaction that is still open is rolled back, by the
-// server if the connection is broken.
+// giveBack returns a connection to its pool, and returns err. It rolls back an open transaction; if the connection is
+// broken, the server does.
 func giveBack(ctx context.Context, conn *sql.Conn, err error) error {
 	_ = conn.Raw(func(driven any) error {
 		connection := driven.(*stdlib.Conn).Conn()

@@ -7,7 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
+
+	"github.com/signalbox/signalbox/internal/durable"
 )
 
 // A SQLite database is several files, and no file system renames several at once. So a restore first prepares everything,
@@ -21,7 +22,8 @@ const (
 	restoreFiles = ".signalbox-restore-*.tmp"
 )
 
-// databaseFiles returns the suffixes of the files of a database. Files that hold commits of the database go before it.
+// databaseFiles returns the suffixes of the files of a database. Files that may hold commits come first, and are moved
+// before the database itself.
 func databaseFiles() []string { return []string{"-wal", "-shm", "-journal", ""} }
 
 // restoration is a decided restore. Its files are in the folder of the database.
@@ -95,17 +97,19 @@ func (r restoration) note(file string, after func(step string)) error {
 	if err != nil {
 		return err
 	}
-	draft, err := os.CreateTemp(folder, restoreFiles)
+	draft, err := durable.Create(folder, restoreFiles, func(draft *os.File) error {
+		_, err := draft.Write(text)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	defer os.Remove(draft.Name())
-	_, err = draft.Write(text)
-	if err = errors.Join(err, draft.Sync(), draft.Close(), syncFolder(folder)); err != nil {
+	defer os.Remove(draft)
+	if err := durable.SyncFolder(folder); err != nil { // the copy needs its name before the note tells it
 		return err
 	}
 	after("note written")
-	return errors.Join(os.Rename(draft.Name(), file+restoreNote), syncFolder(folder))
+	return durable.Rename(draft, file+restoreNote)
 }
 
 // finish does the remaining steps of the restore. As long as the copy exists it has not become the database, so the files
@@ -118,14 +122,14 @@ func (r restoration) finish(file string, after func(step string)) error {
 		if err := moveDatabase(file, filepath.Join(folder, r.Kept), after); err != nil {
 			return fmt.Errorf("keeping the old database: %w", err)
 		}
-		if err := errors.Join(os.Rename(copied, file), syncFolder(folder)); err != nil {
+		if err := durable.Rename(copied, file); err != nil {
 			return err
 		}
 	} else if !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	after("replaced")
-	return errors.Join(os.Remove(file+restoreNote), syncFolder(folder))
+	return errors.Join(os.Remove(file+restoreNote), durable.SyncFolder(folder))
 }
 
 // moveDatabase renames a SQLite database with the files beside it. Missing files may have been moved before.
@@ -136,7 +140,7 @@ func moveDatabase(file, to string, after func(step string)) error {
 		}
 		after("moved " + filepath.Base(file) + suffix)
 	}
-	return syncFolder(filepath.Dir(file))
+	return durable.SyncFolder(filepath.Dir(file))
 }
 
 // move renames a file, if it exists, to a name that is not in use.
@@ -157,15 +161,10 @@ func copyInto(folder, from string) (name string, err error) {
 		return "", err
 	}
 	defer source.Close()
-	target, err := os.CreateTemp(folder, restoreFiles) // of mode 0600
-	if err != nil {
-		return "", err
-	}
-	_, err = io.Copy(target, source)
-	if err = errors.Join(err, target.Sync(), target.Close()); err != nil {
-		return "", errors.Join(err, os.Remove(target.Name()))
-	}
-	return target.Name(), nil
+	return durable.Create(folder, restoreFiles, func(target *os.File) error {
+		_, err := io.Copy(target, source)
+		return err
+	})
 }
 
 // removeFiles removes the files of a folder whose names match.
@@ -186,16 +185,4 @@ func namesIn(folder, pattern string) (names []string, err error) {
 		}
 	}
 	return names, err
-}
-
-// syncFolder makes the names in a folder durable. Windows has no call for it.
-func syncFolder(path string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }

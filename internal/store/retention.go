@@ -117,7 +117,7 @@ func (db *DB) removeChanges(ctx context.Context, account string, before time.Tim
 			for _, bytes := range batch {
 				freed += bytes
 			}
-			return tx.run(ctx, uncountHistory, account, freed)
+			return tx.run(ctx, `UPDATE accounts SET `+uncountHistory+` WHERE id = $1`, account, freed)
 		})
 		removed += len(batch)
 		if err != nil || len(batch) < retentionBatch {
@@ -125,10 +125,6 @@ func (db *DB) removeChanges(ctx context.Context, account string, before time.Tim
 		}
 	}
 }
-
-// uncountHistory subtracts from an account's history bytes. Nodes of an older version may have written changes without
-// counting them.
-const uncountHistory = `UPDATE accounts SET history_bytes = CASE WHEN history_bytes > $2 THEN history_bytes - $2 ELSE 0 END WHERE id = $1`
 
 // RemoveMetrics removes the metrics of a resolution before an instant, in batches like RemoveRuns.
 func (db *DB) RemoveMetrics(ctx context.Context, by observations.Resolution, before time.Time, pace *Pace) (removed int, err error) {
@@ -141,8 +137,8 @@ func (db *DB) RemoveMetrics(ctx context.Context, by observations.Resolution, bef
 	})
 }
 
-// ForgetLoggers removes the rows that remain of deleted loggers, all but the newest of each account; but is their number.
-// On PostgreSQL it may wait for a writer that creates a logger again, and then checks only the outer conditions again.
+// ForgetLoggers removes the rows of deleted loggers, except the newest of each account; but is how many it keeps. On
+// PostgreSQL it may wait for a writer that creates a logger again, and then checks only the outer conditions again.
 func (db *DB) ForgetLoggers(ctx context.Context, but int) (removed int, err error) {
 	return db.removeOfEach(ctx, func(account string) (int, error) {
 		return db.removeAll(ctx, `DELETE FROM loggers WHERE account_id = $3 AND deleted_at IS NOT NULL AND key IN

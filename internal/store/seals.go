@@ -17,9 +17,10 @@ type sealedTable string
 const (
 	sealChecks  sealedTable = "seal_checks"
 	jobRequests sealedTable = "job_requests"
+	requests    sealedTable = "requests"
 )
 
-func sealedTables() []sealedTable { return []sealedTable{sealChecks, jobRequests} }
+func sealedTables() []sealedTable { return []sealedTable{sealChecks, jobRequests, requests} }
 
 func (t sealedTable) place(id string) sealed.Place {
 	return sealed.Place{Table: string(t), Column: "sealed", Row: id}

@@ -84,7 +84,7 @@ const (
 // writeOptions describe a transaction that writes.
 type writeOptions struct {
 	priority  priority
-	account   string // whose lock it holds; "" holds none
+	account   string // the account whose lock it holds; "" for none
 	unlimited bool   // the database must not end it
 }
 
@@ -262,12 +262,13 @@ type Tx struct {
 	historyLimit int64  // bytes of an account's history; zero is no limit
 	trimmed      int    // number of changes whose documents it removed
 	changed      bool   // it recorded changes
+	firstChange  int64  // the number of the first change it recorded; zero for none
 	wrote        bool   // a statement changed rows
 	afterCommit  []func()
 }
 
-// AfterCommit calls fn when the transaction has been committed, and not after a dry run. Use it to tell others in memory
-// of the write, such as to wake a loop.
+// AfterCommit calls fn when the transaction has been committed, and not after a dry run. Use it to notify other parts
+// of this process, such as to wake a loop.
 func (tx *Tx) AfterCommit(fn func()) { tx.afterCommit = append(tx.afterCommit, fn) }
 
 // LockSchema waits for other nodes that migrate or make the first account.

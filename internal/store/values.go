@@ -4,8 +4,9 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // micros returns the stored form of an instant.
@@ -68,11 +69,8 @@ func (s storedJSON) Value() (driver.Value, error) { return encode(s.value) }
 
 // encode returns JSON without escapes for HTML: < stays <.
 func encode(value any) (string, error) {
-	var text strings.Builder
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(value)
-	return strings.TrimSuffix(text.String(), "\n"), err
+	text, err := rawjson.Encode(value)
+	return string(text), err
 }
 
 func decode(text string, into any) error {

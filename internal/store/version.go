@@ -28,7 +28,7 @@ func (db *DB) Versions(ctx context.Context, account string) (accounts.Versions, 
 			return versions, nil
 		}
 	}
-	// A read is shared by callers that came before it began: it misses no change that was acknowledged to one of them.
+	// Callers that came before a read began share it: it includes every change that was acknowledged to any of them.
 	versions, err := db.reads.Do(ctx, account, struct{}{}, func(ctx context.Context, _ []struct{}) (accounts.Versions, error) {
 		return db.accountVersions(ctx, account)
 	})

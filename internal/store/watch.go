@@ -11,7 +11,8 @@ import (
 const watchInterval = 20 * time.Millisecond
 
 // commitWatch reads SQLite's commit counter, which changes with commits of other
-// processes. Values of one connection are comparable, so the watch has its own.
+// processes. Only values of the same connection are comparable, so the watch has its
+// own connection.
 type commitWatch struct {
 	mu   sync.Mutex
 	conn *prepared
@@ -24,8 +25,9 @@ type commitReading struct {
 	at      time.Time
 }
 
-// read returns the counter as it was at most watchInterval ago: reading it costs
-// system calls. Almost all callers find a recent value and do not wait for each other.
+// read returns a value of the counter that is at most watchInterval old, because
+// reading the counter costs system calls. Almost all callers find a recent value and do
+// not wait for each other.
 func (w *commitWatch) read(ctx context.Context) (int64, error) {
 	if counter, recent := w.recent(); recent {
 		return counter, nil

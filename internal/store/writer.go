@@ -11,7 +11,7 @@ import (
 // maxGroup bounds how many writers share a commit; Limits.Group bounds how long they run.
 const maxGroup = 256
 
-// observationTurn is the number of turns after which observations go first although others wait.
+// observationTurn is the interval, in groups, at which an observation goes first although other jobs wait.
 const observationTurn = 8
 
 // writeJob is a transaction that waits for SQLite's writer.
@@ -29,8 +29,8 @@ func (j *writeJob) finish(err error) {
 	close(j.done)
 }
 
-// writeQueue holds the transactions that wait for SQLite's writer. Loops go
-// first, then decisions, then observations; of each, accounts take turns.
+// writeQueue holds the transactions that wait for SQLite's writer. Loops go first, then decisions, then observations;
+// within each priority, accounts take turns.
 type writeQueue struct {
 	mu      sync.Mutex
 	filled  sync.Cond
@@ -83,7 +83,7 @@ func (q *writeQueue) len() (count int) {
 	return count
 }
 
-// first takes the job that begins a group. Now and then that is an observation although others wait.
+// first takes the job that begins a group. At every observationTurn-th group it prefers an observation.
 func (q *writeQueue) first() *writeJob {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -93,8 +93,8 @@ func (q *writeQueue) first() *writeJob {
 	return q.pop()
 }
 
-// another takes a job that joins a group. Observations have groups of their own, which end when anything else waits:
-// no heartbeat or decision waits for a report.
+// another takes a job that joins a group. Observations have groups of their own. Such a group ends when any other job
+// waits, so that heartbeats and decisions do not wait for reports.
 func (q *writeQueue) another(group priority) *writeJob {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -148,7 +148,7 @@ func (t *turns) push(job *writeJob) {
 func (t *turns) pop() *writeJob {
 	account := t.accounts[0]
 	job := t.jobs[account][0]
-	t.jobs[account][0] = nil // what it holds may be large
+	t.jobs[account][0] = nil // frees the job, which may be large
 	t.accounts = t.accounts[1:]
 	t.count--
 	if t.jobs[account] = t.jobs[account][1:]; len(t.jobs[account]) > 0 {
@@ -202,12 +202,12 @@ func (e *sqliteEngine) runWriter() {
 	e.queue.refuse(errClosed)
 }
 
-// commitGroup runs waiting jobs in one transaction. Jobs stay in the queue until the transaction has begun: while another
-// process holds the file, their callers may still leave.
+// commitGroup runs waiting jobs in one transaction. Jobs stay in the queue until the transaction has begun, so that
+// their callers can still leave while another process locks the file.
 func (e *sqliteEngine) commitGroup() {
 	ctx := context.Background()
 	if err := e.writer.run(ctx, "BEGIN IMMEDIATE"); err != nil {
-		e.queue.refuse(err) // waiting jobs have waited as long, and would wait once more
+		e.queue.refuse(err) // these jobs have waited too; a retry would make them wait again
 		return
 	}
 	kept, ok := e.runGroup(ctx)

@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"strconv"
@@ -9,6 +8,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // frame is one event, or several events that belong together, encoded once for all sockets.
@@ -93,11 +93,8 @@ func reloadFrame(seq, at int64) frame {
 
 // quoted returns a JSON string without HTML escapes, which keys do not need here.
 func quoted(text string) []byte {
-	var buffer bytes.Buffer
-	encoder := json.NewEncoder(&buffer)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(text) // a string always encodes
-	return bytes.TrimSuffix(buffer.Bytes(), []byte("\n"))
+	encoded, _ := rawjson.Encode(text) // a string always encodes
+	return encoded
 }
 
 // level returns the base level of a logger's document as JSON, null if it inherits.

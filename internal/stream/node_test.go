@@ -130,6 +130,15 @@ func (w *world) send(t testing.TB, method, path, body string) (int, string) {
 	return response.StatusCode, string(text)
 }
 
+// awaitReady waits until the node takes requests.
+func (w *world) awaitReady(t testing.TB) {
+	t.Helper()
+	storetest.Wait(t, soon, "the node is ready", func() bool {
+		status, _ := w.send(t, http.MethodGet, "/api/readiness", "")
+		return status == http.StatusOK
+	})
+}
+
 // makeFlag creates a flag through the API.
 func (w *world) makeFlag(t testing.TB, id string) {
 	t.Helper()

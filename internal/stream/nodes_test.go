@@ -46,6 +46,7 @@ func threeNodes(t *testing.T, database storetest.Database, reach storetest.Datab
 	for range 2 {
 		other := *w
 		other.Node = anotherNode(t, reach)
+		other.awaitReady(t) // on a busy machine its clock may not have been compared yet
 		peers = append(peers, other.open(t, ""))
 	}
 	for _, p := range peers {

@@ -215,14 +215,14 @@ func TestMetrics_OperatorHandler(t *testing.T) {
 // TestMetrics_Documented looks for every metric of ours in the operator's manual.
 func TestMetrics_Documented(t *testing.T) {
 	t.Parallel()
-	manual, err := os.ReadFile("../../docs/operations.md")
+	manual, err := os.ReadFile("../../docs/monitoring.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	names := metricNames()
 	for name := range names {
 		if !strings.Contains(string(manual), "`"+name+"`") {
-			t.Errorf("docs/operations.md does not mention %s", name)
+			t.Errorf("docs/monitoring.md does not mention %s", name)
 		}
 	}
 	if len(names) < 20 {

@@ -1,29 +1,41 @@
 // Takes a picture of every screen, light and dark, from the demo: node build/screenshots.mjs DEMO FOLDER [NAME…]
 import { spawn } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
+import { levelChanges } from "./level-changes.mjs";
+import { take } from "./webp.mjs";
 
 const [program, folder, ...only] = process.argv.slice(2);
 
-/** screens are addresses and what shows that they are complete; act makes the picture say more. */
+/** screens are addresses, some of which have to be asked for; act makes the picture say more. */
 const screens = [
-  { name: "home", path: "/" },
-  { name: "flags", path: "/flags" },
-  { name: "flag", path: "/flags/checkout-v2?tab=production" },
-  { name: "levels", path: "/loggers?open=shop,shop.payments", act: (page) => center(page, "payments") },
-  { name: "level", path: "/loggers/shop.payments" },
-  { name: "configs", path: "/configs" },
-  { name: "config", path: "/configs/checkout" },
-  { name: "jobs", path: "/jobs" },
-  { name: "job", path: "/jobs/merchant-payouts" },
-  { name: "history", path: "/history" },
-  { name: "environments", path: "/environments" },
-  { name: "services", path: "/services" },
-  { name: "people", path: "/people" },
-  { name: "keys", path: "/keys" },
-  { name: "plan", path: "/plan" },
-  { name: "settings", path: "/settings" },
+  { name: "home", title: "Home", path: "/" },
+  { name: "flags", title: "Flags", path: "/flags" },
+  { name: "flag", title: "A flag", path: "/flags/checkout-v2?tab=production" },
+  { name: "rule", title: "The rule builder", path: "/flags/checkout-v2?tab=production", act: editRule },
+  { name: "why", title: "Why somebody gets a value", path: "/flags/checkout-v2?tab=why", act: askWhy },
+  { name: "levels", title: "Log levels", path: "/loggers?open=shop,shop.payments", act: (page) => center(page, "payments") },
+  { name: "level", title: "A logger", path: "/loggers/shop.payments" },
+  { name: "configs", title: "Configs", path: "/configs" },
+  { name: "config", title: "A config", path: "/configs/checkout" },
+  {
+    name: "compare",
+    title: "Compare two environments",
+    path: "/configs/checkout?tab=compare&from=staging&to=production",
+    act: (page) => page.getByLabel("Choose all that differ").check(),
+  },
+  { name: "jobs", title: "Jobs", path: "/jobs" },
+  { name: "job", title: "A job", path: "/jobs/merchant-payouts" },
+  { name: "run", title: "A run", path: failedRun },
+  { name: "history", title: "History", path: "/history" },
+  { name: "revert", title: "What a revert would do", path: lastChange, act: previewRevert },
+  { name: "environments", title: "Environments", path: "/environments" },
+  { name: "services", title: "Services", path: "/services" },
+  { name: "people", title: "People", path: "/people" },
+  { name: "keys", title: "API keys", path: "/keys" },
+  { name: "plan", title: "The plan", path: "/plan" },
+  { name: "settings", title: "Settings", path: "/settings" },
 ].filter(({ name }) => only.length === 0 || only.includes(name));
 
 /** center scrolls a list until a link is in its middle; rows out of view are not drawn. */
@@ -34,12 +46,48 @@ async function center(page, name) {
   await link.evaluate((row) => row.scrollIntoView({ block: "center" }));
 }
 
-/** startDemo returns the demo's address, and how to end it. */
+/** editRule opens a rule and adds a percentage, without saving it. */
+async function editRule(page) {
+  await page.getByRole("button", { name: "Edit accounts that pay" }).click();
+  await page.getByRole("button", { name: "Add percentage" }).click();
+}
+
+/** askWhy asks why somebody gets the flag, and shows how production decided. */
+async function askWhy(page) {
+  await page.getByRole("combobox", { name: "A context that services reported" }).fill("user:hiro");
+  const answer = page.getByRole("region", { name: "Answer in Production" });
+  await answer.getByText("How it was decided").click();
+  await answer.evaluate((section) => section.scrollIntoView({ block: "end" }));
+}
+
+async function failedRun(request) {
+  const [run] = await list(request, "runs?filter[job]=merchant-payouts&filter[status]=FAILED&page[size]=1");
+  return `/jobs/merchant-payouts/runs/${run.id}`;
+}
+
+async function lastChange(request) {
+  const [change] = await list(request, "changes?filter[resource]=flag:checkout-v2&page[size]=1");
+  return `/history?kind=flag&change=${change.id}`;
+}
+
+async function previewRevert(page) {
+  await page.getByRole("button", { name: "Revert…" }).click();
+  const revert = page.getByRole("button", { name: "Revert", exact: true });
+  await revert.evaluate((button) => button.scrollIntoView({ block: "end" }));
+}
+
+async function list(request, path) {
+  const response = await request.get(`/api/v1/${path}`);
+  if (!response.ok()) throw new Error(`${path}: ${response.status()} ${await response.text()}`);
+  return (await response.json()).data;
+}
+
+/** startDemo returns the demo's address, what it has printed, and how to end it. */
 function startDemo() {
   const demo = spawn(program, { env: { ...process.env, SIGNALBOX_LISTEN: "127.0.0.1:0" }, stdio: ["ignore", "pipe", "inherit"] });
   const ended = new Promise((resolve) => demo.once("exit", resolve));
+  let printed = "";
   const url = new Promise((resolve, reject) => {
-    let printed = "";
     demo.stdout.on("data", (text) => {
       printed += text;
       const found = /The console +(\S+)/.exec(printed);
@@ -51,7 +99,7 @@ function startDemo() {
     demo.kill("SIGINT");
     await ended;
   };
-  return { url, stop };
+  return { url, stop, printed: () => printed };
 }
 
 /** signIn opens a session, whose cookie the context keeps. */
@@ -62,19 +110,34 @@ async function signIn(context, url) {
 }
 
 async function takeAll(browser, url, theme, size, suffix) {
-  const context = await browser.newContext({ colorScheme: theme, viewport: size, reducedMotion: "reduce", baseURL: url });
+  const context = await browser.newContext({
+    colorScheme: theme,
+    viewport: size,
+    deviceScaleFactor: 2,
+    reducedMotion: "reduce",
+    baseURL: url,
+  });
   await signIn(context, url);
   const page = await context.newPage();
   for (const { name, path, act } of screens) {
-    await page.goto(path);
+    await page.goto(typeof path === "string" ? path : await path(context.request));
     await page.locator("main.screen").first().waitFor();
     await page.locator(".skeleton").first().waitFor({ state: "detached" });
     await act?.(page);
     await page.evaluate(() => document.fonts.ready);
-    await page.screenshot({ path: join(folder, `${name}-${suffix}.png`) });
+    await page.waitForLoadState("networkidle"); // what act asked for has arrived; the event socket stays open
+    writeFileSync(join(folder, `${name}-${suffix}.webp`), await take(page));
   }
   await context.request.delete(`${url}/api/v1/sessions/current`); // the next finds one session, its own
   await context.close();
+}
+
+/** contents lists all pictures in one document. */
+function contents() {
+  const sections = screens.map(
+    ({ name, title }) => `## ${title}\n\n![${title}](${name}-light.webp)\n\n[Dark](${name}-dark.webp), [on a phone](${name}-phone.webp)\n`,
+  );
+  return ["# Screens\n\nThe console with the data of `make demo`, as `make screenshots` takes it.\n", ...sections].join("\n");
 }
 
 const demo = startDemo();
@@ -85,8 +148,11 @@ const browser = await chromium.launch({
 try {
   mkdirSync(folder, { recursive: true });
   const url = await demo.url;
-  for (const theme of ["light", "dark"]) await takeAll(browser, url, theme, { width: 1440, height: 900 }, theme);
+  for (const theme of ["light", "dark"]) await takeAll(browser, url, theme, { width: 1400, height: 840 }, theme);
   await takeAll(browser, url, "light", { width: 390, height: 844 }, "phone");
+  if (only.length === 0) writeFileSync(join(folder, "README.md"), contents());
+  if (only.length === 0 || only.includes("level-changes"))
+    writeFileSync(join(folder, "level-changes.webp"), await levelChanges(browser, { url, signIn, printed: demo.printed }));
 } finally {
   await browser.close();
   await demo.stop();

@@ -33,14 +33,10 @@ func (c *commands) accounts() *cobra.Command {
 
 func (c *commands) createAccount() *cobra.Command {
 	var plan string
-	run := func(ctx context.Context, store *app.Operator, args []string) error {
+	run := func(ctx context.Context, store *app.Operator, args []string) (result, error) {
 		account, key, err := store.CreateAccount(ctx, args[0], plan)
-		if err != nil {
-			return err
-		}
-		return c.print(createdView{Account: account.Key, Key: key.Plaintext, KeyID: key.ID}, func(w io.Writer) {
-			c.say(w, "Account %s was made. Its API key, with the role OWNER, is shown only now:\n\n    %s\n\n", account.Key, key.Plaintext)
-		})
+		return result{createdView{Account: account.Key, Key: key.Plaintext, KeyID: key.ID},
+			sentence("Account %s was made. Its API key, with the role OWNER, is shown only now:\n\n    %s\n\n", account.Key, key.Plaintext)}, err
 	}
 	cmd := c.onStore(app.MakeOperator, "create NAME", "Make an account and print its first key", `signalbox admin accounts create Acme --plan free`, run)
 	cmd.Flags().StringVar(&plan, "plan", "pro", "free, standard or pro, or one per product: jobs=pro,logging=free")
@@ -48,33 +44,25 @@ func (c *commands) createAccount() *cobra.Command {
 }
 
 func (c *commands) listAccounts() *cobra.Command {
-	return c.onStore(app.OpenOperator, "list", "List the accounts", `signalbox admin accounts list`, func(ctx context.Context, store *app.Operator, _ []string) error {
+	return c.onStore(app.OpenOperator, "list", "List the accounts", `signalbox admin accounts list`, func(ctx context.Context, store *app.Operator, _ []string) (result, error) {
 		list, err := store.Accounts(ctx)
-		if err != nil {
-			return err
-		}
 		views := make([]accountView, len(list))
 		for i, account := range list {
 			views[i] = accountView{ID: account.ID, Account: account}
 		}
-		return c.print(views, func(w io.Writer) {
-			c.say(w, "KEY\tNAME\tPLANS\tCREATED\n")
+		return result{views, func(w io.Writer) {
+			terminal.Fprintf(w, "KEY\tNAME\tPLANS\tCREATED\n")
 			for _, account := range list {
-				c.say(w, "%s\t%s\t%s\t%s\n", account.Key, account.Name, planText(account.Plans), account.CreatedAt.Format("2006-01-02"))
+				terminal.Fprintf(w, "%s\t%s\t%s\t%s\n", account.Key, account.Name, planText(account.Plans), account.CreatedAt.Format("2006-01-02"))
 			}
-		})
+		}}, err
 	})
 }
 
 func (c *commands) planAccount() *cobra.Command {
-	run := func(ctx context.Context, store *app.Operator, args []string) error {
+	run := func(ctx context.Context, store *app.Operator, args []string) (result, error) {
 		account, err := store.SetPlan(ctx, args[0], args[1])
-		if err != nil {
-			return err
-		}
-		return c.print(accountView{ID: account.ID, Account: account}, func(w io.Writer) {
-			c.say(w, "Account %s is now on %s.\n", account.Key, planText(account.Plans))
-		})
+		return result{accountView{ID: account.ID, Account: account}, sentence("Account %s is now on %s.\n", account.Key, planText(account.Plans))}, err
 	}
 	cmd := c.onStore(app.OpenOperator, "plan ACCOUNT PLAN", "Put an account on another plan", `signalbox admin accounts plan acme jobs=pro,logging=free`, run)
 	cmd.Long = `Put an account on another plan: free, standard or pro for every product, or one per product, such as

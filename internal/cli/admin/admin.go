@@ -1,9 +1,7 @@
 package admin
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/app"
 	"github.com/signalbox/signalbox/internal/cli/terminal"
+	"github.com/signalbox/signalbox/internal/rawjson"
 	"github.com/signalbox/signalbox/internal/settings"
 	"github.com/signalbox/signalbox/internal/telemetry"
 )
@@ -36,11 +35,6 @@ the data folder, or the PostgreSQL database, may run them. All other commands sp
 	return completed(cmd)
 }
 
-// say prints and ignores errors of the terminal.
-func (c *commands) say(to io.Writer, format string, args ...any) {
-	terminal.Fprintf(to, format, args...)
-}
-
 // load reads the settings of a command from its flags, the environment and the settings file.
 func (c *commands) load(cmd *cobra.Command) (settings.Settings, *slog.Logger, error) {
 	loaded, warnings, err := settings.Load(c.Environ, cmd.Flags())
@@ -57,7 +51,18 @@ func (c *commands) load(cmd *cobra.Command) (settings.Settings, *slog.Logger, er
 type openStore func(context.Context, settings.Settings, *slog.Logger) (*app.Operator, error)
 
 // runOnStore runs a command with the opened store.
-type runOnStore func(ctx context.Context, store *app.Operator, args []string) error
+type runOnStore func(ctx context.Context, store *app.Operator, args []string) (result, error)
+
+// result is what a command prints: value with --json, else text.
+type result struct {
+	value any
+	text  func(io.Writer)
+}
+
+// sentence returns the text of a result.
+func sentence(format string, args ...any) func(io.Writer) {
+	return func(w io.Writer) { terminal.Fprintf(w, format, args...) }
+}
 
 // onStore returns a command with the flags of the store and --json that opens the store and calls run.
 func (c *commands) onStore(open openStore, use, short, example string, run runOnStore) *cobra.Command {
@@ -67,7 +72,11 @@ func (c *commands) onStore(open openStore, use, short, example string, run runOn
 			return err
 		}
 		defer func() { err = errors.Join(err, store.Close()) }()
-		return run(cmd.Context(), store, args)
+		printed, err := run(cmd.Context(), store, args)
+		if err != nil {
+			return err
+		}
+		return c.print(printed.value, printed.text)
 	})
 }
 
@@ -93,12 +102,10 @@ func (c *commands) print(value any, text func(io.Writer)) error {
 		text(writer)
 		return writer.Flush()
 	}
-	var document bytes.Buffer
-	encoder := json.NewEncoder(&document)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
+	document, err := rawjson.Encode(value)
+	if err != nil {
 		return err
 	}
-	_, err := c.Out.Write(terminal.EscapeJSON(document.Bytes()))
+	_, err = c.Out.Write(terminal.EscapeJSON(append(document, '\n')))
 	return err
 }

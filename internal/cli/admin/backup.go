@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox/signalbox/internal/app"
+	"github.com/signalbox/signalbox/internal/cli/terminal"
 	"github.com/signalbox/signalbox/internal/settings"
 )
 
@@ -18,9 +19,8 @@ func (c *commands) backup() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.print(map[string]any{"file": args[0], "schema": version}, func(w io.Writer) {
-				c.say(w, "The database is copied to %s and checked. Keep the key ring too, apart from it: without the ring, secrets are lost.\n", args[0])
-			})
+			return c.print(map[string]any{"file": args[0], "schema": version},
+				sentence("The database is copied to %s and checked. Keep the key ring too, apart from it: without the ring, secrets are lost.\n", args[0]))
 		})
 	cmd.Long = `Copy the SQLite database to a new file, beside a running server or without one. The copy is one consistent state, and is
 	checked before it gets its name. A database of an older version is copied without migrating it. For PostgreSQL use pg_dump.`
@@ -42,9 +42,9 @@ func (c *commands) restore() *cobra.Command {
 				return err
 			}
 			return c.print(map[string]any{"restored": args[0], "kept": kept}, func(w io.Writer) {
-				c.say(w, "The database is restored. The server needs the key ring that its secrets were encrypted with.\n")
+				terminal.Fprintf(w, "The database is restored. The server needs the key ring that its secrets were encrypted with.\n")
 				if kept != "" {
-					c.say(w, "The replaced database is kept as %s.\n", kept)
+					terminal.Fprintf(w, "The replaced database is kept as %s.\n", kept)
 				}
 			})
 		})

@@ -39,10 +39,10 @@ is changed. The exit code is 1 when there is a problem.`,
 
 // report prints findings and fails when one is a problem.
 func (c *commands) report(findings []app.Finding) error {
-	colours := map[app.Verdict]terminal.Colour{app.Healthy: terminal.Good, app.Doubtful: terminal.Warn, app.Broken: terminal.Bad}
+	colors := map[app.Verdict]terminal.Color{app.Healthy: terminal.Good, app.Doubtful: terminal.Warn, app.Broken: terminal.Bad}
 	err := c.print(findings, func(io.Writer) {
 		for _, finding := range findings {
-			c.Say("%s  %s: %s\n", c.Paint(colours[finding.Verdict], string(finding.Verdict)), finding.Name, finding.Detail)
+			c.Say("%s  %s: %s\n", c.Paint(colors[finding.Verdict], string(finding.Verdict)), finding.Name, finding.Detail)
 		}
 	})
 	if err == nil && slices.ContainsFunc(findings, func(f app.Finding) bool { return f.Verdict == app.Broken }) {

@@ -17,17 +17,14 @@ func (c *commands) keyring() *cobra.Command {
 
 func (c *commands) rotateKeyring() *cobra.Command {
 	const short = "Add a new key and encrypt everything again with it"
-	cmd := c.onStore(app.OpenOperator, "rotate", short, `signalbox admin keyring rotate`, func(ctx context.Context, store *app.Operator, _ []string) error {
+	cmd := c.onStore(app.OpenOperator, "rotate", short, `signalbox admin keyring rotate`, func(ctx context.Context, store *app.Operator, _ []string) (result, error) {
 		id, resealed, err := store.RotateKeyring(ctx)
-		if err != nil {
-			return err
-		}
-		return c.print(map[string]any{"key": id, "resealed": resealed.Values, "unopened": resealed.Unopened}, func(w io.Writer) {
-			c.say(w, "The primary key is now %s. Values encrypted again: %d.\n", id, resealed.Values)
+		return result{map[string]any{"key": id, "resealed": resealed.Values, "unopened": resealed.Unopened}, func(w io.Writer) {
+			terminal.Fprintf(w, "The primary key is now %s. Values encrypted again: %d.\n", id, resealed.Values)
 			if resealed.Unopened > 0 {
-				c.say(w, "Values that no key can decrypt were left as they are: %d; the first is %s.\n", resealed.Unopened, resealed.First)
+				terminal.Fprintf(w, "Values that no key can decrypt were left as they are: %d; the first is %s.\n", resealed.Unopened, resealed.First)
 			}
-		})
+		}}, err
 	})
 	cmd.Long = `Add a new primary key to the key ring and encrypt everything again with it. A running server notices the new key
 within seconds and does the same in the background. Old keys stay in the ring, so backups can still be read.`
@@ -50,31 +47,25 @@ restart every node, then move it to the end and restart every node again.`,
 
 func (c *commands) listKeyring() *cobra.Command {
 	return c.onStore(app.OpenOperator, "list", "List the keys of the ring, oldest first, and how many values each has encrypted", "signalbox admin keyring list",
-		func(ctx context.Context, store *app.Operator, _ []string) error {
+		func(ctx context.Context, store *app.Operator, _ []string) (result, error) {
 			keys, err := store.RingKeys(ctx)
-			if err != nil {
-				return err
-			}
-			return c.print(keys, func(w io.Writer) {
-				c.say(w, "ID\tPRIMARY\tVALUES\n")
+			return result{keys, func(w io.Writer) {
+				terminal.Fprintf(w, "ID\tPRIMARY\tVALUES\n")
 				for _, key := range keys {
-					c.say(w, "%s\t%s\t%d\n", key.ID, terminal.YesNo(key.Primary), key.Values)
+					terminal.Fprintf(w, "%s\t%s\t%d\n", key.ID, terminal.YesNo(key.Primary), key.Values)
 				}
-			})
+			}}, err
 		})
 }
 
 func (c *commands) retireKey() *cobra.Command {
 	var yes bool
-	run := func(ctx context.Context, store *app.Operator, args []string) error {
+	run := func(ctx context.Context, store *app.Operator, args []string) (result, error) {
 		said := "The key " + args[0] + " will be removed from the ring. Secrets in backups that it encrypted can then no longer be read."
 		if err := c.Confirm(yes, said); err != nil {
-			return err
+			return result{}, err
 		}
-		if err := store.RetireKey(ctx, args[0]); err != nil {
-			return err
-		}
-		return c.print(map[string]string{"retired": args[0]}, func(w io.Writer) { c.say(w, "The key %s is retired.\n", args[0]) })
+		return result{map[string]string{"retired": args[0]}, sentence("The key %s is retired.\n", args[0])}, store.RetireKey(ctx, args[0])
 	}
 	cmd := c.onStore(app.OpenOperator, "retire KEY", "Remove an old key that no stored value needs", "signalbox admin keyring retire $OLD_KEY --yes", run)
 	cmd.Long = `Remove an old key that no stored value needs from the ring. Wait ten seconds after signalbox admin keyring rotate, until

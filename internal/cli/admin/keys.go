@@ -33,18 +33,14 @@ type keyFlags struct {
 
 func (c *commands) createKey() *cobra.Command {
 	var flags keyFlags
-	run := func(ctx context.Context, store *app.Operator, args []string) error {
+	run := func(ctx context.Context, store *app.Operator, args []string) (result, error) {
 		name := "Made on the command line"
 		if len(args) == 1 {
 			name = args[0]
 		}
 		account, key, err := store.CreateKey(ctx, flags.account, flags.draft(name))
-		if err != nil {
-			return err
-		}
-		return c.print(createdView{Account: account.Key, Key: key.Plaintext, KeyID: key.ID}, func(w io.Writer) {
-			c.say(w, "The API key %q, with the role %s, is shown only now:\n\n    %s\n\n", key.Name, key.Role, key.Plaintext)
-		})
+		return result{createdView{Account: account.Key, Key: key.Plaintext, KeyID: key.ID},
+			sentence("The API key %q, with the role %s, is shown only now:\n\n    %s\n\n", key.Name, key.Role, key.Plaintext)}, err
 	}
 	cmd := c.onStore(app.OpenOperator, "create [NAME]", "Make an API key and print it", `signalbox admin keys create "Deploy bot" --role ADMIN --expires-in 720h`, run)
 	addAccountFlag(cmd, &flags.account)
@@ -73,35 +69,32 @@ func (f keyFlags) draft(name string) accounts.KeyDraft {
 
 func (c *commands) listKeys() *cobra.Command {
 	var account string
-	run := func(ctx context.Context, store *app.Operator, _ []string) error {
+	run := func(ctx context.Context, store *app.Operator, _ []string) (result, error) {
 		keys, err := store.Keys(ctx, account)
-		if err != nil {
-			return err
-		}
 		views := make([]keyView, len(keys))
 		for i, key := range keys {
 			views[i] = keyView{ID: key.ID, Key: key}
 		}
-		return c.print(views, func(w io.Writer) { c.keyTable(w, keys) })
+		return result{views, func(w io.Writer) { printKeys(w, keys) }}, err
 	}
 	cmd := c.onStore(app.OpenOperator, "list", "List the API keys of an account", `signalbox admin keys list --account acme`, run)
 	addAccountFlag(cmd, &account)
 	return cmd
 }
 
-func (c *commands) keyTable(w io.Writer, keys []accounts.Key) {
-	c.say(w, "ID\tNAME\tROLE\tSTATUS\tENVIRONMENTS\tEXPIRES\tLAST USED\n")
+func printKeys(w io.Writer, keys []accounts.Key) {
+	terminal.Fprintf(w, "ID\tNAME\tROLE\tSTATUS\tENVIRONMENTS\tEXPIRES\tLAST USED\n")
 	for _, key := range keys {
 		scope := "all"
 		if key.Scopes.Environments != nil {
 			scope = fmt.Sprint(key.Scopes.Environments)
 		}
-		c.say(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", key.ID, key.Name, key.Role, keyStatus(key), scope,
+		terminal.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", key.ID, key.Name, key.Role, keyStatus(key), scope,
 			moment(key.ExpiresAt), moment(key.LastUsedAt))
 	}
 }
 
-// keyStatus returns the state of a key; one that has expired goes on being stored as active.
+// keyStatus returns the state of a key. An expired key is still stored as active.
 func keyStatus(key accounts.Key) string {
 	if key.Status == accounts.Active && key.ExpiresAt != nil && key.ExpiresAt.Before(time.Now()) {
 		return "EXPIRED"
@@ -119,14 +112,9 @@ func moment(at *time.Time) string {
 
 func (c *commands) revokeKey() *cobra.Command {
 	var account string
-	run := func(ctx context.Context, store *app.Operator, args []string) error {
+	run := func(ctx context.Context, store *app.Operator, args []string) (result, error) {
 		key, err := store.RevokeKey(ctx, account, args[0])
-		if err != nil {
-			return err
-		}
-		return c.print(keyView{ID: key.ID, Key: key}, func(w io.Writer) {
-			c.say(w, "The API key %q is revoked; every server refuses it within a second.\n", key.Name)
-		})
+		return result{keyView{ID: key.ID, Key: key}, sentence("The API key %q is revoked; every server refuses it within a second.\n", key.Name)}, err
 	}
 	cmd := c.onStore(app.OpenOperator, "revoke ID", "Revoke an API key, which never works again", `signalbox admin keys revoke $KEY_ID`, run)
 	addAccountFlag(cmd, &account)

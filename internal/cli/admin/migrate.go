@@ -2,7 +2,6 @@ package admin
 
 import (
 	"context"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -10,8 +9,8 @@ import (
 )
 
 func (c *commands) migrate() *cobra.Command {
-	run := func(context.Context, *app.Operator, []string) error { // opening the store has migrated it
-		return c.print(map[string]bool{"migrated": true}, func(w io.Writer) { c.say(w, "The schema is up to date.\n") })
+	run := func(context.Context, *app.Operator, []string) (result, error) { // opening the store has migrated it
+		return result{map[string]bool{"migrated": true}, sentence("The schema is up to date.\n")}, nil
 	}
 	return c.onStore(app.MakeOperator, "migrate", "Bring the database schema up to date, and stop", `signalbox admin migrate`, run)
 }

@@ -9,9 +9,6 @@ import (
 	"github.com/signalbox/signalbox/internal/hosts"
 )
 
-// redacted replaces a possible credential, as the server does in runs.
-const redacted = "<redacted>"
-
 // listRuns is the input of the tool that lists runs.
 type listRuns struct {
 	Job    string `json:"job,omitempty" jsonschema:"only runs of the job with this id"`
@@ -54,9 +51,9 @@ func (t *tools) addJobs(server *mcp.Server) {
 func showJob(job signalbox.Job) (document, error) {
 	headers := make([]signalbox.JobHeader, len(job.Configuration.Headers))
 	for i, header := range job.Configuration.Headers {
-		headers[i] = signalbox.JobHeader{Name: header.Name, Value: redacted}
+		headers[i] = signalbox.JobHeader{Name: header.Name, Value: hosts.Redacted}
 	}
-	job.Configuration.Headers, job.Configuration.URL = headers, hosts.ReplaceUser(job.Configuration.URL, redacted)
+	job.Configuration.Headers, job.Configuration.URL = headers, hosts.RedactUser(job.Configuration.URL)
 	return documentOf(job.Resource, job)
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/naming"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // Template is text with expressions in it.
@@ -26,7 +27,7 @@ type part struct {
 	shown string // the expression as it was written
 }
 
-// step selects values of the values before it.
+// step selects parts of the values that the previous step selected.
 type step struct {
 	kind  stepKind
 	name  string // of a member
@@ -51,7 +52,7 @@ type filter struct {
 }
 
 // Execute writes the template with the parts of a decoded JSON value. Several values have a space between them. A path that
-// leads to nothing is an error, so that a misspelled one is not taken for an empty result.
+// selects nothing is an error, so that a misspelled path does not look like an empty result.
 func (t *Template) Execute(w io.Writer, value any) error {
 	for _, part := range t.parts {
 		text := part.text
@@ -73,7 +74,7 @@ func (t *Template) Execute(w io.Writer, value any) error {
 	return nil
 }
 
-// selected returns what steps lead to, and why something led to nothing.
+// selected returns the values that the steps select, and the first error of a step that found nothing.
 func selected(values []any, steps []step) (found []any, missing error) {
 	for _, each := range steps {
 		found = nil
@@ -89,7 +90,7 @@ func selected(values []any, steps []step) (found []any, missing error) {
 	return values, missing
 }
 
-// apply returns what one step selects of a value.
+// apply returns the parts of a value that the step selects.
 func (s step) apply(value any) ([]any, error) {
 	switch s.kind {
 	case member:
@@ -161,13 +162,11 @@ func textOf(value any) string {
 	if text, is := value.(string); is {
 		return text
 	}
-	var text strings.Builder
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if encoder.Encode(value) != nil {
+	text, err := rawjson.Encode(value)
+	if err != nil {
 		return fmt.Sprint(value)
 	}
-	return strings.TrimSuffix(text.String(), "\n")
+	return string(text)
 }
 
 // Parse reads a template. A text without braces is one expression.
@@ -198,7 +197,7 @@ func Parse(text string) (*Template, error) {
 	return t, nil
 }
 
-// cutBrace returns what is before the } that ends an expression; one between quotes does not.
+// cutBrace splits text at the } that ends an expression. A } between quotes does not end it.
 func cutBrace(text string) (before, after string, found bool) {
 	quote := byte(0)
 	for i := range len(text) {
@@ -229,7 +228,7 @@ func parseExpression(text string) (part, error) {
 	return part{steps: steps, shown: text}, err
 }
 
-// parseSteps reads steps until something else comes, which it returns.
+// parseSteps reads steps, and returns the text after the last one.
 func parseSteps(text string) (steps []step, rest string, err error) {
 	steps = []step{}
 	for text != "" && text != "." {
@@ -293,7 +292,7 @@ func parseBracket(text string) (step, string, error) {
 	return step{}, "", fmt.Errorf("[%s] is not [0], [*], ['name'] or [?(@.name==\"value\")]", inside)
 }
 
-// closing returns where the ] is that ends a text that begins with [, or -1. Those between quotes do not.
+// closing returns the index of the ] that matches the [ at the start of text, or -1. Brackets between quotes do not count.
 func closing(text string) int {
 	quote, depth := byte(0), 0
 	for i := range len(text) {
@@ -339,10 +338,8 @@ func literal(text string) any {
 	if len(text) > 1 && text[0] == '\'' && text[len(text)-1] == '\'' {
 		return text[1 : len(text)-1]
 	}
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber()
-	var value any
-	if !json.Valid([]byte(text)) || decoder.Decode(&value) != nil {
+	value, err := rawjson.Decode[any]([]byte(text))
+	if err != nil || !json.Valid([]byte(text)) { // a decoder stops after the first value
 		return text
 	}
 	return value

@@ -90,8 +90,8 @@ func (p *Plan) applyStep(ctx context.Context, step *Step) error {
 	return nil
 }
 
-// writeStep writes a step. What people may change at any time, and what a saved plan was not made against, is not overwritten
-// unseen: the write says which version it is about.
+// writeStep writes a step. For a saved plan, or a resource with runtime members, the write names the version that it replaces,
+// so that it never overwrites a change that it has not read.
 func (p *Plan) writeStep(ctx context.Context, step *Step) error {
 	if step.version == "" || !p.exact && (len(step.Runtime) == 0 || step.Action == Delete) {
 		_, err := p.write(ctx, step)
@@ -135,7 +135,7 @@ func (p *Plan) write(ctx context.Context, step *Step, options ...signalbox.Write
 		return signalbox.Document{}, err
 	case step.Action == Create && step.Kind != "logger":
 		made, err := documents.Create(ctx, step.Kind, step.ID, step.sent, options...)
-		if signalbox.IsAlreadyExists(err) && !p.exact { // somebody else made it meanwhile, or an apply that was interrupted
+		if signalbox.IsAlreadyExists(err) && !p.exact { // somebody else, or an interrupted apply, has created it
 			return documents.Replace(ctx, step.Kind, step.ID, step.sent, options...)
 		}
 		return made, err

@@ -97,7 +97,7 @@ func TestApply_ConfigsUntilNoneSucceeds(t *testing.T) {
 		if late := []bool{plan.Steps[0].Late, plan.Steps[1].Late, plan.Steps[2].Late}; !slices.Equal(late, []bool{true, true, false}) {
 			t.Errorf("late are %v", late)
 		}
-		if shown := printed(plan); !strings.Contains(shown, "+ config c  (checked when what it refers to is written)\n    + parent: \"common\"\n") {
+		if shown := printed(plan); !strings.Contains(shown, "+ config c  (checked after the resources that it refers to are written)\n    + parent: \"common\"\n") {
 			t.Errorf("it shows %s", shown)
 		}
 		if written, err := plan.Apply(t.Context()); err != nil || written != 4 {

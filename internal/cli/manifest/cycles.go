@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// refuseCycles refuses configs that would inherit from themselves. The server cannot see that before they are written: a
-// dry run of each is refused for a parent that is not there yet.
+// refuseCycles refuses configs that would inherit from themselves. The dry runs of new configs
+// cannot find a cycle: each is refused because its parent does not exist yet.
 func (p *Plan) refuseCycles() {
 	parents := map[string]string{}
 	for name, stored := range p.stored {
@@ -18,7 +18,7 @@ func (p *Plan) refuseCycles() {
 	}
 	for _, step := range p.Steps {
 		if step.Kind == "config" {
-			parents[step.ID] = step.sent.text("parent") // "" for one that is deleted
+			parents[step.ID] = step.sent.text("parent") // "" if the config is deleted
 		}
 	}
 	cycles := cyclesOf(parents)

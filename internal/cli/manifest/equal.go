@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,15 +11,7 @@ import (
 
 // decode reads JSON and keeps the spelling of numbers. An absent member is nil.
 func decode(text json.RawMessage) any {
-	if len(text) == 0 {
-		return nil
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var value any
-	if decoder.Decode(&value) != nil {
-		return nil
-	}
+	value, _ := rawjson.Decode[any](text)
 	return value
 }
 
@@ -34,7 +25,7 @@ func same(kind string, a, b attributes) bool {
 	return true
 }
 
-// Difference is one value that a plan changes. Nil is none.
+// Difference is one value that a plan changes; nil means that there is no value.
 type Difference struct {
 	Path          string
 	Before, After any
@@ -63,8 +54,8 @@ func differences(path string, before, after any) (found []Difference) {
 	return []Difference{{path, before, after}}
 }
 
-// listDifferences compares the items of lists of the same length one by one. Otherwise it returns all items between those that
-// both begin with and those that both end with.
+// listDifferences compares lists of the same length item by item. Otherwise it
+// leaves out the items that both lists begin with or end with, and returns all others.
 func listDifferences(path string, left, right []any) (found []Difference) {
 	item := func(i int) string { return fmt.Sprintf("%s[%d]", path, i) }
 	if len(left) == len(right) {

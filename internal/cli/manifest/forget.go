@@ -25,7 +25,7 @@ func Owned(ctx context.Context, client *signalbox.Client) (map[string]string, er
 	return owned, err
 }
 
-// Forget makes resources nobody's. They stay on the server.
+// Forget removes the owner of resources. The resources stay on the server.
 func Forget(ctx context.Context, client *signalbox.Client, names []string, options ...signalbox.WriteOption) error {
 	err := changeOwners(ctx, client, func(all owners) {
 		for owner := range maps.Clone(all) {

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// A key that may only read cannot try a write. What follows says what the server would make of one, as far as a comparison
-// needs it: the defaults, the spelling and what a write leaves as it is. The tests hold it to the server.
+// A key that may only read cannot send a dry run. So this file imitates the parts of a write that a comparison needs: the
+// defaults, the spelling and the members that a write keeps. The tests compare it with the server.
 
-// compareHere works out what a step comes to without the server.
+// compareHere computes the result of a step without the server.
 func (p *Plan) compareHere(step *Step) {
 	step.Untried = true
 	if step.Action == Delete {
@@ -47,7 +47,7 @@ func (a attributes) fill(name, text string) {
 	}
 }
 
-// stay takes members that are absent from what is stored.
+// stay sets absent members to their stored values.
 func (a attributes) stay(stored attributes, names ...string) {
 	for _, name := range names {
 		if empty(a[name]) && stored != nil {
@@ -56,7 +56,7 @@ func (a attributes) stay(stored attributes, names ...string) {
 	}
 }
 
-// each changes every object of a member, and sets an empty one if there is none.
+// each changes every object in a member. A missing member becomes an empty object.
 func (a attributes) each(member string, change func(name string, object attributes)) {
 	a.fill(member, "{}")
 	objects := a.objects(member)
@@ -101,7 +101,7 @@ func settleConfig(after attributes) {
 	after["environments"] = raw(environments)
 }
 
-// typeOf returns the type that an item has by its value.
+// typeOf returns the type of an item with this value.
 func typeOf(value json.RawMessage) string {
 	switch decode(value).(type) {
 	case string:
@@ -140,14 +140,14 @@ func settleFlag(after, before attributes) {
 	})
 }
 
-// labelled returns a value that a flag may serve with its name, which is the value's text unless the file has one.
+// labelled returns a choice of a flag with its name. Without a name in the file, the name is the value's text.
 func labelled(value json.RawMessage) json.RawMessage {
 	var label attributes
 	if json.Unmarshal(value, &label) == nil && len(label) == 2 && label["name"] != nil && label["value"] != nil {
 		return value
 	}
 	name := string(value)
-	_ = json.Unmarshal(value, &name) // of a text, the text
+	_ = json.Unmarshal(value, &name) // a string is named by its text
 	return raw(attributes{"name": raw(name), "value": value})
 }
 
@@ -173,7 +173,7 @@ func settleJob(after, before attributes) {
 	for i, header := range headers {
 		name := header.text("name")
 		candidates, at := named(stored, name), len(named(headers[:i], name))
-		if at < len(candidates) && candidates[at].text("value") == redacted { // which cannot be compared
+		if at < len(candidates) && candidates[at].text("value") == redacted { // a redacted value cannot be compared
 			header["value"] = candidates[at]["value"]
 		}
 	}
@@ -198,7 +198,7 @@ func listedHeaders(headers json.RawMessage) json.RawMessage {
 	return raw(list)
 }
 
-// keepFrozen keeps what is stored for frozen environments that the file leaves out.
+// keepFrozen keeps the stored values of frozen environments that the file leaves out.
 func (p *Plan) keepFrozen(after, before attributes) {
 	values, stored := after.objects("environments"), before.objects("environments")
 	for environment, value := range stored {
@@ -209,8 +209,8 @@ func (p *Plan) keepFrozen(after, before attributes) {
 	}
 }
 
-// aligned returns the members of a resource with what is spelled otherwise than stored and means the same: null and absent,
-// words in any case, and instants.
+// aligned returns after, with the stored spelling for values that mean the same: null and absent members, words in any case,
+// and instants.
 func aligned(after, before attributes) attributes {
 	if before == nil {
 		return after

@@ -20,7 +20,7 @@ func (r *Resource) readMoved() error {
 	if json.Unmarshal(text, &moved) != nil || len(moved) != 1 || moved["from"] == "" {
 		return fmt.Errorf("the %s: moved must be the former id such as {from: checkout-v1}", r.label())
 	}
-	if r.Kind == "environment" { // its values are part of other resources, and of services
+	if r.Kind == "environment" { // other resources and services have values for it
 		return fmt.Errorf("the %s: an environment cannot be moved, because everything that has values for it would lose them", r.label())
 	}
 	r.MovedFrom = moved["from"]
@@ -30,8 +30,7 @@ func (r *Resource) readMoved() error {
 // former returns a resource under its former id.
 func (r Resource) former() Resource { return Resource{Kind: r.Kind, ID: r.MovedFrom, Source: r.Source} }
 
-// moved returns the resources that get another id, as they are on the server: under the former one. What was moved already
-// is none of them.
+// moved returns the resources that get another id, under their former ids. It leaves out resources that were moved before.
 func (p *Plan) moved(resources []Resource) (former []Resource, err error) {
 	var problems []error
 	for _, resource := range resources {
@@ -57,7 +56,7 @@ func (p *Plan) checkMove(resource, old Resource, all []Resource) error {
 		return errors.New("say whose it is with --owner, because its former id is deleted")
 	case !owned(old.name()):
 		return terminal.Conflictf("it does not belong to the owner %q", p.options.Owner)
-	case exists && !owned(resource.name()): // else an apply was interrupted
+	case exists && !owned(resource.name()): // if it is owned, an earlier apply was interrupted
 		return terminal.Conflictf("the server has both, and the new one does not belong to the owner %q", p.options.Owner)
 	default:
 		return nil

@@ -53,7 +53,8 @@ func (p *Plan) readOwners(ctx context.Context, resources []Resource) error {
 	return nil
 }
 
-// unlisted returns what the owner has and the files do not, if that is to be pruned. What is moved is deleted anyway.
+// unlisted returns the resources to prune: those of the owner that are not in the files. It leaves out moved resources, which
+// are deleted anyway.
 func (p *Plan) unlisted(resources, moved []Resource) (unlisted []Resource) {
 	if !p.options.Prune {
 		return nil
@@ -69,7 +70,7 @@ func (p *Plan) unlisted(resources, moved []Resource) (unlisted []Resource) {
 	return unlisted
 }
 
-// names returns the resources that the files have.
+// names returns the names of the resources in the files.
 func (p *Plan) names() (names []string) {
 	for _, step := range p.Steps {
 		if step.Action != Delete {
@@ -79,7 +80,7 @@ func (p *Plan) names() (names []string) {
 	return names
 }
 
-// Claims returns how many resources an owner gets that are on the server already, and were not its own.
+// Claims returns how many resources on the server the owner newly gets.
 func (p *Plan) Claims() (count int) {
 	if p.options.Owner == "" {
 		return 0
@@ -106,7 +107,7 @@ func (p *Plan) claim(ctx context.Context) error {
 	})
 }
 
-// disclaim forgets what was deleted, after it was.
+// disclaim removes deleted resources from the owner's list, after they were deleted.
 func (p *Plan) disclaim(ctx context.Context) error {
 	if !p.options.Prune && p.Count(Delete) == 0 {
 		return nil
@@ -132,7 +133,7 @@ func (p *Plan) changeOwners(ctx context.Context, change func(owners)) error {
 	return nil
 }
 
-// changeOwners changes the account's settings. When somebody else does so too it begins again.
+// changeOwners changes the owners in the account's settings. It starts again if somebody else changed the settings meanwhile.
 func changeOwners(ctx context.Context, client *signalbox.Client, change func(owners), options ...signalbox.WriteOption) error {
 	const attempts = 5
 	for attempt := 1; ; attempt++ {

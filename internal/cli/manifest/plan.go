@@ -31,15 +31,15 @@ type Step struct {
 	sent attributes
 	// before and after are the definitions of the resource; nil is none.
 	before, after attributes
-	// version is that of the resource on the server; "" for none.
+	// version is the version of the stored resource; "" if there is none.
 	version string
-	// Kept are the runtime members that the server has otherwise than the file: what is kept, and what the file says.
+	// Kept has the runtime members that differ from the file: the kept value, and the file's value.
 	Kept []Difference
-	// Warnings are what the server found odd about it.
+	// Warnings are the server's warnings about the resource.
 	Warnings []signalbox.Warning
-	// Late reports whether the server can only check the resource when the resources that it refers to are written.
+	// Late reports whether the server can check the resource only after others are written.
 	Late bool
-	// Untried reports that the key may not try it: it was compared here.
+	// Untried reports whether there was no dry run, because the key may not write; see compareHere.
 	Untried bool
 	// refused is why the step cannot be done.
 	refused error
@@ -53,7 +53,7 @@ type Options struct {
 	Prune bool
 	// TakeOver takes resources from other owners.
 	TakeOver bool
-	// ReadOnly makes a plan that is not applied: what the key may not try is compared here.
+	// ReadOnly makes a plan that is not applied. Without the right to write, compareHere replaces the dry run.
 	ReadOnly bool
 	// Variable returns a variable of the environment, for secrets; "" is none.
 	Variable func(string) string
@@ -65,15 +65,15 @@ type Plan struct {
 	client  *signalbox.Client
 	options Options
 	owners  owners
-	stored  map[string]attributes // what the server has, by name
-	exact   bool                  // refuse to write what others changed after the plan was made
+	stored  map[string]attributes // the resources on the server, by name
+	exact   bool                  // refuse to overwrite changes that were made after the plan
 }
 
 // workers is how many requests are made at once: just enough to keep a server busy.
 const workers = 8
 
-// New compares resources with what a server has. Nothing is changed. When resources are refused there is a plan beside the
-// error, which shows them.
+// New compares resources with the resources on a server. It changes nothing. If resources are refused, it returns both an
+// error and a plan that shows the refusals.
 func New(ctx context.Context, client *signalbox.Client, resources []Resource, options Options) (*Plan, error) {
 	plan := &Plan{client: client, options: options, stored: map[string]attributes{}}
 	if err := plan.readOwners(ctx, resources); err != nil {
@@ -113,7 +113,7 @@ func (p *Plan) problems() error {
 
 func (s *Step) refuse(err error) { s.Action, s.refused = Refuse, err }
 
-// readStored reads all resources of the kinds in question, and the environments, which values refer to.
+// readStored reads all resources of the kinds that the plan has, and all environments.
 func (p *Plan) readStored(ctx context.Context, resources []Resource) error {
 	for _, kind := range signalbox.DocumentKinds() {
 		if kind != "environment" && !slices.ContainsFunc(resources, func(r Resource) bool { return r.Kind == kind }) {
@@ -139,7 +139,7 @@ func membersOf(document signalbox.Document) (members attributes, err error) {
 	return members, err
 }
 
-// prepare works out what to send for every step.
+// prepare sets the action and the attributes to send of every step.
 func (p *Plan) prepare() {
 	for _, step := range p.Steps {
 		if step.Action == Delete {
@@ -149,7 +149,7 @@ func (p *Plan) prepare() {
 		step.Action = Create
 		if current != nil {
 			step.Action, step.before, step.version = Update, pick(step.Kind, current), version(step.Kind, current)
-		} else if current = p.stored[step.former().name()]; current != nil { // it is shown as a change
+		} else if current = p.stored[step.former().name()]; current != nil { // a moved resource is shown as a change
 			step.before = pick(step.Kind, current)
 		}
 		step.sent, step.Kept, step.refused = p.send(step.Resource, current)
@@ -159,16 +159,16 @@ func (p *Plan) prepare() {
 	}
 }
 
-// send returns the attributes to write for a resource, and the runtime members that it keeps. current is what the server has;
-// nil for nothing. An error about secrets comes with attributes that have none.
+// send returns the attributes to write for a resource, and the runtime members that it keeps. current is the stored
+// resource, or nil. If secrets cannot be read, it returns an error and attributes without them.
 func (p *Plan) send(resource Resource, current attributes) (sent attributes, kept []Difference, err error) {
 	declared, err := p.withSecrets(resource, current)
 	sent, kept = p.keepRuntime(resource, complete(resource.Kind, resource.ID, declared, current), current)
 	return sent, kept, err
 }
 
-// try sends every step as a dry run. It separates refusals that stop the plan from those that an earlier write of the plan
-// will settle.
+// try sends every step as a dry run. It separates errors that stop the plan from errors that an earlier write of the plan
+// will fix.
 func (p *Plan) try(ctx context.Context) {
 	several(p.Steps, func(step *Step) {
 		if step.Action != Refuse {
@@ -201,7 +201,8 @@ func several(steps []*Step, do func(*Step)) {
 	group.Wait()
 }
 
-// tryStep lets the server say what a step would come to. A key that may try nothing needs no secrets for it either.
+// tryStep gets the result of a step from a dry run. Missing secrets are no error if the key
+// may not write and the plan is read-only.
 func (p *Plan) tryStep(ctx context.Context, step *Step) error {
 	document, err := p.write(ctx, step, signalbox.DryRun())
 	switch {
@@ -220,7 +221,7 @@ func (p *Plan) tryStep(ctx context.Context, step *Step) error {
 		}
 		step.after = pick(step.Kind, members)
 	}
-	if step.Kind == "environment" && step.Action == Create { // which the server makes managed at first
+	if step.Kind == "environment" && step.Action == Create { // the server creates it as managed
 		for _, name := range []string{"managed", "classification"} {
 			if declared, exists := step.sent[name]; exists {
 				step.after[name] = declared
@@ -236,7 +237,7 @@ func (p *Plan) tryStep(ctx context.Context, step *Step) error {
 	return nil
 }
 
-// Owner returns whose resources these are; "" for nobody's.
+// Owner returns the owner of the resources; "" if there is none.
 func (p *Plan) Owner() string { return p.options.Owner }
 
 // Different reports whether the plan changes anything.

@@ -1,14 +1,13 @@
 package manifest
 
 import (
-	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/signalbox/signalbox/internal/cli/terminal"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// Print prints what a plan changes, what it keeps and what is refused, and a line that counts.
+// Print prints the changed, kept and refused resources of a plan, and a line with their numbers.
 func (p *Plan) Print(t *terminal.Terminal) {
 	for _, step := range p.Steps {
 		step.print(t)
@@ -28,7 +27,7 @@ func (p *Plan) Print(t *terminal.Terminal) {
 	}
 }
 
-// more returns the counts that most plans do not have.
+// more returns the counts that are zero in most plans.
 func (p *Plan) more() (text string) {
 	if count := p.Count(Refuse); count > 0 {
 		text += fmt.Sprintf(", %d refused", count)
@@ -40,21 +39,21 @@ func (p *Plan) more() (text string) {
 }
 
 func (s *Step) print(t *terminal.Terminal) {
-	mark, colour := "~", terminal.Warn
+	mark, color := "~", terminal.Warn
 	switch s.Action {
 	case Keep:
-		if mark, colour = "=", terminal.Faint; len(s.Kept) == 0 {
+		if mark, color = "=", terminal.Faint; len(s.Kept) == 0 {
 			return
 		}
 	case Create:
-		mark, colour = "+", terminal.Good
+		mark, color = "+", terminal.Good
 	case Delete:
-		mark, colour = "-", terminal.Bad
+		mark, color = "-", terminal.Bad
 	case Refuse:
 		s.printRefusal(t)
 		return
 	}
-	t.Say("%s\n", t.Paint(colour, mark+" "+s.title()))
+	t.Say("%s\n", t.Paint(color, mark+" "+s.title()))
 	if s.Action == Delete {
 		return
 	}
@@ -81,12 +80,12 @@ func (s *Step) title() string {
 		title += "  (was " + s.MovedFrom + ")"
 	}
 	if s.Late {
-		title += "  (checked when what it refers to is written)"
+		title += "  (checked after the resources that it refers to are written)"
 	}
 	return title
 }
 
-// says returns what the file says about a member that is kept.
+// says returns the end of a sentence about a kept member: the value in the file.
 func says(t *terminal.Terminal, declared any) string {
 	if declared == nil {
 		return ""
@@ -113,18 +112,15 @@ func (s *Step) Differences() (found []Difference) {
 	return found
 }
 
-// text returns a value as JSON. Only what a person sees on a screen is cut.
+// text returns a value as JSON. Long values are cut on a terminal only.
 func text(t *terminal.Terminal, value any) string {
 	const limit = 200
-	var encoded strings.Builder
-	encoder := json.NewEncoder(&encoded)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
+	line, err := rawjson.Encode(value)
+	if err != nil {
 		return fmt.Sprint(value)
 	}
-	line := strings.TrimSpace(encoded.String())
-	if runes := []rune(line); t.Cuts() && len(runes) > limit {
+	if runes := []rune(string(line)); t.Cuts() && len(runes) > limit {
 		return string(runes[:limit]) + "…"
 	}
-	return line
+	return string(line)
 }

@@ -22,9 +22,9 @@ import (
 // Resource is a resource as a file has it.
 type Resource struct {
 	Kind, ID string
-	// Attributes are all other members, but runtime and moved.
+	// Attributes are all other members except runtime and moved.
 	Attributes attributes
-	// Runtime has the paths of the members that people decide while the system runs. What the server has of them stays.
+	// Runtime has the paths of the members that people set at runtime. Apply keeps their stored values.
 	Runtime []string
 	// MovedFrom is the id that the resource had before; "" if it had none.
 	MovedFrom string
@@ -130,7 +130,7 @@ func parseJSON(text []byte) (documents []yamljson.Document, err error) {
 	}
 }
 
-// itemLines returns where the items of a list begin whose first line is known; nil for anything else.
+// itemLines returns the lines of the items of a list that begins at a known line; nil if it is not a list.
 func itemLines(document json.RawMessage, first int) (lines []int) {
 	decoder := json.NewDecoder(bytes.NewReader(document))
 	if start, err := decoder.Token(); err != nil || start != json.Delim('[') {

@@ -9,11 +9,11 @@ import (
 	"github.com/signalbox/signalbox/internal/naming"
 )
 
-// everyEnvironment is what the paths of members of all environments begin with.
+// everyEnvironment begins the path of a member of all environments.
 const everyEnvironment = "environments.*."
 
-// ofEnvironments returns the members that each environment of a kind has; nil for a kind that has values of any name there,
-// or no environments.
+// ofEnvironments returns the members of an environment in a resource; nil if the kind has no environments, or values of any
+// name in them.
 func ofEnvironments(kind string) []string {
 	return map[string][]string{
 		"flag": {"enabled", "default", "rules"}, "logger": {"level", "expires_at"}, "log_group": {"level", "expires_at"},
@@ -37,7 +37,7 @@ func (r *Resource) readRuntime() error {
 			return fmt.Errorf("the %s: runtime: %w", r.label(), err)
 		}
 		r.Runtime = append(r.Runtime, path)
-		if above, is := strings.CutSuffix(path, ".level"); is { // a level and its end are one decision
+		if above, is := strings.CutSuffix(path, ".level"); is { // a level and its expiry belong together
 			r.Runtime = append(r.Runtime, above+".expires_at")
 		} else if path == "level" {
 			r.Runtime = append(r.Runtime, "level_expires_at")
@@ -46,7 +46,7 @@ func (r *Resource) readRuntime() error {
 	return nil
 }
 
-// runtimePath returns the path that a name stands for: a member, one below it, or one that every environment has.
+// runtimePath returns the path for a name: of a member, of a member below it, or of a member of every environment.
 func runtimePath(kind, name string) (string, error) {
 	member, below, _ := strings.Cut(name, ".")
 	perEnvironment := ofEnvironments(kind)
@@ -68,7 +68,7 @@ func runtimePath(kind, name string) (string, error) {
 	return "", fmt.Errorf("%s must name an environment, or end in one of %s after it", name, strings.Join(perEnvironment, ", "))
 }
 
-// keepRuntime returns what to send of a resource with the runtime members that are stored, and how the file would differ.
+// keepRuntime returns the attributes to send, with the stored values of runtime members, and how the file differs from them.
 func (p *Plan) keepRuntime(resource Resource, sent, current attributes) (kept attributes, overruled []Difference) {
 	if len(resource.Runtime) == 0 || current == nil {
 		return sent, nil
@@ -88,8 +88,8 @@ func (p *Plan) keepRuntime(resource Resource, sent, current attributes) (kept at
 	return kept, differences("", decode(raw(shown)), decode(raw(declared)))
 }
 
-// withoutFrozen returns what is stored without the frozen environments that a file leaves out: they stay by themselves, and
-// cannot be written in part.
+// withoutFrozen returns the stored members without the frozen environments that a file leaves out: the server keeps these,
+// and refuses to write a part of them.
 func (p *Plan) withoutFrozen(sent, stored attributes) attributes {
 	declared, values := sent.objects("environments"), stored.objects("environments")
 	for environment := range values {
@@ -106,8 +106,8 @@ func (p *Plan) isFrozen(environment string) bool {
 	return string(p.stored["environment:"+environment]["managed"]) == "false"
 }
 
-// overlay returns a declared value with what is stored at a path below it. A value that is declared where nothing is stored
-// above it, such as one of a new environment, is where people begin.
+// overlay replaces the value at a path below a declared value with the stored one. If nothing is stored above the path, such
+// as for a new environment, the declared value stays as a first value.
 func overlay(path string, declared, stored json.RawMessage) json.RawMessage {
 	if path == "" {
 		return stored
@@ -124,7 +124,7 @@ func overlay(path string, declared, stored json.RawMessage) json.RawMessage {
 			want[name] = overlay(rest, want[name], have[name])
 		}
 	}
-	for name := range want { // what people removed stays away
+	for name := range want { // a member that people removed is not added again
 		if rest, is := below(path, name); is && rest == "" && have[name] == nil {
 			delete(want, name)
 		}
@@ -132,7 +132,7 @@ func overlay(path string, declared, stored json.RawMessage) json.RawMessage {
 	return raw(want)
 }
 
-// below returns the rest of a path below a member, and whether it leads there. A star leads everywhere.
+// below returns the rest of a path after a member, and whether the path leads through it. A star matches every member.
 func below(path, name string) (rest string, leads bool) {
 	for _, first := range []string{name, "*"} {
 		if path == first {

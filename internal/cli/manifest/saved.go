@@ -16,8 +16,8 @@ import (
 // format is the version of plan files.
 const format = 1
 
-// Saved is a plan in a file: what to write, for which account, and what it was made against. Secrets are references, as in the
-// files of resources.
+// Saved is a plan in a file: the account, the attributes to write, and the version of each resource when the plan was made.
+// Secrets are references, as in files of resources.
 type Saved struct {
 	Format   int         `json:"signalbox_plan"`
 	Account  string      `json:"account"`
@@ -33,11 +33,11 @@ type SavedStep struct {
 	Kind   string `json:"kind"`
 	ID     string `json:"id"`
 	Source string `json:"source"`
-	// Version identifies what the server had; "" is nothing.
+	// Version is the resource's version when the plan was made; "" if it did not exist.
 	Version   string   `json:"version,omitempty"`
 	Runtime   []string `json:"runtime,omitempty"`
 	MovedFrom string   `json:"moved_from,omitempty"`
-	// Attributes are what the file says; nil for what is deleted.
+	// Attributes are the file's attributes; nil to delete the resource.
 	Attributes attributes `json:"attributes"`
 }
 
@@ -69,8 +69,8 @@ func ReadSaved(text []byte) (saved Saved, err error) {
 	return saved, nil
 }
 
-// Renew makes the plan again, to be applied. It is a conflict when the server is no longer what the plan was made against.
-// Options only needs Variable.
+// Renew makes the plan again, to be applied. It returns a conflict if a resource was changed since the plan was made.
+// Of options, only Variable is used.
 func (s Saved) Renew(ctx context.Context, client *signalbox.Client, options Options) (*Plan, error) {
 	account, err := client.Account.Get(ctx)
 	if err != nil {
@@ -97,7 +97,7 @@ func (s Saved) Renew(ctx context.Context, client *signalbox.Client, options Opti
 	return plan, err
 }
 
-// compare returns what others changed after the plan was made.
+// compare returns an error for each resource that was changed after the plan was made.
 func (s Saved) compare(now *Plan) error {
 	var moved []error
 	for _, before := range s.Steps {
@@ -118,7 +118,7 @@ func (s Saved) compare(now *Plan) error {
 	return errors.Join(moved...)
 }
 
-// changed returns an error about a resource that is not what a plan was made against.
+// changed returns an error about a resource that was changed after the plan was made.
 func changed(label, before, now string) error {
 	what := "was changed"
 	switch {
@@ -130,8 +130,8 @@ func changed(label, before, now string) error {
 	return terminal.Conflictf("%s %s since the plan was made", label, what)
 }
 
-// version identifies what is stored of a resource, without what comes by itself. Not every key may read secrets, so they are
-// left out; a job has a number that changes with them.
+// version identifies the stored definition of a resource, without state that changes by itself. Not every key may read
+// secrets, so they are left out; a job has a number that changes with its secrets.
 func version(kind string, stored attributes) string {
 	decided := pick(kind, stored)
 	switch kind {

@@ -15,7 +15,7 @@ import (
 // node is a JSON object such as a schema.
 type node = map[string]any
 
-// Schema returns a JSON Schema of files, for editors. It is made of the description of the interface.
+// Schema returns a JSON Schema of files, for editors. It is built from the OpenAPI description.
 func Schema() (json.RawMessage, error) {
 	kinds, err := kindSchemas()
 	if err != nil {
@@ -62,7 +62,7 @@ func kindSchemas() (map[string]node, error) {
 	return kinds, nil
 }
 
-// at returns what is below some names of a description, with references followed; nil for nothing.
+// at returns the node at a path of names in a description, and follows references; nil if there is none.
 func at(description node, names ...string) node {
 	value := description
 	for _, name := range names {
@@ -74,12 +74,12 @@ func at(description node, names ...string) node {
 	return value
 }
 
-// segments returns the names that a reference leads through.
+// segments returns the path of names in a reference.
 func segments(reference string) []string {
 	return strings.Split(strings.TrimPrefix(reference, "#/"), "/")
 }
 
-// closed returns a schema that stands alone: with what it refers to, and without members that it does not name.
+// closed returns a schema with its references replaced by their targets, which allows no unknown members.
 func closed(description node, schema any) any {
 	switch schema := schema.(type) {
 	case []any:
@@ -118,7 +118,7 @@ func withWords(schema node) node {
 	return schema
 }
 
-// ofFile returns the schema of a resource in a file: its kind and id, what apply alone knows, and what a file need not say.
+// ofFile returns the schema of a resource in a file: it adds kind, id, moved and runtime, and makes some members optional.
 func ofFile(kind string, schema node) node {
 	members := schema["properties"].(node)
 	members["kind"] = node{"const": kind}
@@ -144,7 +144,7 @@ func ofFile(kind string, schema node) node {
 	return schema
 }
 
-// flagDefaults returns what the default of a flag must be by its type.
+// flagDefaults returns schemas that require the default of a flag to have the flag's type.
 func flagDefaults() (rules []node) {
 	types := map[string]string{"BOOLEAN": "boolean", "STRING": "string", "NUMERIC": "number"}
 	for _, name := range slices.Sorted(maps.Keys(types)) {

@@ -48,8 +48,8 @@ func withHeaders(job, configuration attributes, headers []attributes) attributes
 	return job
 }
 
-// withSecrets returns the attributes of a resource with the values that its headers refer to. A value that cannot be had is
-// redacted.
+// withSecrets returns the attributes of a resource with the values that its headers refer to. A value that cannot be read
+// is redacted.
 func (p *Plan) withSecrets(resource Resource, current attributes) (attributes, error) {
 	configuration, headers, is := jobHeaders(resource.Attributes)
 	if resource.Kind != "job" || !is {
@@ -104,7 +104,7 @@ func storedValue(stored, earlier []attributes, name string) json.RawMessage {
 	return candidates[at]["value"]
 }
 
-// hide replaces the values of headers, so that a plan can be shown. A changed value gets another text.
+// hide replaces the values of headers, so that a plan can be shown. A changed value gets a different replacement.
 func hide(before, after attributes) (attributes, attributes) {
 	_, old, _ := jobHeaders(before)
 	return hidden(before, nil), hidden(after, old)

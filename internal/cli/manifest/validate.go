@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/internal/naming"
 )
 
-// Validate checks resources without a server: all that can be said of files alone. Its error has all problems.
+// Validate checks everything about resources that does not need the server. Its error has all problems.
 func Validate(resources []Resource) error {
 	schemas, err := kindSchemas()
 	if err != nil {
@@ -59,7 +59,7 @@ func Validate(resources []Resource) error {
 	return errors.Join(problems...)
 }
 
-// violations returns what a schema does not allow about a resource.
+// violations returns a sentence for each part of a resource that violates the schema.
 func violations(schema *jsonschema.Schema, resource Resource) (found []string) {
 	all := maps.Clone(resource.Attributes)
 	all["kind"], all["id"] = raw(resource.Kind), raw(resource.ID)
@@ -74,7 +74,7 @@ func violations(schema *jsonschema.Schema, resource Resource) (found []string) {
 	return slices.Compact(found)
 }
 
-// leaves returns the errors that say what is wrong. Of alternatives it is those of the one that was meant: its type is right.
+// leaves returns the innermost errors. Of several alternatives, it returns the errors of those that have the right type.
 func leaves(broken *jsonschema.ValidationError) (found []*jsonschema.ValidationError) {
 	causes := broken.Causes
 	switch broken.ErrorKind.(type) {
@@ -100,7 +100,7 @@ func leaves(broken *jsonschema.ValidationError) (found []*jsonschema.ValidationE
 	return found
 }
 
-// sentence returns what is wrong, after the place.
+// sentence returns the place of a violation and a description.
 func sentence(broken *jsonschema.ValidationError, known []string) string {
 	place := ""
 	for _, name := range broken.InstanceLocation {
@@ -133,7 +133,7 @@ func sentence(broken *jsonschema.ValidationError, known []string) string {
 	return place + text
 }
 
-// brokenRules returns what is wrong with the rules of a flag.
+// brokenRules returns a sentence for each rule of a flag that does not compile.
 func brokenRules(flag Resource) (found []string) {
 	environments := flag.Attributes.objects("environments")
 	for _, environment := range slices.Sorted(maps.Keys(environments)) {

@@ -48,8 +48,8 @@ func UnknownFlag(cmd *cobra.Command, err error) error {
 	return Usagef("unknown flag: --%s; %s", name, hint(cmd, "--", name, known))
 }
 
-// FlagRules returns what is wrong with the flags of a command in the words of all other errors, and as one of usage; cobra only
-// has names for the groups of flags that it checks. Other errors stay as they are.
+// FlagRules turns cobra's errors about required and conflicting flags into usage errors in our own words. It returns other
+// errors unchanged.
 func FlagRules(err error) error {
 	if err == nil {
 		return nil
@@ -76,7 +76,7 @@ func FlagRules(err error) error {
 	return err
 }
 
-// hint asks whether the nearest of the known names was meant, or names the help when none is near.
+// hint suggests the nearest known name, or the help if no name is near.
 func hint(cmd *cobra.Command, prefix, name string, known []string) string {
 	if nearest := naming.Nearest(name, known); nearest != "" {
 		return "did you mean " + prefix + nearest + "?"

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Duration is the value of a flag that takes a duration. Besides what Go knows it takes days and weeks: 1d, 2w, 1d12h.
+// Duration is the value of a flag that takes a duration. Besides Go's units it accepts days and weeks: 1d, 2w, 1d12h.
 type Duration struct {
 	value *time.Duration
 	least time.Duration

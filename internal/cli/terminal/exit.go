@@ -10,11 +10,11 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// The exit codes of every command. A script that accepts ExitDiffers accepts no failure with it.
+// The exit codes of every command. ExitDiffers is never a failure, so scripts can accept it.
 const (
 	ExitFailed       = 1  // it did not work
 	ExitUsage        = 2  // it was called wrongly
-	ExitNotFound     = 3  // what it names does not exist
+	ExitNotFound     = 3  // a named resource does not exist
 	ExitConflict     = 4  // something else is in the way, such as an id that is taken
 	ExitLimit        = 5  // a limit of the plan or the server was reached
 	ExitUnauthorized = 6  // the server does not know the key, or the key may not do it
@@ -119,7 +119,7 @@ func (t *Terminal) Fail(err error) {
 	}
 }
 
-// Sentences returns what to say about an error: the details of refusals, with causes that an operator may see.
+// Sentences returns the lines to print for an error: the details of refusals, with causes that an operator may see.
 func Sentences(err error) (lines []string) {
 	for _, coded := range fault.All(err) {
 		line := coded.Detail
@@ -140,10 +140,10 @@ func Sentences(err error) (lines []string) {
 	if refused, is := errors.AsType[*signalbox.APIError](err); is && len(refused.Errors) > 0 {
 		return serverSentences(err, refused)
 	}
-	return strings.Split(strings.TrimPrefix(err.Error(), "signalbox: "), "\n") // which the client says, too
+	return strings.Split(strings.TrimPrefix(err.Error(), "signalbox: "), "\n") // the client adds this prefix too
 }
 
-// serverSentences returns the details of a server's refusal, each after the text that err has before the refusal.
+// serverSentences returns the details of a server's refusal, each with the text of err that precedes the refusal.
 func serverSentences(err error, refused *signalbox.APIError) (lines []string) {
 	before, after, _ := strings.Cut(err.Error(), refused.Error())
 	for _, entry := range refused.Errors {

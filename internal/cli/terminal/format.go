@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/cli/jsonpath"
 	"github.com/signalbox/signalbox/internal/cli/yamljson"
 	"github.com/signalbox/signalbox/internal/naming"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // The formats of results.
@@ -129,7 +130,7 @@ func (i Items[T]) printText(t *Terminal, format Format, list []T) error {
 		}
 		return nil
 	}
-	return writeTable(t.Out, i.columns(format), list, t.width(), t.Coloured())
+	return writeTable(t.Out, i.columns(format), list, t.width(), t.Colored())
 }
 
 // columns returns the columns of a format.
@@ -144,7 +145,7 @@ func (i Items[T]) columns(format Format) (columns []Column[T]) {
 
 // PrintRows prints some rows of a table without its title, as wide as the whole list needs.
 func PrintRows[T any](t *Terminal, format Format, items Items[T], list []T, shown func(int) bool) error {
-	return writeRows(t.Out, items.columns(format), list, t.width(), t.Coloured(), func(row int) bool { return row > 0 && shown(row-1) })
+	return writeRows(t.Out, items.columns(format), list, t.width(), t.Colored(), func(row int) bool { return row > 0 && shown(row-1) })
 }
 
 // PrintValue prints a value that has no table as JSON, as YAML or with a template.
@@ -200,12 +201,10 @@ func (t *Terminal) PrintYAML(documents []json.RawMessage) error {
 	return nil
 }
 
-// printTemplate fills a template with a document; one for a list is filled once, with the list.
+// printTemplate fills a template with a document. A list is one document.
 func (t *Terminal) printTemplate(filled filler, document json.RawMessage) error {
-	decoder := json.NewDecoder(bytes.NewReader(document))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
+	value, err := rawjson.Decode[any](document)
+	if err != nil {
 		return err
 	}
 	var text bytes.Buffer
@@ -219,6 +218,6 @@ func (t *Terminal) printTemplate(filled filler, document json.RawMessage) error 
 		t.Say("%s", Shown(naming.VisibleText(text.String())))
 		return nil
 	}
-	_, err := t.Out.Write(text.Bytes()) // a program reads the stored text, so nothing is replaced
+	_, err = t.Out.Write(text.Bytes()) // a program reads the stored text, so nothing is replaced
 	return err
 }

@@ -7,7 +7,7 @@ import (
 	signalbox "github.com/signalbox/signalbox/client"
 )
 
-// plainError is an error of the client without the name that the client puts in front: every line has the program's.
+// plainError is an error of the client without the prefix "signalbox: ", which Fail adds to every line.
 type plainError struct{ error }
 
 // Error returns the text without "signalbox: ".
@@ -20,8 +20,8 @@ func withoutName(text string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(text, "signalbox: "), ": signalbox: ", ": ")
 }
 
-// Unprefixed returns an error that names the program once when it is printed. A refusal of the server is printed by its details,
-// which have no name.
+// Unprefixed removes the client's prefix from an error, so that the program's name is printed once. A refusal of the server
+// stays: only its details are printed, which have no prefix.
 func Unprefixed(err error) error {
 	if err == nil || withoutName(err.Error()) == err.Error() {
 		return err

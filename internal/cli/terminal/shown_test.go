@@ -53,8 +53,8 @@ func refusal() error {
 	return &signalbox.APIError{StatusCode: 400, Errors: []signalbox.ErrorEntry{{Detail: hostile}}}
 }
 
-// TestTerminal_ColouredText: a coloured text has the escapes of its colour only.
-func TestTerminal_ColouredText(t *testing.T) {
+// TestTerminal_ColoredText: a colored text has the escapes of its color only.
+func TestTerminal_ColoredText(t *testing.T) {
 	t.Parallel()
 	if got := Sprintf("%s", paint(true, Bad, Sprintf("%s", "a\x1b[0mb"))); got != "\x1b[31ma␛[0mb\x1b[0m" {
 		t.Errorf("got %q", got)

@@ -11,8 +11,8 @@ type Column[T any] struct {
 	Title string
 	// Text returns the cell; an empty cell is shown as "-".
 	Text func(T) string
-	// Colour returns the color of the cell; nil is none.
-	Colour func(T) Colour
+	// Color returns the color of the cell; nil is none.
+	Color func(T) Color
 	// Wide columns are shown with -o wide only.
 	Wide bool
 	// Whole columns are never cut: an id that was cut cannot be copied.
@@ -29,8 +29,8 @@ func YesNo(yes bool) string {
 
 // cell is the text and color of one cell.
 type cell struct {
-	text   Shown
-	colour Colour
+	text  Shown
+	color Color
 }
 
 const (
@@ -40,13 +40,13 @@ const (
 )
 
 // writeTable writes a table that is at most width columns wide; 0 is any width. The widest columns are cut first, then the
-// last ones are left out. If what must be whole is wider, the terminal breaks the lines.
-func writeTable[T any](w io.Writer, columns []Column[T], items []T, width int, coloured bool) error {
-	return writeRows(w, columns, items, width, coloured, func(int) bool { return true })
+// last columns are left out. If the uncut columns are still wider, the terminal wraps the lines.
+func writeTable[T any](w io.Writer, columns []Column[T], items []T, width int, colored bool) error {
+	return writeRows(w, columns, items, width, colored, func(int) bool { return true })
 }
 
 // writeRows writes some rows of a table; the first one has the titles.
-func writeRows[T any](w io.Writer, columns []Column[T], items []T, width int, coloured bool, shown func(int) bool) error {
+func writeRows[T any](w io.Writer, columns []Column[T], items []T, width int, colored bool, shown func(int) bool) error {
 	rows := readRows(columns, items)
 	flexible := make([]bool, len(columns))
 	for i, column := range columns {
@@ -56,7 +56,7 @@ func writeRows[T any](w io.Writer, columns []Column[T], items []T, width int, co
 	var text strings.Builder
 	for i, row := range rows {
 		if shown(i) {
-			writeRow(&text, row, widths, coloured)
+			writeRow(&text, row, widths, colored)
 		}
 	}
 	_, err := io.WriteString(w, text.String())
@@ -86,13 +86,13 @@ func (c Column[T]) cell(item T) cell {
 	if read.text == "" {
 		read.text = "-"
 	}
-	if c.Colour != nil {
-		read.colour = c.Colour(item)
+	if c.Color != nil {
+		read.color = c.Color(item)
 	}
 	return read
 }
 
-// fit returns the width of every column; 0 leaves one out. Columns that are not flexible keep their width.
+// fit returns the width of every column; a column of width 0 is left out. Columns that are not flexible keep their width.
 func fit(rows [][]cell, width int, flexible []bool) []int {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -134,7 +134,7 @@ func excess(widths []int, width int) int {
 	return total - width
 }
 
-func writeRow(text *strings.Builder, row []cell, widths []int, coloured bool) {
+func writeRow(text *strings.Builder, row []cell, widths []int, colored bool) {
 	gap := 0
 	for i, each := range row {
 		if widths[i] == 0 {
@@ -142,7 +142,7 @@ func writeRow(text *strings.Builder, row []cell, widths []int, coloured bool) {
 		}
 		shown := cut(each.text, widths[i])
 		text.WriteString(strings.Repeat(" ", gap))
-		text.WriteString(string(paint(coloured, each.colour, shown)))
+		text.WriteString(string(paint(colored, each.color, shown)))
 		gap = widths[i] - utf8.RuneCountInString(string(shown)) + columnGap
 	}
 	text.WriteString("\n")

@@ -9,27 +9,27 @@ func TestWriteTable(t *testing.T) {
 	t.Parallel()
 	columns := []Column[[]string]{
 		{Title: "ID", Text: func(row []string) string { return row[0] }, Whole: true},
-		{Title: "DESCRIPTION", Text: func(row []string) string { return row[1] }, Colour: func([]string) Colour { return Good }},
+		{Title: "DESCRIPTION", Text: func(row []string) string { return row[1] }, Color: func([]string) Color { return Good }},
 		{Title: "AT", Text: func(row []string) string { return row[2] }},
 	}
 	rows := [][]string{{"a", "a text that is\nrather long", "now"}, {"bcd", "", "ä"}}
 	tests := map[string]struct {
-		width    int
-		coloured bool
-		want     string
+		width   int
+		colored bool
+		want    string
 	}{
 		"any width":  {0, false, "ID   DESCRIPTION                 AT\na    a text that is rather long  now\nbcd  -                           ä\n"},
 		"narrow":     {22, false, "ID   DESCRIPTION   AT\na    a text that…  now\nbcd  -             ä\n"},
 		"narrower":   {18, false, "ID   DESCRIP…  AT\na    a text …  now\nbcd  -         ä\n"},
 		"one left":   {13, false, "ID   DESCRIP…\na    a text …\nbcd  -\n"},
 		"too narrow": {2, false, "ID\na\nbcd\n"},
-		"coloured": {0, true, "\x1b[1mID\x1b[0m   \x1b[1mDESCRIPTION\x1b[0m                 \x1b[1mAT\x1b[0m\n" +
+		"colored": {0, true, "\x1b[1mID\x1b[0m   \x1b[1mDESCRIPTION\x1b[0m                 \x1b[1mAT\x1b[0m\n" +
 			"a    \x1b[32ma text that is rather long\x1b[0m  now\nbcd  \x1b[32m-\x1b[0m                           ä\n"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			var text strings.Builder
-			if err := writeTable(&text, columns, rows, test.width, test.coloured); err != nil || text.String() != test.want {
+			if err := writeTable(&text, columns, rows, test.width, test.colored); err != nil || text.String() != test.want {
 				t.Errorf("%s:\n%s\n%q, %v", name, text.String(), text.String(), err)
 			}
 		})

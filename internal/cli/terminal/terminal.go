@@ -44,7 +44,7 @@ func (t *Terminal) Note(format string, args ...any) {
 // Cuts reports whether long lines of results are cut: on a terminal, where a person reads them.
 func (t *Terminal) Cuts() bool { return t.width() > 0 }
 
-// width returns the columns of the terminal that results go to; 0 when it is none, or NO_COLOR asks for plain text.
+// width returns the width of the terminal; 0 if results do not go to a terminal, or NO_COLOR is set.
 func (t *Terminal) width() int {
 	descriptor, is := terminalOf(t.Out)
 	if !is || t.Variable("NO_COLOR") != "" {

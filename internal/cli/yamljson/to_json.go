@@ -10,6 +10,8 @@ import (
 	"regexp"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // Document is one document of a file.
@@ -65,7 +67,7 @@ func firstLine(node *yaml.Node) int {
 	return node.Line
 }
 
-// itemLines returns where the items of a document begin that is a list.
+// itemLines returns the first line of each item if the document is a list.
 func itemLines(node *yaml.Node) (lines []int) {
 	if node.Kind != yaml.DocumentNode || len(node.Content) == 0 || node.Content[0].Kind != yaml.SequenceNode {
 		return nil
@@ -76,7 +78,7 @@ func itemLines(node *yaml.Node) (lines []int) {
 	return lines
 }
 
-// budget is what may still be written.
+// budget is the number of nodes and bytes that may still be written.
 type budget struct{ nodes, bytes int }
 
 // jsonWriter writes nodes as JSON.
@@ -198,10 +200,8 @@ func (w *jsonWriter) writeNumber(node *yaml.Node) error {
 }
 
 func (w *jsonWriter) writeText(text string) {
-	encoder := json.NewEncoder(w.to)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(text)      // a text always encodes
-	w.to.Truncate(w.to.Len() - 1) // the line break
+	encoded, _ := rawjson.Encode(text) // a text always encodes
+	w.to.Write(encoded)
 }
 
 // at returns an error about a line.

@@ -49,7 +49,7 @@ func (s *Scheduler) fireBatch(ctx context.Context, counted time.Time) (b batch, 
 	err = s.Store.Write(ctx, "", func(ctx context.Context, tx Tx) error {
 		b.settle(false) // the transaction may be a repetition
 		b = batch{at: tx.Now()}
-		if s.isPaused() { // checked after the time was read: the clock may just have become wrong
+		if s.Paused.IsOn() { // checked after the time was read: the clock may just have become wrong
 			return nil
 		}
 		due, err := tx.DueJobs(ctx, b.at, s.Batch)

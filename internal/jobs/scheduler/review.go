@@ -34,7 +34,7 @@ func (s *Scheduler) reviewBatch(ctx context.Context) error {
 		found, err = tx.Upcoming(ctx, now, s.review.after, s.Batch)
 		return err
 	})
-	if err != nil || s.isPaused() {
+	if err != nil || s.Paused.IsOn() {
 		return err
 	}
 	if err := s.pullForward(ctx, found, now); err != nil {

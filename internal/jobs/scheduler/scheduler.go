@@ -61,7 +61,7 @@ type Scheduler struct {
 	// Ticked is called after each successful check for due jobs.
 	Ticked func(at time.Time)
 	// Paused reports whether this node must fire nothing, because its clock is wrong. nil means never.
-	Paused func() bool
+	Paused background.Pause
 	// Batch is how many jobs fire in one transaction; zero means 1000.
 	Batch int
 
@@ -94,7 +94,7 @@ func (s *Scheduler) Wake() { s.wake.Ring() }
 // how long to sleep.
 func (s *Scheduler) fireDue(ctx context.Context) (time.Duration, error) {
 	for {
-		if s.isPaused() {
+		if s.Paused.IsOn() {
 			return maxSleep, nil
 		}
 		sleep, err := s.untilDue(ctx)
@@ -119,8 +119,6 @@ func (s *Scheduler) fireDue(ctx context.Context) (time.Duration, error) {
 		}
 	}
 }
-
-func (s *Scheduler) isPaused() bool { return s.Paused != nil && s.Paused() }
 
 // untilDue returns, without writing, how long it is until a job is due.
 func (s *Scheduler) untilDue(ctx context.Context) (sleep time.Duration, err error) {

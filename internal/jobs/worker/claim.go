@@ -42,7 +42,7 @@ func (w *Worker) claimOnce(ctx context.Context) (again bool, err error) {
 	if !w.alive.Load() {
 		return false, nil // a heartbeat will wake the worker
 	}
-	if w.isExhausted() || w.isPaused() {
+	if w.isExhausted() || w.Paused.IsOn() {
 		return false, nil
 	}
 	w.atLimit.Store(true) // from here on, requests that end wake the worker
@@ -64,8 +64,6 @@ func (w *Worker) claimOnce(ctx context.Context) (again bool, err error) {
 	w.atLimit.Store(round.limited)
 	return w.visited.again(round), nil
 }
-
-func (w *Worker) isPaused() bool { return w.Paused != nil && w.Paused() }
 
 // disown fails runs that this worker owns without knowing them, because the connection broke during the commit of a
 // claim. Only the claiming goroutine adds runs, so a run that is unknown now stays unknown.
@@ -152,7 +150,7 @@ func (r *round) claim(ctx context.Context, tx Tx) error {
 	if lives, err := tx.Lives(ctx, r.worker.Boot); err != nil || !lives {
 		return err
 	}
-	if r.worker.isPaused() { // checked after the transaction read its time, by which it would stamp and meter runs
+	if r.worker.Paused.IsOn() { // checked after the transaction read its time, by which it would stamp and meter runs
 		return nil
 	}
 	waiting, err := r.page(r.rotation.account, func(after string, limit int) ([]string, error) { return tx.PendingAccounts(ctx, after, limit) })

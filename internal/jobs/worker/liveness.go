@@ -89,7 +89,7 @@ type sighting struct {
 
 // giveUpSilent gives up silent workers. The first time it also gives up this node's previous boots.
 func (w *Worker) giveUpSilent(ctx context.Context) error {
-	if w.isPaused() {
+	if w.Paused.IsOn() {
 		return nil
 	}
 	nodes, err := w.nodes(ctx)

@@ -150,7 +150,7 @@ type Worker struct {
 	// worker keeps them however long its heartbeats fail.
 	Alone bool
 	// Paused reports whether this worker must claim no runs and give up no workers, because its clock is wrong. nil means never.
-	Paused func() bool
+	Paused background.Pause
 	// Intervals are the documented intervals if zero.
 	Intervals Intervals
 

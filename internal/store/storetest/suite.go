@@ -54,6 +54,7 @@ func Run(t *testing.T, database Database) {
 		"clock":          clockConcept,
 		"totals":         totals,
 		"connections":    connectionConcept,
+		"requests":       requestConcept,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -37,7 +37,7 @@ function itemOf({ type, text, description, schema }: Draft): { item: Item; probl
   };
 }
 
-/** ItemDialog declares an item, or changes the one with a key: its type, default, description and JSON Schema. */
+/** ItemDialog declares a new item, or changes the item itemKey: its type, default, description and JSON Schema. */
 export function ItemDialog({ level, itemKey, onClose }: { level: Level; itemKey?: string; onClose: () => void }) {
   return (
     <Modal opened onClose={onClose} title={itemKey === undefined ? `New item of ${level.id}` : `${itemKey} of ${level.id}`} size="lg">

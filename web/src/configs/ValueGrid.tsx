@@ -15,7 +15,7 @@ interface Values {
   level: Level;
   rows: Row[];
   environments: Environment[];
-  /** resolved has the server's resolved values by environment; "" is the key of those without an environment. */
+  /** resolved has the server's resolved values by environment; "" is the key of the values without an environment. */
   resolved: Map<string, Resolved | undefined>;
 }
 

@@ -122,7 +122,7 @@ export function isSet(config: Config, { key, environment }: Place): boolean {
   return environment === undefined ? key in config.items : key in (config.environments[environment] ?? {});
 }
 
-/** storedAt returns the value that a config itself stores at a place; for an object, the part that is merged. */
+/** storedAt returns the value that a config itself stores at a place; of an object, only the part to merge. */
 export function storedAt(config: Config, { key, environment }: Place): unknown {
   return environment === undefined ? config.items[key]?.value : config.environments[environment]?.[key];
 }
@@ -167,7 +167,7 @@ export function shown(value: unknown, length = 80): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }
 
-/** Difference is an item with other values in two environments. */
+/** Difference is an item whose values differ between two environments. */
 export interface Difference {
   row: Row;
   from: unknown;

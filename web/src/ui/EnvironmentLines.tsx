@@ -6,7 +6,7 @@ import styles from "./EnvironmentLines.module.css";
 /** heightWith returns the height of a card that has a title and a line for each environment. */
 export const heightWith = (environments: Environment[]) => 44 + environments.length * 30;
 
-/** EnvironmentLines are what a card shows in place of the columns of a list: a line for each environment. */
+/** EnvironmentLines shows a line for each environment in a card, in place of the columns of a list. */
 export function EnvironmentLines({ of, children }: { of: Environment[]; children: (environment: Environment) => ReactNode }) {
   return of.map((environment) => (
     <div key={environment.id} className={styles.line}>

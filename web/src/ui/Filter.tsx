@@ -12,7 +12,7 @@ interface Props {
   clears?: string[];
 }
 
-/** Filter is one choice that narrows a list; it is in the address. */
+/** Filter narrows a list by one choice, which is kept in the address. */
 export function Filter({ name, label, any, choices, clears = [] }: Props) {
   const search = useSearch({ strict: false }) as Record<string, string | undefined>;
   const setSearch = useSetSearch();

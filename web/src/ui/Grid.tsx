@@ -19,9 +19,9 @@ export interface GridProps<T> {
   /** at returns a row, or undefined while it is loading. */
   at: (index: number) => T | undefined;
   keyOf: (row: T) => string;
-  /** onOpen is Enter, or a click, on a row's first cell. */
+  /** onOpen is called for Enter or a click on a row's first cell. */
   onOpen?: (row: T) => void;
-  /** onKey handles keys that the grid does not, such as the arrows of a tree, and returns whether it did. */
+  /** onKey handles keys that the grid does not, such as the arrows of a tree, and returns whether it handled the key. */
   onKey?: (event: KeyboardEvent, row: T, index: number) => boolean;
   onRange?: (from: number, to: number) => void;
   height?: (row: T) => number;
@@ -34,7 +34,7 @@ export interface GridProps<T> {
 const rowHeight = 32;
 
 /**
- * Grid shows any number of rows and keeps only those in view. Arrows, Home, End and the page keys move
+ * Grid shows any number of rows and renders only the rows in view. Arrows, Home, End and the page keys move
  * between cells; Enter uses the control of a cell, or opens the row. On a phone each row is a card.
  */
 export function Grid<T>(props: GridProps<T>) {

@@ -3,7 +3,7 @@ import { Grid, type GridProps } from "./Grid";
 import { ErrorState, Loading } from "./states";
 
 interface Props<T> extends Omit<GridProps<T>, "count" | "at" | "onRange"> {
-  /** pages are of usePages. */
+  /** pages is the result of usePages. */
   pages: {
     total: number;
     at: (index: number) => T | undefined;

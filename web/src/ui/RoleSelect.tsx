@@ -9,7 +9,7 @@ export const roleWords: Record<Role, string> = {
   OWNER: "Owner: everything",
 };
 
-/** RoleSelect offers the roles that the user may give: those up to their own. */
+/** RoleSelect offers the roles that the user may give, up to their own role. */
 export function RoleSelect({ value, onChange, disabled }: { value: Role; onChange: (role: Role) => void; disabled?: boolean }) {
   const { session } = useMe();
   const roles = rolesBelow(session.attributes.role);

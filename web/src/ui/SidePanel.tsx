@@ -2,7 +2,7 @@ import { CloseButton } from "@mantine/core";
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
 import styles from "./SidePanel.module.css";
 
-/** SidePanel shows the selected row beside its list, which stays usable. Escape closes it and returns to the list. */
+/** SidePanel shows the selected row beside its list, which stays usable. Escape closes the panel and returns the focus. */
 export function SidePanel({ title, close, children }: { title: string; close: () => void; children: ReactNode }) {
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {

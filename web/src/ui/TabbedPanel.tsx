@@ -10,7 +10,7 @@ export interface TabOf {
   body: () => ReactNode;
 }
 
-/** TabbedPanel shows one of several panels; the address has its name. */
+/** TabbedPanel shows the panel that the address names, or the first one. */
 export function TabbedPanel({ tabs, label }: { tabs: TabOf[]; label: string }) {
   const { tab } = useSearch({ strict: false }) as { tab?: string };
   const setSearch = useSetSearch();

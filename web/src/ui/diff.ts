@@ -31,7 +31,7 @@ export function same(one: unknown, other: unknown): boolean {
   return names.length === Object.keys(other).length && names.every((name) => name in other && same(one[name], other[name]));
 }
 
-/** observed are attributes that the server sets; no write has them. */
+/** observed are attributes that the server sets; writes leave them out. */
 const observed = new Set([
   "created_at",
   "updated_at",

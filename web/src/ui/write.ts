@@ -30,7 +30,7 @@ export interface Write<K extends Kind> {
   consequences?: ReactNode;
   /** change returns the attributes to send. After a conflict it is called again with the newest version. */
   change?: (current: Kinds[K] | undefined) => Record<string, unknown>;
-  /** etag is that of the version in the form; without it the newest version is changed. */
+  /** etag is the ETag of the version in the form; without it the newest version is changed. */
   etag?: string;
 }
 

@@ -1,0 +1,159 @@
+package summary
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/signalbox/signalbox/internal/condition"
+	"github.com/signalbox/signalbox/internal/rawjson"
+)
+
+// rule is a rule of a flag in one environment.
+type rule struct {
+	description string
+	logic       condition.Logic
+	content     string  // the logic, to compare
+	form        string  // the logic without its percentage, to compare
+	percent     float64 // the share of contexts that it selects
+	isShare     bool
+	value       string
+	serves      string // the value, to compare
+}
+
+// pair is a rule before and after a change, by its place in each list.
+type pair struct{ was, is int }
+
+// rules compares the rules of an environment. Equal rules are found by their content;
+// of the others, those that are most alike are the same rule, changed.
+func (c *comparison) rules(environment, pointer string, before, after json.RawMessage) {
+	was, is := parseRules(before), parseRules(after)
+	pairs := match(was, is)
+	kept := inOrder(pairs)
+	for at, old := range was {
+		if !slices.ContainsFunc(pairs, func(p pair) bool { return p.was == at }) {
+			c.say(environment, pointer, "− Rule %d: %s", at+1, old.text())
+		}
+	}
+	for at, current := range is {
+		found := slices.IndexFunc(pairs, func(p pair) bool { return p.is == at })
+		if found < 0 {
+			c.say(environment, pointer, "+ Rule %d: %s", at+1, current.text())
+			continue
+		}
+		if !kept[pairs[found]] {
+			c.say(environment, pointer, "Rule %d moved to %d", pairs[found].was+1, at+1)
+		}
+		c.rule(environment, fmt.Sprintf("%s/%d", pointer, at), at+1, was[pairs[found].was], current)
+	}
+}
+
+// parseRules reads rules. Anything that is not a list has none.
+func parseRules(text json.RawMessage) []rule {
+	var stored []struct {
+		Description  string
+		Logic, Value json.RawMessage
+	}
+	_ = json.Unmarshal(rawjson.OrNull(text), &stored)
+	rules := make([]rule, len(stored))
+	for i, each := range stored {
+		logic, _ := condition.Decode(each.Logic) // a stored rule can be read
+		rules[i] = rule{description: each.Description, logic: logic, content: encode(logic), value: value(each.Value), serves: string(rawjson.Canonical(rawjson.OrNull(each.Value)))}
+		rules[i].percent, rules[i].isShare = condition.Percent(logic)
+		rules[i].form = rules[i].content
+		if rules[i].isShare {
+			same, _ := condition.SetPercent(logic, 0)
+			rules[i].form = encode(same)
+		}
+	}
+	return rules
+}
+
+// encode returns logic in a form in which equal logic has equal text.
+func encode(logic condition.Logic) string {
+	text, err := json.Marshal(logic)
+	if err != nil { // it was JSON
+		return fmt.Sprint(logic)
+	}
+	return string(rawjson.Canonical(text))
+}
+
+// rule says how a rule differs from its earlier state.
+func (c *comparison) rule(environment, pointer string, number int, was, is rule) {
+	if was.description != is.description {
+		c.say(environment, pointer+"/description", "Rule %d: description %q → %q", number, was.description, is.description)
+	}
+	switch {
+	case was.content == is.content:
+	case was.form == is.form:
+		c.say(environment, pointer+"/logic", "Rule %d: rollout %v %% → %v %%", number, was.percent, is.percent)
+	default:
+		c.say(environment, pointer+"/logic", "Rule %d: if %s → if %s", number, was.condition(), is.condition())
+	}
+	if was.serves != is.serves {
+		c.say(environment, pointer+"/value", "Rule %d serves %s → %s", number, was.value, is.value)
+	}
+}
+
+// text returns a rule as a clause.
+func (r rule) text() string { return fmt.Sprintf("if %s, serve %s", r.condition(), r.value) }
+
+// condition returns the rule's condition for people.
+func (r rule) condition() string { return cut(condition.Sentence(r.logic)) }
+
+// match pairs the rules of two lists, the most alike first.
+func match(was, is []rule) (pairs []pair) {
+	oldTaken, newTaken := make([]bool, len(was)), make([]bool, len(is))
+	alike := []func(a, b rule) bool{
+		func(a, b rule) bool {
+			return a.description == b.description && a.content == b.content && a.serves == b.serves
+		},
+		func(a, b rule) bool { return a.content == b.content && a.serves == b.serves },
+		func(a, b rule) bool { return a.content == b.content },
+		func(a, b rule) bool { return a.form == b.form },
+		func(a, b rule) bool { return a.description != "" && a.description == b.description },
+	}
+	take := func(i, j int) {
+		oldTaken[i], newTaken[j] = true, true
+		pairs = append(pairs, pair{i, j})
+	}
+	for _, same := range alike {
+		for i := range was {
+			for j := range is {
+				if !oldTaken[i] && !newTaken[j] && same(was[i], is[j]) {
+					take(i, j)
+				}
+			}
+		}
+	}
+	for at := range min(len(was), len(is)) { // a rule that was edited where it is
+		if len(was) == len(is) && !oldTaken[at] && !newTaken[at] && was[at].serves == is[at].serves {
+			take(at, at)
+		}
+	}
+	return pairs
+}
+
+// inOrder returns the largest set of pairs whose rules kept their order. The others
+// were moved.
+func inOrder(pairs []pair) map[pair]bool {
+	sorted := slices.SortedFunc(slices.Values(pairs), func(a, b pair) int { return a.is - b.is })
+	length, previous := make([]int, len(sorted)), make([]int, len(sorted))
+	last := -1
+	for i := range sorted {
+		length[i], previous[i] = 1, -1
+		for j := range i {
+			if sorted[j].was < sorted[i].was && length[j] >= length[i] {
+				length[i], previous[i] = length[j]+1, j
+			}
+		}
+		if last < 0 || length[i] > length[last] {
+			last = i
+		}
+	}
+	kept := map[pair]bool{}
+	for ; last >= 0; last = previous[last] {
+		kept[sorted[last]] = true
+	}
+	return kept
+}
