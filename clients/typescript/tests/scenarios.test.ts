@@ -92,7 +92,9 @@ describe.each(DATABASES)("on %s", (database) => {
     });
     await box.close();
     const { data } = await admin.request("GET", "/api/v1/flags/report.flag/sources");
-    expect(data.map(({ attributes }: (typeof data)[0]) => [attributes.service, attributes.declared_default])).toEqual([["reporter", "none"]]);
+    expect(data.map(({ attributes }: (typeof data)[0]) => [attributes.service, attributes.declared_default])).toEqual([
+      ["reporter", "none"],
+    ]);
     const user = await admin.request("GET", "/api/v1/contexts/user%3Areported-user");
     expect(user.data.attributes.attributes).toEqual({ plan: "pro" });
     expect(await admin.request("GET", "/api/v1/services/reporter")).toBeTruthy();
@@ -214,7 +216,8 @@ describe.each(DATABASES)("on %s", (database) => {
     expect(seen).toEqual([...seen].sort((a, b) => a - b));
   });
 
-  test.todo("x"); test.skip("a worker thread has a box of its own", async () => {
+  test.todo("x");
+  test.skip("a worker thread has a box of its own", async () => {
     await admin.flag("worker", "NUMERIC", 0);
     const workerData = { url: server.url, key: OWNER_KEY };
     const worker = new Worker(built("worker.cjs"), { workerData });
@@ -229,7 +232,9 @@ describe.each(DATABASES)("on %s", (database) => {
 
   test.skip.each(["end", "exit", "SIGTERM"])("a process that ends by %s has reported", async (how) => {
     const service = `exit-${how.toLowerCase()}`;
-    const child = spawn(process.execPath, [built("exit.cjs"), server.url, OWNER_KEY, service, how], { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, [built("exit.cjs"), server.url, OWNER_KEY, service, how], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     const exited = once(child, "exit");
     if (how === "SIGTERM") {
       await once(child.stdout, "data");

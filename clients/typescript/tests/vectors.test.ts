@@ -49,7 +49,9 @@ function different(file: string, answer: (line: Line) => unknown, members: reado
   return all.flatMap((line) => {
     const want = Object.fromEntries(members.filter((name) => name in line).map((name) => [name, line[name]]));
     const got = answer(line);
-    return same(plain(got), plain(want)) ? [] : [`${JSON.stringify(line).slice(0, 500)}: ${JSON.stringify(got)}, want ${JSON.stringify(want)}`];
+    return same(plain(got), plain(want))
+      ? []
+      : [`${JSON.stringify(line).slice(0, 500)}: ${JSON.stringify(got)}, want ${JSON.stringify(want)}`];
   });
 }
 

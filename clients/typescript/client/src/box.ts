@@ -15,7 +15,8 @@ import {
   unexpired,
   withSnapshot,
 } from "./contents.js";
-import { asError, ClosedError, NotReadyError, SettingsError } from "./errors.js";
+import { ClosedError, NotReadyError, SettingsError } from "./errors.js";
+import { asError } from "./failures.js";
 import { type Declared, type Flag, FlagTable, type Reader } from "./flags.js";
 import { Transport } from "./http.js";
 import { Tree } from "./levels.js";

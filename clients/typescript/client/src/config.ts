@@ -1,6 +1,6 @@
 // Configs that a service declares.
 
-import { asError } from "./errors.js";
+import { asError } from "./failures.js";
 import { type Dispatcher, Listeners, type Stop } from "./listeners.js";
 import { checkTypes, type Parser, parsed } from "./parser.js";
 import { type Members, same } from "./values.js";

@@ -4,7 +4,8 @@ import http, { type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { gunzipSync } from "node:zlib";
 import type { Address } from "./address.js";
-import { asError, ConnectionError, errorOf } from "./errors.js";
+import { ConnectionError } from "./errors.js";
+import { asError, errorOf } from "./failures.js";
 import { VERSION } from "./version.js";
 
 export const USER_AGENT = `signalbox-typescript/${VERSION}`;

@@ -14,15 +14,21 @@
  */
 
 export { type Box, start, startSync, staticBox } from "./box.js";
+export { type BunyanLogger, bunyanLevels } from "./bunyan.js";
 export type { Config } from "./config.js";
+export { type ConsoleLogger, consoleLevels } from "./console.js";
 export { type Context, type Contexts, setContext, withContext } from "./context.js";
+export { type DebugLogger, debugLevels } from "./debug.js";
 export * from "./errors.js";
 export type { Detail, Flag } from "./flags.js";
 export type { Level } from "./levels.js";
 export type { Stop } from "./listeners.js";
 export type { Adapter } from "./loggers.js";
+export { contextHandler, contextMiddleware } from "./middleware.js";
 export type { Parser, StandardSchema } from "./parser.js";
+export { type PinoLogger, pinoLevels } from "./pino.js";
 export type { Code, FlagType, Reason } from "./plan.js";
 export type { Log, Options, Timing } from "./settings.js";
 export type { State, Status } from "./state.js";
 export { VERSION } from "./version.js";
+export { type WinstonContainer, type WinstonLogger, winstonLevels } from "./winston.js";

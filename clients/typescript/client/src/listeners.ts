@@ -1,6 +1,6 @@
 // Listeners, which run after the change that they are called for, and problems, which are logged once a minute.
 
-import { asError } from "./errors.js";
+import { asError } from "./failures.js";
 
 /** The shortest time between two log lines about the same kind of problem, in milliseconds. */
 const QUIET = 60_000;

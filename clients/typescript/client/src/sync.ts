@@ -15,16 +15,8 @@ import {
   withResources,
   withSnapshot,
 } from "./contents.js";
-import {
-  APIError,
-  asError,
-  ConnectionError,
-  ForbiddenError,
-  NotFoundError,
-  ServerStaleError,
-  SignalboxError,
-  UnauthorizedError,
-} from "./errors.js";
+import { APIError, ConnectionError, ForbiddenError, NotFoundError, ServerStaleError, SignalboxError, UnauthorizedError } from "./errors.js";
+import { asError } from "./failures.js";
 import { type Response, type Transport, USER_AGENT } from "./http.js";
 import type { Settings } from "./settings.js";
 import { openEventSocket } from "./socket.js";

@@ -7,7 +7,8 @@ import { createHash, randomBytes } from "node:crypto";
 import http from "node:http";
 import type { Socket } from "node:net";
 import type { Address } from "./address.js";
-import { ConnectionError, errorOf } from "./errors.js";
+import { ConnectionError } from "./errors.js";
+import { errorOf } from "./failures.js";
 import { messageOf, readBody } from "./http.js";
 
 const MAGIC = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -191,7 +192,9 @@ export function openWebSocket(shake: Handshake, events: WebSocketEvents): Promis
   const { address, path, timeout } = shake;
   const name = `GET ${path}`;
   const key = randomBytes(16).toString("base64");
-  const accepted = createHash("sha1").update(key + MAGIC).digest("base64");
+  const accepted = createHash("sha1")
+    .update(key + MAGIC)
+    .digest("base64");
   return new Promise((resolve, reject) => {
     const failed = (error: unknown) => reject(new ConnectionError(`${name}: ${messageOf(error)}`, { cause: error }));
     address.connect(timeout, (error, socket) => {
