@@ -186,7 +186,7 @@ function named(name: string, value: unknown): object {
 }
 
 /** A network between a box and the server that can be cut, go silent, delay, or block sockets. */
-export class Proxy {
+export class Network {
   silent = false;
   /** Refuses WebSockets. */
   blocked = false;
@@ -203,8 +203,8 @@ export class Proxy {
     });
   }
 
-  static async start(target: number): Promise<Proxy> {
-    const proxy = new Proxy(target);
+  static async start(target: number): Promise<Network> {
+    const proxy = new Network(target);
     proxy.listener.listen(0, "127.0.0.1");
     await once(proxy.listener, "listening");
     proxy.url = `http://127.0.0.1:${(proxy.listener.address() as net.AddressInfo).port}`;

@@ -44,7 +44,7 @@ export class Followers<T extends object, L> implements Adapter {
 
   /** Lets the box set the level of a logger. parent is the logger from which it inherits the level of the code, if it does. */
   follow(logger: T, name: string, parent?: T): void {
-    const from = parent && this.known.get(parent);
+    const from = parent && this.nearest(parent);
     const own = from ? undefined : this.access.read(logger);
     const follower: Follower<T, L> = { name, logger: new WeakRef(logger), own, parent: from };
     let named = this.named.get(name);
@@ -59,15 +59,33 @@ export class Followers<T extends object, L> implements Adapter {
     this.write(logger, follower, this.box.loggers.applied(this, name));
   }
 
-  /** Returns the name of a logger; undefined for one that is not followed. */
-  nameOf(logger: T): string | undefined {
-    return this.known.get(logger)?.name;
+  /** Returns what is known of a logger, or of the next one from which it inherits. */
+  private nearest(logger: T): Follower<T, L> | undefined {
+    for (let each: T | null = logger; each; each = Object.getPrototypeOf(each)) {
+      const found = this.known.get(each);
+      if (found) {
+        return found;
+      }
+    }
+    return undefined;
   }
 
-  /** Notes a level that the code has set. While Signalbox decides, its level is set again. */
-  codeHasSet(logger: T, level: L): void {
+  /** Returns the name of a logger, or of the next one from which it inherits; undefined for one that is not followed. */
+  nameOf(logger: T): string | undefined {
+    return this.nearest(logger)?.name;
+  }
+
+  /** Notes a level that the code has set. While Signalbox decides, its level is set again. name is for a logger that is not
+   * followed yet; without it, such a logger is left alone. */
+  codeHasSet(logger: T, level: L, name?: () => string): void {
+    if (this.writing) {
+      return;
+    }
     const follower = this.known.get(logger);
-    if (!follower || this.writing) {
+    if (!follower) {
+      if (name) {
+        this.follow(logger, name());
+      }
       return;
     }
     follower.own = level;

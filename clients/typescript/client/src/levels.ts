@@ -20,7 +20,6 @@ export function parseLevel(text: unknown): Level | undefined {
 /** Returns a logger's name in lower case with its segments separated by dots. */
 export function keyOf(name: string): string {
   const dotted = name.replace(/[/:]/g, ".");
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII
   if (/^[\0-\x7f]*$/.test(dotted)) {
     return dotted.toLowerCase();
   }

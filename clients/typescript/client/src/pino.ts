@@ -42,19 +42,36 @@ function labelFor({ levels }: PinoLogger, number: number | undefined): string {
  * same logger. */
 export function pinoLevels<T extends PinoLogger>(box: Box, logger: T, name?: string): T {
   const followers = new Followers<PinoLogger, string>(box, access);
-  followers.follow(logger, name ?? nameIn(logger.bindings()) ?? "root");
   const { child } = logger;
+  let isBeingMade = false;
+  followers.follow(logger, name ?? nameIn(logger.bindings()) ?? "root");
   logger.child = function (this: PinoLogger, bindings?: object, options?: { level?: string }) {
-    const made: PinoLogger = Reflect.apply(child, this, [bindings, options]);
-    const inherited = options?.level === undefined ? this : undefined;
-    followers.follow(made, nameIn(bindings) ?? followers.nameOf(this) ?? "root", inherited);
+    isBeingMade = true;
+    let made: PinoLogger;
+    try {
+      made = Reflect.apply(child, this, [bindings, options]);
+    } finally {
+      isBeingMade = false;
+    }
+    const own = nameIn(bindings);
+    if (own !== undefined || options?.level !== undefined || hasMethods(made)) {
+      followers.follow(made, own ?? followers.nameOf(this) ?? "root", options?.level === undefined ? this : undefined);
+    }
     return made;
   };
-  // Children have the methods and the listeners of their parents; the event says which logger it is about.
-  logger.on("level-change", (level: string, _to: number, _before: string, _from: number, changed: PinoLogger) =>
-    followers.codeHasSet(changed, level),
-  );
+  // Children have the listeners of their parents; the event says which logger it is about.
+  logger.on("level-change", (level: string, _to: number, _before: string, _from: number, changed: PinoLogger) => {
+    if (!isBeingMade) {
+      followers.codeHasSet(changed, level, () => followers.nameOf(changed) ?? "root");
+    }
+  });
   return logger;
+}
+
+/** Reports whether a logger has methods of its own. The child of a request mostly has those of its parent, and follows with it.
+ * Not to keep track of it matters: there are many, and a WeakRef to each would cost more than the child. */
+function hasMethods(logger: PinoLogger): boolean {
+  return Object.keys(logger.levels.values).some((level) => Object.hasOwn(logger, level));
 }
 
 function nameIn(bindings: { name?: unknown } | undefined): string | undefined {

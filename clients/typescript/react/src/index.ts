@@ -34,11 +34,11 @@ export function useFlag<T>(key: string, fallback: T): Widened<T> {
     (changed: () => void) => box?.onChange((keys) => (keys.includes(key) ? changed() : undefined)) ?? (() => undefined),
     [box, key],
   );
-  const read = () => (box ? valueOf(box, key, fallback) : fallback);
+  const read = () => (box ? readFlag(box, key, fallback) : fallback);
   return useSyncExternalStore(subscribe, read, () => fallback) as Widened<T>;
 }
 
-function valueOf(box: BrowserBox, key: string, fallback: unknown): unknown {
+function readFlag(box: BrowserBox, key: string, fallback: unknown): unknown {
   switch (typeof fallback) {
     case "boolean":
       return box.boolean(key, fallback)();
