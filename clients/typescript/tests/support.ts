@@ -8,13 +8,12 @@ import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { type Box, NotFoundError, type Options, SignalboxError, startSync, type Timing } from "@signalbox/client";
 import { Address } from "@signalbox/client/address";
 import { Transport } from "@signalbox/client/http";
 import { onTestFinished } from "vitest";
 
-const BINARY = process.env.SIGNALBOX_BINARY ?? fileURLToPath(new URL("../../../bin/signalbox", import.meta.url));
+const BINARY = process.env.SIGNALBOX_BINARY ?? join(import.meta.dirname, "../../../bin/signalbox");
 export const OWNER_KEY = "sk_api_owner-of-the-account-in-the-typescript-tests";
 export const PATIENCE = 30_000;
 export const SOAK = Boolean(process.env.SIGNALBOX_SOAK);
