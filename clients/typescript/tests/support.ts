@@ -8,7 +8,7 @@ import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { type Box, NotFoundError, type Options, SignalboxError, startSync, type Timing } from "@signalbox/client";
+import { type Box, type Flag, NotFoundError, type Options, SignalboxError, startSync, type Timing } from "@signalbox/client";
 import { Address } from "@signalbox/client/address";
 import { Transport } from "@signalbox/client/http";
 import { onTestFinished } from "vitest";
@@ -253,6 +253,20 @@ export function startBox(url: string, options: Options = {}): Box {
   });
   onTestFinished(() => box.close(2000));
   return box;
+}
+
+/** Declares a flag of a type. */
+export function declareFlag(box: Box, type: string, key: string, value: unknown): Flag<unknown> {
+  switch (type) {
+    case "BOOLEAN":
+      return box.boolean(key, value as boolean);
+    case "STRING":
+      return box.string(key, value as string);
+    case "NUMERIC":
+      return box.number(key, value as number);
+    default:
+      return box.json(key, value);
+  }
 }
 
 /** Reports whether a box has an open socket and the server's values. */

@@ -7,6 +7,7 @@ import { Plan } from "@signalbox/client/plan";
 import { Rule, RuleError } from "@signalbox/client/rules";
 import { same, weightOf } from "@signalbox/client/values";
 import { expect, test } from "vitest";
+import { declareFlag } from "./support.js";
 
 // biome-ignore lint/suspicious/noExplicitAny: a line of a file that a test of Go checks
 type Line = any;
@@ -108,13 +109,7 @@ class Recorder implements Adapter {
 
 test.each(lines("worlds.jsonl").map((line) => [line.snapshot.data.attributes.seq, line]))("world %s", (_, line) => {
   const { box } = staticBox(line.snapshot, { environment: "production", service: line.service });
-  const declare: Line = {
-    BOOLEAN: (key: string, value: boolean) => box.boolean(key, value),
-    STRING: (key: string, value: string) => box.string(key, value),
-    NUMERIC: (key: string, value: number) => box.number(key, value),
-    JSON: (key: string, value: unknown) => box.json(key, value),
-  };
-  const flags: Flag<unknown>[] = line.flags.map((each: Line) => declare[each.type](each.key, each.default));
+  const flags = line.flags.map((each: Line) => declareFlag(box, each.type, each.key, each.default)) as Flag<unknown>[];
   line.contexts.forEach((contexts: Line, i: number) => {
     withContext(contexts, () => {
       flags.forEach((flag, j) => {
