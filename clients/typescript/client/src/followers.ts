@@ -20,6 +20,8 @@ interface Follower<T extends object, L> {
   readonly logger: WeakRef<T>;
   /** The level that the code has set; undefined for a logger that inherits it from its parent. */
   own: L | undefined;
+  /** The level that the box has written; undefined while the level of the code applies. */
+  written: L | undefined;
   readonly parent: Follower<T, L> | undefined;
 }
 
@@ -46,7 +48,7 @@ export class Followers<T extends object, L> implements Adapter {
   follow(logger: T, name: string, parent?: T): void {
     const from = parent && this.nearest(parent);
     const own = from ? undefined : this.access.read(logger);
-    const follower: Follower<T, L> = { name, logger: new WeakRef(logger), own, parent: from };
+    const follower: Follower<T, L> = { name, logger: new WeakRef(logger), own, written: undefined, parent: from };
     let named = this.named.get(name);
     if (!named) {
       named = { followers: [], sweepAt: FIRST_SWEEP };
@@ -105,13 +107,18 @@ export class Followers<T extends object, L> implements Adapter {
   }
 
   private write(logger: T, follower: Follower<T, L>, level: Level | undefined): void {
+    const now = this.access.read(logger);
+    if (follower.written !== undefined && now !== follower.written) {
+      follower.own = now; // the code has set it, in a framework that does not say so
+    }
     const wanted = level === undefined ? codeLevel(follower) : this.access.levelFor(logger, level);
-    if (wanted === undefined || this.access.read(logger) === wanted) {
+    if (wanted === undefined || now === wanted) {
       return;
     }
     this.writing = true;
     try {
       this.access.write(logger, wanted);
+      follower.written = level === undefined ? undefined : wanted;
     } finally {
       this.writing = false;
     }

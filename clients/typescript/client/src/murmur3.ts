@@ -1,9 +1,29 @@
 const encoder = new TextEncoder();
 
+/** Most keys are shorter; their bytes need no new memory. */
+const short = new Uint8Array(128);
+
+/** Writes a text of ASCII and returns its bytes; undefined for another text. */
+function ascii(text: string): Uint8Array | undefined {
+  if (text.length > short.length) {
+    return undefined;
+  }
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit > 0x7f) {
+      return undefined;
+    }
+    short[i] = unit;
+  }
+  return short;
+}
+
 /** MurmurHash3's 32-bit variant for x86 with seed 0, the hash that flagd's clients agree on, of a text in UTF-8. */
 export function murmur3(text: string): number {
-  const bytes = encoder.encode(text);
-  const whole = bytes.length & ~3;
+  const plain = ascii(text);
+  const bytes = plain ?? encoder.encode(text);
+  const size = plain ? text.length : bytes.length;
+  const whole = size & ~3;
   let h = 0;
   for (let i = 0; i < whole; i += 4) {
     const k = at(bytes, i) | (at(bytes, i + 1) << 8) | (at(bytes, i + 2) << 16) | (at(bytes, i + 3) << 24);
@@ -11,10 +31,10 @@ export function murmur3(text: string): number {
     h = (Math.imul((h << 13) | (h >>> 19), 5) + 0xe6546b64) | 0;
   }
   let tail = 0;
-  for (let i = bytes.length - 1; i >= whole; i--) {
+  for (let i = size - 1; i >= whole; i--) {
     tail = (tail << 8) | at(bytes, i);
   }
-  h ^= mix(tail) ^ bytes.length;
+  h ^= mix(tail) ^ size;
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
   return (h ^ (h >>> 16)) >>> 0;

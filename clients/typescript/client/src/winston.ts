@@ -72,8 +72,8 @@ function levelOf(levels: WinstonLogger["levels"], name: string): Level {
  *     winstonLevels(box, winston.loggers);
  *
  * Children of winston have the level of their parents. Transports with levels of their own are left alone. Only loggers that
- * Signalbox manages, and those below them, are touched; a released logger has the level of the code again. It returns the same
- * logger or container. */
+ * Signalbox manages, and those below them, are touched; a released logger has the level of the code again. winston does not say
+ * when the code sets a level: it then applies until the next change of Signalbox. It returns the same logger or container. */
 export function winstonLevels<T extends WinstonContainer>(box: Box, container: T): T;
 export function winstonLevels<T extends WinstonLogger>(box: Box, logger: T, name: string): T;
 export function winstonLevels(box: Box, of: WinstonLogger | WinstonContainer, name = "root"): WinstonLogger | WinstonContainer {
@@ -81,29 +81,14 @@ export function winstonLevels(box: Box, of: WinstonLogger | WinstonContainer, na
   if ("loggers" in of) {
     followAll(followers, of);
   } else {
-    follow(followers, of, name);
+    followers.follow(of, name);
   }
   return of;
 }
 
-/** Follows a logger, and the levels that the code sets. winston has no event for them. */
-function follow(followers: Followers<WinstonLogger, string>, logger: WinstonLogger, name: string): void {
-  let { level } = logger;
-  Object.defineProperty(logger, "level", {
-    configurable: true,
-    enumerable: true,
-    get: () => level,
-    set: (next: string) => {
-      level = next;
-      followers.codeHasSet(logger, next);
-    },
-  });
-  followers.follow(logger, name);
-}
-
 function followAll(followers: Followers<WinstonLogger, string>, container: WinstonContainer): void {
   for (const [id, logger] of container.loggers) {
-    follow(followers, logger, id);
+    followers.follow(logger, id);
   }
   const { add } = container;
   // get of a container calls add.
@@ -111,7 +96,7 @@ function followAll(followers: Followers<WinstonLogger, string>, container: Winst
     const isNew = !this.loggers.has(id);
     const logger: WinstonLogger = Reflect.apply(add, this, [id, ...rest]);
     if (isNew) {
-      follow(followers, logger, id);
+      followers.follow(logger, id);
     }
     return logger;
   };
