@@ -101,6 +101,8 @@ var checkedCode = map[string]string{
 	"docs/operations.md json":    "TestParse_Manual",
 	"docs/python.md python":      "clients/python/tests/test_docs.py",
 	"docs/rules.md json rule":    "TestCookbook_Rules",
+	"docs/typescript.md ts":      "clients/typescript/tests/docs.test.ts",
+	"docs/typescript.md tsx":     "clients/typescript/tests/docs.test.ts",
 }
 
 // TestDocuments_CodeIsChecked refuses code that nothing runs, reads or compiles.
