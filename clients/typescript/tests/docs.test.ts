@@ -25,15 +25,16 @@ test.each(PAGES)("the code of %s runs", async (page) => {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const { key } = await server.admin.key({ access: "evaluate", scopes: { environments: ["production"] } });
   const blocks = [...readFileSync(page, "utf8").matchAll(/^```(tsx?)\n(.*?)^```$/gms)];
-  expect(blocks.length).toBeGreaterThan(0);
-  const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ES2022, jsx: ts.JsxEmit.ReactJSX };
-  const code = (language: string) => blocks.filter((each) => each[1] === language).map((each) => each[2]);
-  const end = "\nawait (globalThis as any).process.emit('SIGTERM');\n";
-  const programs = [...(code("ts").length > 0 ? [code("ts").join("\n") + (page.endsWith("typescript.md") ? end : "")] : []), ...code("tsx")];
+  const code = (language: string) => blocks.filter((each) => each[1] === language).map((each) => each[2] as string);
+  // The code for Node.js is one program, which ends by itself, or as the page says. A page of React is a program of its own.
+  const whole = code("ts").join("\n");
+  const ending = whole.includes("SIGTERM") ? 'process.emit("SIGTERM");' : "";
+  const programs = [...(whole ? [`${whole}\n${ending}\n`] : []), ...code("tsx").map((each) => `${each}\nprocess.exit(0);\n`)];
+  expect(programs.length).toBeGreaterThan(0);
   programs.forEach((program, i) => {
     const file = join(folder, `page-${i}.mjs`);
-    const { outputText } = ts.transpileModule(program, { compilerOptions, fileName: "page.tsx" });
-    writeFileSync(file, outputText.replace("react/jsx-runtime", "react/jsx-runtime.js") + (program.includes("<") && i > 0 ? "\nprocess.exit(0);\n" : ""));
+    const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ES2022, jsx: ts.JsxEmit.ReactJSX };
+    writeFileSync(file, ts.transpileModule(program, { compilerOptions, fileName: "page.tsx" }).outputText);
     const env = {
       ...process.env,
       SIGNALBOX_URL: server.url,
