@@ -216,8 +216,7 @@ describe.each(DATABASES)("on %s", (database) => {
     expect(seen).toEqual([...seen].sort((a, b) => a - b));
   });
 
-  test.todo("x");
-  test.skip("a worker thread has a box of its own", async () => {
+  test("a worker thread has a box of its own", async () => {
     await admin.flag("worker", "NUMERIC", 0);
     const workerData = { url: server.url, key: OWNER_KEY };
     const worker = new Worker(built("worker.cjs"), { workerData });
