@@ -213,7 +213,8 @@ test("the packages install into an empty folder, and work in both forms", () => 
 test.runIf(SOAK)(
   "a service of Next.js follows a flag and a level",
   async () => {
-    const folder = copied(join(import.meta.dirname, "next"));
+    const folder = temporaryFolder();
+    cpSync(join(import.meta.dirname, "next"), folder, { recursive: true });
     run(folder, "npm", "ci", "--no-audit", "--no-fund", "--loglevel=error");
     const install = ["install", "--no-save", "--legacy-peer-deps", "--no-audit", "--no-fund", "--loglevel=error"];
     run(folder, "npm", ...install, packed()[0] as string);

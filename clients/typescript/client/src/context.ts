@@ -35,7 +35,11 @@ export class Prepared {
   }
 }
 
-const storage = new AsyncLocalStorage<Prepared>();
+// One store for the process: bundlers, such as that of Next.js, put a copy of this module into each of their bundles.
+const STORE = Symbol.for("signalbox.contexts.1");
+const shared = globalThis as { [STORE]?: AsyncLocalStorage<Prepared> };
+shared[STORE] ??= new AsyncLocalStorage();
+const storage = shared[STORE];
 
 /** Returns the contexts that apply. */
 export function current(): Prepared | undefined {
