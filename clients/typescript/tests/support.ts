@@ -189,6 +189,8 @@ export class Network {
   silent = false;
   /** Refuses WebSockets. */
   blocked = false;
+  /** Answers nothing to WebSockets. */
+  swallowed = false;
   delay = 0;
   url = "";
   private readonly pairs = new Set<net.Socket>();
@@ -221,7 +223,7 @@ export class Network {
     from.on("data", (data) => {
       if (this.blocked && data.includes("Upgrade: websocket")) {
         from.destroy();
-      } else if (!this.silent) {
+      } else if (!this.silent && !(this.swallowed && data.includes("Upgrade: websocket"))) {
         setTimeout(() => to.destroyed || to.write(data), this.delay);
       }
     });

@@ -9,7 +9,7 @@ import { SignalboxError } from "@signalbox/client";
 import { type Contents, firstExpiry, instant, NOTHING, unexpired } from "@signalbox/client/contents";
 import { backoff } from "@signalbox/client/sync";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { eventually, isLive, PATIENCE, Server, startBox, temporaryFolder } from "./support.js";
+import { eventually, isLive, Network, PATIENCE, Server, startBox, temporaryFolder } from "./support.js";
 
 /** A server without sockets, which answers requests for a snapshot with one answer after the other. */
 class Stub {
@@ -154,6 +154,17 @@ test("closing gives up a server that hangs", async () => {
   expect(box.state.why).toBeInstanceOf(SignalboxError);
   socket.destroy();
   silent.close();
+});
+
+test("closing reports while the socket hangs", async () => {
+  const server = await Server.start();
+  const network = await Network.start(server.port);
+  network.swallowed = true;
+  const box = startBox(network.url, { service: "swallowed", timing: { request: 60_000, applied: 60_000 } });
+  await box.ready(PATIENCE);
+  await box.close(10_000);
+  expect(await server.admin.request("GET", "/api/v1/services/swallowed")).toBeTruthy();
+  await server.stop();
 });
 
 /** An HTTP proxy that makes tunnels, and remembers the first lines. */

@@ -33,6 +33,9 @@ import type { Members } from "./values.js";
 /** How long closing takes at most, in milliseconds, unless the caller says otherwise. */
 const CLOSE_TIMEOUT = 5000;
 
+/** The longest time that a timer can wait, in milliseconds. */
+const MAX_TIMER = 2 ** 31 - 1;
+
 /** The flags, levels and configs of a running service. `start` makes one. */
 export class Box {
   /** @internal */
@@ -176,7 +179,10 @@ export class Box {
   ready(timeout?: number): Promise<void> {
     return new Promise((resolve, reject) => {
       // The timer keeps the process alive while somebody waits.
-      const timer = setTimeout(() => finish(new NotReadyError(`the server has not answered: ${this.state}`)), timeout ?? 2 ** 31 - 1);
+      const timer = setTimeout(
+        () => finish(new NotReadyError(`the server has not answered: ${this.state}`)),
+        Math.min(timeout ?? MAX_TIMER, MAX_TIMER),
+      );
       const finish = (error: Error | undefined) => {
         clearTimeout(timer);
         this.moved.delete(check);

@@ -49,7 +49,7 @@ export function current(): Prepared | undefined {
 /** Returns contexts over those that apply already. */
 export function prepared(contexts: Contexts): Prepared {
   const types: Members = { ...storage.getStore()?.types };
-  for (const [name, each] of Object.entries(contexts)) {
+  for (const [name, each] of Object.entries(contexts ?? {})) {
     const context = typeof each === "string" ? { key: each } : normalize(each);
     if (isObject(context)) {
       types[name] = context;

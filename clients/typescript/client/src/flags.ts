@@ -4,7 +4,7 @@ import type { FlagDefinition } from "./contents.js";
 import { type ContextOwner, type Contexts, current, Prepared, prepared } from "./context.js";
 import { type Dispatcher, KeyListeners, Listeners, type Stop } from "./listeners.js";
 import { type Code, type FlagType, NO_RULE, Plan, type Reason, type Served } from "./plan.js";
-import { isObject, same, weightOf } from "./values.js";
+import { isObject, normalize, same, weightOf } from "./values.js";
 
 /** How many flags a box keeps up to date, the maximum of an account. */
 const MAX_FLAGS = 10_000;
@@ -175,7 +175,7 @@ export class Declared<T> {
 
   /** Returns the declaration as the server reads it. */
   reported(): { id: string; type: FlagType; default: unknown } {
-    return { id: this.key, type: this.type, default: this.fallback ?? null };
+    return { id: this.key, type: this.type, default: normalize(this.fallback) };
   }
 
   /** Returns the flag for `Box.debug`: what it serves when no rule matches. It does not count as an evaluation. */

@@ -28,17 +28,30 @@ export function openEventSocket(
   headers: Readonly<Record<string, string>>,
   query: Readonly<Record<string, string>>,
   timeout: number,
+  signal: AbortSignal,
   events: SocketEvents,
 ): Promise<{ connection: WebSocketConnection; seq: number }> {
   return new Promise((resolve, reject) => {
     let connection: WebSocketConnection | undefined;
     let first = true;
     const timer = setTimeout(() => fail(new ConnectionError(`GET ${PATH}: no first message within ${timeout} ms`)), 2 * timeout).unref();
-    const fail = (error: unknown) => {
+    const settle = () => {
       clearTimeout(timer);
+      signal.removeEventListener("abort", aborted);
+    };
+    const fail = (error: unknown) => {
+      settle();
       connection?.close();
       reject(error);
     };
+    const aborted = () => fail(new ConnectionError(`GET ${PATH}: the box is closed`));
+    const opened = (made: WebSocketConnection) => {
+      connection = made;
+      if (signal.aborted) {
+        made.close();
+      }
+    };
+    signal.addEventListener("abort", aborted);
     const text = (message: string) => {
       events.heard();
       if (message === "ping") {
@@ -53,7 +66,7 @@ export function openEventSocket(
         events.event(event);
       } else if (connection) {
         first = false;
-        clearTimeout(timer);
+        settle();
         resolve({ connection, seq: typeof event.seq === "number" ? event.seq : 0 });
       }
     };
@@ -65,7 +78,7 @@ export function openEventSocket(
       }
     };
     const shake = { address, path: PATH, headers, query, timeout, maxSize: MAX_EVENT };
-    openWebSocket(shake, { text, ended, opened: (made) => (connection = made) }).catch(fail);
+    openWebSocket(shake, { opened, text, ended }).catch(fail);
   });
 }
 

@@ -64,6 +64,9 @@ const PATHS: Readonly<Record<Kind, string>> = { flags: "flags", loggers: "logger
 
 const NEVER = Number.POSITIVE_INFINITY;
 
+/** The longest time that a timer can wait, in milliseconds. */
+const MAX_TIMER = 2 ** 31 - 1;
+
 /** The background work of a box. */
 export class Sync {
   /** Of the last snapshot; empty once a single resource was applied after it. */
@@ -89,6 +92,7 @@ export class Sync {
   private saving: Promise<void> | undefined;
   private reporting: Promise<void> | undefined;
   private closing = false;
+  private readonly stopped = new AbortController();
   private ring: () => void = () => undefined;
   private readonly done: Promise<void>;
 
@@ -131,6 +135,7 @@ export class Sync {
     this.transport.hold();
     this.transport.timeout = Math.max(timeout / 3, 100);
     this.closing = true;
+    this.stopped.abort();
     this.ring();
     const half = setTimeout(() => this.transport.abort(), timeout / 2);
     const deadline = new Promise<void>((resolve) => setTimeout(resolve, timeout).unref());
@@ -195,7 +200,7 @@ export class Sync {
     const connection = this.socket ? this.heard + this.timing.silence + 1 : this.connectAt;
     const due = Math.min(connection, this.loadAt, this.expireAt, this.reportAt, this.newsAt, this.saveAt);
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.ring(), Math.min(Math.max(due - performance.now(), 0), 2 ** 31 - 1)).unref();
+      const timer = setTimeout(() => this.ring(), Math.min(Math.max(due - performance.now(), 0), MAX_TIMER)).unref();
       this.ring = () => {
         clearTimeout(timer);
         this.ring = () => undefined;
@@ -219,6 +224,9 @@ export class Sync {
     try {
       await this.openSocket();
     } catch (thrown) {
+      if (this.closing) {
+        return;
+      }
       const error = signalboxError(thrown);
       const failed = await this.poll(error);
       this.retry(failed ? this.timing.maxBackoff : this.timing.poll, failed ?? error, !failed);
@@ -232,7 +240,7 @@ export class Sync {
     const early: Members[] = []; // events that come together with the first message
     let linked = false;
     let ended: { error: SignalboxError; refused: boolean } | undefined;
-    const { connection, seq } = await openEventSocket(this.transport.address, headers, query, this.transport.timeout, {
+    const { connection, seq } = await openEventSocket(this.transport.address, headers, query, this.transport.timeout, this.stopped.signal, {
       heard: () => (this.heard = performance.now()),
       event: (event) => (linked ? this.handle([event]) : early.push(event)),
       lost: (error, refused) => {
