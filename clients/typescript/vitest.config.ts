@@ -14,6 +14,7 @@ export default defineConfig({
   test: {
     include: ["tests/**/*.test.ts", "tests/**/*.test.tsx"],
     pool: "threads",
+    maxWorkers: 3, // the tests mostly wait
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },
