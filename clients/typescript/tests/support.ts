@@ -8,7 +8,7 @@ import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { type Box, type Flag, NotFoundError, type Options, SignalboxError, startSync, type Timing } from "@signalbox/client";
+import { type Box, ConflictError, type Flag, NotFoundError, type Options, SignalboxError, startSync, type Timing } from "@signalbox/client";
 import { Address } from "@signalbox/client/address";
 import { Transport } from "@signalbox/client/http";
 import { onTestFinished } from "vitest";
@@ -149,14 +149,10 @@ export class Admin {
 
   private async put(path: string, type: string, id: string, attributes: object): Promise<void> {
     const document = { data: { id, type, attributes } };
-    try {
-      await this.request("PUT", `/api/v1/${path}/${id}`, document);
-    } catch (error) {
-      if (!(error instanceof NotFoundError)) {
-        throw error;
-      }
-      await this.request("POST", `/api/v1/${path}`, document);
-    }
+    const replace = () => this.request("PUT", `/api/v1/${path}/${id}`, document);
+    const create = () => this.request("POST", `/api/v1/${path}`, document);
+    const upsert = () => unless(NotFoundError, replace, create);
+    await unless(ConflictError, upsert, replace); // a box may declare it meanwhile
   }
 
   /** Creates an API key. */
@@ -177,6 +173,18 @@ export class Admin {
       }
       throw error;
     }
+  }
+}
+
+/** Calls a function, and another if it fails with a kind of error. */
+async function unless(kind: new (...args: never[]) => Error, first: () => Promise<unknown>, then: () => Promise<unknown>): Promise<void> {
+  try {
+    await first();
+  } catch (error) {
+    if (!(error instanceof kind)) {
+      throw error;
+    }
+    await then();
   }
 }
 
