@@ -39,7 +39,7 @@ export class Response {
   }
 }
 
-/** Keeps connections to an address. */
+/** Keeps connections to an address open. */
 class AddressAgent extends http.Agent {
   constructor(
     private readonly address: Address,
@@ -51,6 +51,13 @@ class AddressAgent extends http.Agent {
   // The types of Node.js 20 do not have the callback, which its documentation has.
   override createConnection(_options: object, done?: (error: Error | null, socket: Socket) => void): undefined {
     this.address.connect(this.timeout(), done as (error: Error | null, socket?: Socket) => void);
+  }
+
+  /** Closes the connections that wait for a request. */
+  closeIdle(): void {
+    for (const socket of Object.values(this.freeSockets).flatMap((sockets) => sockets ?? [])) {
+      socket.destroy();
+    }
   }
 }
 
@@ -91,17 +98,18 @@ export class Transport {
   private async exchange(name: string, request: Request): Promise<Response> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.send(request, attempt > 1);
+        return await this.send(request);
       } catch (error) {
         if (attempt > 1 || !(error instanceof LostConnection)) {
           const cause = error instanceof LostConnection ? error.cause : error;
           throw new ConnectionError(`${name}: ${messageOf(cause)}`, { cause });
         }
+        this.agent.closeIdle(); // they are lost too
       }
     }
   }
 
-  private send(request: Request, fresh: boolean): Promise<Response> {
+  private send(request: Request): Promise<Response> {
     const { path, query, body } = request;
     const text = body === undefined ? undefined : JSON.stringify(body);
     const type = text === undefined ? {} : { "Content-Type": "application/json", "Content-Length": String(Buffer.byteLength(text)) };
@@ -110,7 +118,7 @@ export class Transport {
         agent: this.agent,
         method: request.method,
         path: this.address.path + path + (query ? `?${new URLSearchParams(query)}` : ""),
-        headers: { ...this.headers, ...(fresh && { Connection: "close" }), ...type, ...request.headers },
+        headers: { ...this.headers, ...type, ...request.headers },
       });
       this.open.add(sent);
       sent.on("close", () => this.open.delete(sent));

@@ -60,8 +60,8 @@ export class Plan {
     this.enabled = here.enabled !== false;
     const pointer = `/environments/${escapePointer(environment)}`;
     const own = here.default == null ? ABSENT : this.value(here.default, `${pointer}/default`, false);
-    const rules = (Array.isArray(here.rules) ? here.rules : []) as Members[];
-    this.rules = rules.map((each, i) => this.rule(key, i, each, `${pointer}/rules/${i}`));
+    const rules: unknown[] = Array.isArray(here.rules) ? here.rules : [];
+    this.rules = rules.map((each, i) => this.rule(key, i, isObject(each) ? each : {}, `${pointer}/rules/${i}`));
     this.fallback = this.fallbackOf(own === ABSENT ? base : own, own !== ABSENT);
     this.light = Math.min(...this.rules.map((each) => each.logic?.plainWeight ?? Number.POSITIVE_INFINITY));
   }
