@@ -1,14 +1,15 @@
 // The code of the book's page and of the READMEs runs, in the order of the page, against a server.
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+// @ts-expect-error: a script without types
+import { PAGES, programsOf } from "./docs-code.mjs";
 import { OWNER_KEY, Server, temporaryFolder } from "./support.js";
 
 const HERE = join(import.meta.dirname, "..");
-const PAGES = [join(HERE, "../../docs/typescript.md"), join(HERE, "client/README.md"), join(HERE, "react/README.md")];
 
 let server: Server;
 
@@ -19,17 +20,15 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-test.each(PAGES)("the code of %s runs", async (page) => {
+test.each(PAGES as string[])("the code of %s runs", async (page) => {
   mkdirSync(join(HERE, "node_modules/.copies"), { recursive: true });
   const folder = mkdtempSync(join(HERE, "node_modules/.copies/"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const { key } = await server.admin.key({ access: "evaluate", scopes: { environments: ["production"] } });
-  const blocks = [...readFileSync(page, "utf8").matchAll(/^```(tsx?)\n(.*?)^```$/gms)];
-  const code = (language: string) => blocks.filter((each) => each[1] === language).map((each) => each[2] as string);
-  // The code for Node.js is one program, which ends by itself, or as the page says. A page of React is a program of its own.
-  const whole = code("ts").join("\n");
-  const ending = whole.includes("SIGTERM") ? 'process.emit("SIGTERM");' : "";
-  const programs = [...(whole ? [`${whole}\n${ending}\n`] : []), ...code("tsx").map((each) => `${each}\nprocess.exit(0);\n`)];
+  // The code for Node.js ends by itself, or as the page says.
+  const { node, react } = programsOf(page);
+  const endings = node.map((code: string) => `${code}\n${code.includes("SIGTERM") ? 'process.emit("SIGTERM");' : ""}\n`);
+  const programs = [...endings, ...react.map((code: string) => `${code}\nprocess.exit(0);\n`)];
   expect(programs.length).toBeGreaterThan(0);
   programs.forEach((program, i) => {
     const file = join(folder, `page-${i}.mjs`);
