@@ -163,6 +163,15 @@ test("missing settings are refused, and nothing is thrown or printed", async () 
   print.mockRestore();
 });
 
+test("many boxes have one listener of the process", async () => {
+  const before = process.listenerCount("beforeExit");
+  const options = { url: "http://127.0.0.1:9", key: "k", environment: "e", cache: false };
+  const boxes = Array.from({ length: 20 }, () => startSync(options));
+  expect(process.listenerCount("beforeExit")).toBe(before + 1);
+  await Promise.all(boxes.map((box) => box.close()));
+  expect(process.listenerCount("beforeExit")).toBe(before);
+});
+
 test("the fake refuses values that no server has", () => {
   expect(() => new FakeBox({ flags: { f: rules(true, [{ nope: 1 }, false]) } })).toThrow("flag f: /environments/test/rules/0/logic/nope");
   expect(() => new FakeBox({ flags: { f: rules(true, [PRO, "text"]) } })).toThrow("the value does not fit a BOOLEAN flag");

@@ -16,6 +16,7 @@ import {
   withSnapshot,
 } from "./contents.js";
 import { ClosedError, NotReadyError, SettingsError } from "./errors.js";
+import { beforeExit } from "./exit.js";
 import { asError } from "./failures.js";
 import { type Declared, type Flag, FlagTable, type Reader } from "./flags.js";
 import { Transport } from "./http.js";
@@ -61,7 +62,7 @@ export class Box {
   private cachePath: string | undefined;
   private closed: Promise<void> | undefined;
   private readonly moved = new Set<() => void>();
-  private readonly beforeExit = () => void this.close();
+  private forgetExit: Stop = () => undefined;
 
   /** @internal Use `start`. */
   constructor(settings: Settings) {
@@ -209,7 +210,7 @@ export class Box {
   }
 
   private async end(timeout: number): Promise<void> {
-    process.off("beforeExit", this.beforeExit);
+    this.forgetExit();
     await this.sync?.close(timeout);
     this.note("STALE", new ClosedError("the box is closed"), false);
   }
@@ -258,7 +259,7 @@ export class Box {
       return this;
     }
     this.sync = new Sync(this, this.transport);
-    process.on("beforeExit", this.beforeExit);
+    this.forgetExit = beforeExit(() => void this.close());
     return this;
   }
 
