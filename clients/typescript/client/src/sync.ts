@@ -4,35 +4,19 @@
 // older answer cannot replace a newer one. Reports and writes of the cache run beside it. No timer or connection keeps the
 // process alive.
 
-import {
-  ALL,
-  type Contents,
-  type Kind,
-  outranks,
-  type Part,
-  readDocument,
-  type Snapshot,
-  withResources,
-  withSnapshot,
-} from "./contents.js";
-import { APIError, ConnectionError, ForbiddenError, NotFoundError, ServerStaleError, SignalboxError, UnauthorizedError } from "./errors.js";
+import { ALL, type Contents, type Kind, type Part } from "./contents.js";
+import { APIError, ConnectionError, ForbiddenError, SignalboxError, UnauthorizedError } from "./errors.js";
 import { asError } from "./failures.js";
-import { type Response, type Transport, USER_AGENT } from "./http.js";
-import type { Settings } from "./settings.js";
+import { type Transport, USER_AGENT } from "./http.js";
+import { type Loaded, Loader } from "./loader.js";
 import { openEventSocket } from "./socket.js";
 import type { Status } from "./state.js";
-import { isObject, type Members } from "./values.js";
+import type { Members } from "./values.js";
 import type { WebSocketConnection } from "./websocket.js";
 
 /** What the loop needs of its box. */
-export interface Synced {
-  readonly settings: Settings;
-  readonly contents: Contents;
+export interface Synced extends Loaded {
   readonly status: Status;
-  /** Makes contents the current ones. changed are the keys of flags that may differ; without it, all are compared. */
-  apply(contents: Contents, changed?: readonly string[]): void;
-  /** Records that the contents are still current after a change. */
-  moveTo(seq: number): void;
   note(status: Status, why: Error | undefined, polling: boolean): void;
   /** Applies the levels that have not expired. It returns when to look again, and whether the server is late. */
   expire(now: number): { due: number | undefined; late: boolean };
@@ -60,7 +44,6 @@ const WHOLE: Readonly<Record<string, Part>> = {
   config_deleted: "configs",
   configs_changed: "configs",
 };
-const PATHS: Readonly<Record<Kind, string>> = { flags: "flags", loggers: "loggers", groups: "log_groups" };
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -69,8 +52,6 @@ const MAX_TIMER = 2 ** 31 - 1;
 
 /** The background work of a box. */
 export class Sync {
-  /** Of the last snapshot; empty once a single resource was applied after it. */
-  private etag = "";
   /** The number of the last event; undefined before the first snapshot. */
   private since: number | undefined;
   private parts = new Set<Part>();
@@ -94,12 +75,14 @@ export class Sync {
   private closing = false;
   private readonly stopped = new AbortController();
   private ring: () => void = () => undefined;
+  private readonly loader: Loader;
   private readonly done: Promise<void>;
 
   constructor(
     private readonly box: Synced,
     private readonly transport: Transport,
   ) {
+    this.loader = new Loader(box, transport, (seq) => this.begin(seq));
     this.done = this.run();
   }
 
@@ -344,9 +327,9 @@ export class Sync {
     const seq = this.since ?? 0;
     try {
       if (parts.size > 0) {
-        await this.fetchSnapshot(ALL.filter((each) => parts.has(each)));
+        await this.loader.snapshot(ALL.filter((each) => parts.has(each)));
       }
-      await this.fetchSingle(seq, {
+      await this.loader.single(seq, {
         flags: parts.has("flags") ? new Set() : single.flags,
         loggers: parts.has("levels") ? new Set() : single.loggers,
         groups: parts.has("levels") ? new Set() : single.groups,
@@ -369,7 +352,7 @@ export class Sync {
   /** Loads the snapshot because there is no socket; reason is why. It returns the error if that failed. */
   private async poll(reason: SignalboxError | undefined): Promise<SignalboxError | undefined> {
     try {
-      await this.fetchSnapshot(ALL);
+      await this.loader.snapshot(ALL);
     } catch (thrown) {
       const error = signalboxError(thrown);
       this.fail(error);
@@ -385,102 +368,11 @@ export class Sync {
     }
   }
 
-  /** Loads parts of the snapshot and applies them. A request for all parts has the ETag, so that an unchanged snapshot is not
-   * sent again. */
-  private async fetchSnapshot(parts: readonly Part[]): Promise<void> {
-    const path = `/api/v1/snapshots/${encodeURIComponent(this.box.settings.environment)}`;
-    const whole = parts.length === ALL.length;
-    const response = await this.transport.request({
-      method: "GET",
-      path,
-      headers: whole && this.etag ? { "If-None-Match": this.etag } : {},
-      query: whole ? undefined : { include: parts.join(",") },
-      accepted: [304],
-    });
-    const snapshot = snapshotIn(response, path);
-    const known = this.box.contents;
-    if (outranks(known, snapshot)) {
-      // The contents are newer than the server's memory from before it lost its database.
-    } else if (response.status === 304) {
-      this.moveOn(snapshot);
-    } else if (!whole && snapshot.seq < known.seq) {
-      await this.fetchSnapshot(ALL); // the database was restored: the other parts have gone back too
-      return;
-    } else {
-      this.apply(snapshot, parts, whole, response.header("etag") ?? "");
-    }
-    if (snapshot.staleSince !== undefined) {
-      const since = snapshot.staleSince;
-      throw new ServerStaleError(`the server cannot reach its database (since ${since}); these are the last values that it knows`);
-    }
-  }
-
-  private apply(snapshot: Snapshot, parts: readonly Part[], whole: boolean, etag: string): void {
-    this.etag = whole && snapshot.staleSince === undefined ? etag : "";
-    if (whole) {
-      this.begin(snapshot.seq);
-    }
-    let contents: Contents;
-    try {
-      contents = withSnapshot(this.box.contents, this.box.settings.environment, snapshot, parts);
-    } catch (error) {
-      throw new ConnectionError(`the snapshot cannot be read: ${asError(error).message}`, { cause: error });
-    }
-    this.box.apply(contents);
-  }
-
-  /** Records the account's last change after an unmodified snapshot. */
-  private moveOn(confirmed: Snapshot): void {
-    if (confirmed.seq > 0 && confirmed.staleSince === undefined) {
-      this.begin(confirmed.seq);
-      this.box.moveTo(confirmed.seq);
-    }
-  }
-
   /** Sets the change after which the socket resumes. An open socket has a newer one already. */
   private begin(seq: number): void {
     if (this.since === undefined || !this.socket) {
       this.since = seq;
     }
-  }
-
-  /** Reads resources one by one and applies them together. */
-  private async fetchSingle(seq: number, keys: Readonly<Record<Kind, ReadonlySet<string>>>): Promise<void> {
-    const kinds = (Object.keys(keys) as Kind[]).filter((kind) => keys[kind].size > 0);
-    if (kinds.length === 0) {
-      return;
-    }
-    this.etag = "";
-    const found = new Map<Kind, Map<string, Members | undefined>>();
-    for (const kind of kinds) {
-      const pairs = [...keys[kind]].map(async (key) => [key, await this.get(kind, key)] as const);
-      found.set(kind, new Map(await Promise.all(pairs)));
-    }
-    let { contents } = this.box;
-    for (const [kind, changes] of found) {
-      contents = withResources(contents, seq, kind, changes, this.box.settings.environment);
-    }
-    this.box.apply(contents, [...keys.flags].sort());
-  }
-
-  /** Returns the attributes of a resource; undefined if there is no such resource. */
-  private async get(kind: Kind, key: string): Promise<Members | undefined> {
-    const path = `/api/v1/${PATHS[kind]}/${encodeURIComponent(key)}`;
-    let document: unknown;
-    try {
-      document = (await this.transport.request({ method: "GET", path })).json();
-    } catch (error) {
-      if (error instanceof NotFoundError) {
-        return undefined;
-      }
-      throw error;
-    }
-    const data = isObject(document) ? document.data : undefined;
-    const attributes = isObject(data) ? data.attributes : undefined;
-    if (!isObject(attributes)) {
-      throw new ConnectionError(`GET ${path}: the answer is not a resource`);
-    }
-    return attributes;
   }
 
   /** Ends temporary levels on time while the server is away. While the box is live the server ends them, because the clock of
@@ -539,17 +431,6 @@ export class Sync {
     if (this.saved !== this.box.contents) {
       await this.box.save(this.box.contents);
     }
-  }
-}
-
-function snapshotIn(response: Response, path: string): Snapshot {
-  if (response.status === 304) {
-    return { seq: Number(response.header("signalbox-seq")) || 0, staleSince: response.header("age"), attributes: {} };
-  }
-  try {
-    return readDocument(response.json());
-  } catch (error) {
-    throw new ConnectionError(`GET ${path}: the answer is not a snapshot: ${asError(error).message}`, { cause: error });
   }
 }
 
