@@ -22,7 +22,7 @@ GOLANGCI         := bin/tools/golangci-lint-$(GOLANGCI_VERSION)-$(shell go env G
 PLAIN := CGO_ENABLED=0 GOFLAGS=-trimpath
 
 .DEFAULT_GOAL := help
-.PHONY: help run build demo screenshots test test-web test-fast test-fast-server test-fast-clients soak lint lint-bench check-platforms check-deploy check-guides bench parity fuzz fmt clean
+.PHONY: help run build demo screenshots test test-web test-python test-typescript bench-python bench-typescript test-fast test-fast-server test-fast-clients soak lint lint-bench check-platforms check-deploy check-guides bench parity fuzz fmt clean
 
 help: ## list the commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,6 +69,8 @@ test: ## run every test, with the race detector, on SQLite and PostgreSQL, and i
 	scripts/ensure-node
 	$(TEST) $(TESTFLAGS) ./...
 	$(MAKE) --no-print-directory test-web
+	$(MAKE) --no-print-directory test-python
+	$(MAKE) --no-print-directory test-typescript
 
 test-web: ## build, then run the tests of the console alone, in Chromium
 	scripts/ensure-chromium
@@ -76,6 +78,15 @@ test-web: ## build, then run the tests of the console alone, in Chromium
 	$(MAKE) --no-print-directory build
 	scripts/with-node npm --prefix web run --silent test
 	scripts/with-node npm --prefix web run --silent browser
+
+test-python: build ## build, then check and test the Python client against the server, on SQLite and PostgreSQL
+	scripts/with-python clients/python/check
+	scripts/with-postgres --in-memory scripts/with-python pytest --quiet clients/python
+
+test-typescript: build ## build, then check and test the TypeScript client against the server, on SQLite and PostgreSQL
+	scripts/with-node scripts/install-typescript
+	scripts/with-node npm --prefix clients/typescript run --silent check
+	scripts/with-postgres --in-memory scripts/with-node npm --prefix clients/typescript run --silent test
 
 # Without e2e, which builds the program and runs it some hundred times.
 FAST := -- sh -c 'env -u SIGNALBOX_TEST_POSTGRES -u SIGNALBOX_TEST_ALL go test $(LINK) -vet=off $(ATONCE) $(TESTFLAGS) $$(go list ./... | grep -v /e2e$$)'
@@ -96,6 +107,8 @@ soak: ## the same as make test with the long forms of kills, reconnects, sockets
 	scripts/ensure-cc
 	scripts/ensure-node
 	SIGNALBOX_SOAK=1 $(TEST) $(TESTFLAGS) ./...
+	SIGNALBOX_SOAK=1 $(MAKE) --no-print-directory test-python
+	SIGNALBOX_SOAK=1 $(MAKE) --no-print-directory test-typescript
 
 # The linters read every library too: a larger heap saves a seventh of their time.
 LINT := $(PLAIN) GOGC=400 scripts/each-module
@@ -125,6 +138,12 @@ check-guides: ## run the programs of docs/openfeature.md in Python, JavaScript, 
 bench: build ## run the side-by-side benchmarks, and keep the results with date, commit and machine in bench/results (BENCHFLAGS)
 	scripts/with-postgres go -C bench run . $(BENCHFLAGS)
 
+bench-python: build ## compare the Python client with LaunchDarkly's, Unleash's and flagd's, in one run
+	bench/python/run
+
+bench-typescript: build ## compare the TypeScript client with LaunchDarkly's, Unleash's and flagd's, in one run
+	bench/typescript/run
+
 # The tests compare with what is recorded, and need none of these evaluators.
 parity: ## record anew what the evaluators of other products answer for the exports that the tests import
 	scripts/ensure-node
@@ -140,7 +159,7 @@ fmt: $(GOLANGCI) ## format the code and sort its imports
 	scripts/with-node npm --prefix web run --silent fix
 
 clean: ## remove what the other commands built; data stays
-	rm -rf bin coverage web/node_modules
+	rm -rf bin coverage web/node_modules clients/typescript/node_modules clients/typescript/*/dist bench/typescript/node_modules
 	find internal/console/dist -mindepth 1 -not -name .gitkeep -delete
 
 $(GOLANGCI):

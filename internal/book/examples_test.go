@@ -99,7 +99,10 @@ var checkedCode = map[string]string{
 	"docs/openfeature.md java":   "make check-guides",
 	"docs/openfeature.md csharp": "make check-guides, where there is a dotnet",
 	"docs/operations.md json":    "TestParse_Manual",
+	"docs/python.md python":      "clients/python/tests/test_docs.py",
 	"docs/rules.md json rule":    "TestCookbook_Rules",
+	"docs/typescript.md ts":      "clients/typescript/tests/docs.test.ts",
+	"docs/typescript.md tsx":     "clients/typescript/tests/docs.test.ts",
 }
 
 // TestDocuments_CodeIsChecked refuses code that nothing runs, reads or compiles.

@@ -1,0 +1,113 @@
+"""The loggers of a service, whose levels the box sets."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Final, Protocol
+
+from ._levels import Level, Tree, key_of
+
+#: How many loggers a box controls, the maximum of an account.
+MAX_LOGGERS: Final = 10_000
+
+
+class Adapter(Protocol):
+    """Connects a logging framework; `signalbox.logging` has the one for the standard library. Pass it to `Box.adapt`, and
+    call `Box.add_logger` with every logger, before its first record."""
+
+    def set_level(self, name: str, level: Level | None) -> None:
+        """Sets the level of a logger. None restores the level that the code has set."""
+
+    def levels(self, name: str) -> tuple[Level | None, Level]:
+        """Returns the level that the code has set for this logger (None when it inherits), and the level that it uses now."""
+        ...
+
+
+class Controlled:
+    """A logger of an adapter."""
+
+    __slots__ = ("adapter", "applied", "key", "name", "reported")
+
+    def __init__(self, adapter: Adapter, name: str) -> None:
+        self.adapter = adapter
+        self.name = name
+        self.key = key_of(name)
+        self.applied: Level | None = None  # None while the level of the code applies
+        self.reported: tuple[Level | None, Level] | None = None  # the levels that the server knows
+
+
+class LoggerTable:
+    """Sets the levels of all loggers. No lock is held while an adapter is called: a framework may hold its own lock when it
+    makes a logger, and take it when a level is set."""
+
+    def __init__(self, environment: str) -> None:
+        self._lock = threading.Lock()
+        self._loggers: dict[tuple[int, str], Controlled] = {}
+        self._tree = Tree(environment, {}, {})
+
+    def add(self, adapter: Adapter, name: str) -> bool:
+        """Sets the level of a new logger. It returns False for a known one."""
+        identity = (id(adapter), name)
+        if identity in self._loggers:
+            return False
+        with self._lock:
+            if identity in self._loggers or len(self._loggers) >= MAX_LOGGERS:
+                return False
+            added = self._loggers[identity] = Controlled(adapter, name)
+        self._settle(added)
+        return True
+
+    def replace(self, tree: Tree) -> bool:
+        """Applies the levels of a tree. It reports whether one changed."""
+        self._tree = tree
+        changed = False
+        for each in self.all():
+            changed = self._settle(each) or changed
+        return changed
+
+    def _settle(self, logger: Controlled) -> bool:
+        """Sets the level of a logger. Another thread may replace the tree meanwhile, so it looks again."""
+        changed = False
+        while True:
+            tree = self._tree
+            level = tree.applied(logger.key)
+            if level is not logger.applied:
+                logger.applied = level
+                logger.adapter.set_level(logger.name, level)
+                changed = True
+            if tree is self._tree:
+                return changed
+
+    def applied(self, adapter: Adapter, name: str) -> Level | None:
+        """Returns the level that the box has set; None if the level of the code applies."""
+        found = self._loggers.get((id(adapter), name))
+        return found.applied if found is not None else None
+
+    def all(self) -> list[Controlled]:
+        return list(self._loggers.values())
+
+    def news(self, *, everything: bool) -> list[tuple[Controlled, tuple[Level | None, Level]]]:
+        """Returns the loggers whose levels the server does not know yet, or all of them."""
+        found = [(each, each.adapter.levels(each.name)) for each in self.all()]
+        return [(each, levels) for each, levels in found if everything or levels != each.reported]
+
+    def release(self) -> None:
+        """Gives all loggers the levels of the code again."""
+        self.replace(Tree("", {}, {}))
+
+    def after_fork(self) -> None:
+        self._lock = threading.Lock()
+        for each in self.all():
+            each.reported = None
+            self._settle(each)
+
+
+def reported(logger: Controlled, levels: tuple[Level | None, Level], service: str, environment: str) -> dict[str, Any]:
+    """Returns a logger as the server reads it."""
+    own, uses = levels
+    item: dict[str, Any] = {"id": logger.name, "resolved_level": uses.name, "environment": environment}
+    if own is not None:
+        item["level"] = own.name
+    if service:
+        item["service"] = service
+    return item

@@ -1,0 +1,51 @@
+"""What `start` is told."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ._sync import Timing
+from .errors import SettingsError
+
+if TYPE_CHECKING:
+    import ssl
+
+
+class Settings(NamedTuple):
+    """The arguments of `start`, over the environment's variables."""
+
+    url: str
+    key: str
+    environment: str
+    service: str
+    cache: bool
+    cache_dir: Path | None
+    bootstrap: Path | None
+    report_contexts: bool
+    log: logging.Logger
+    ssl_context: ssl.SSLContext | None
+    timing: Timing
+
+    @property
+    def named_service(self) -> dict[str, str]:
+        return {"service": self.service} if self.service else {}
+
+    def problem(self) -> SettingsError | None:
+        """Returns an error with every setting that is missing."""
+        missing = [
+            f"no {what}: set {variable} or pass {argument}="
+            for value, what, variable, argument in (
+                (self.url, "server", "SIGNALBOX_URL", "url"),
+                (self.key, "API key", "SIGNALBOX_API_KEY", "key"),
+                (self.environment, "environment", "SIGNALBOX_ENVIRONMENT", "environment"),
+            )
+            if not value
+        ]
+        return SettingsError("; ".join(missing)) if missing else None
+
+
+def read(argument: str | None, variable: str) -> str:
+    return argument if argument is not None else os.environ.get(variable, "")

@@ -1,0 +1,108 @@
+"""Lets Signalbox set the levels of the standard library's loggers:
+
+    signalbox.logging.install(box)
+
+Every logger of logging.getLogger, also one that is made later, has the level of Signalbox while Signalbox manages it or a
+logger above it. All others are left alone, and so are handlers and propagation. A logger that Signalbox releases gets the
+level of the code again, also if the code has set it meanwhile. A record costs the same as without this module, because
+levels are only written when they change.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from ._levels import Level
+
+if TYPE_CHECKING:
+    from ._box import Box
+
+__all__ = ["Level", "install"]
+
+
+class Installed:
+    """The connection between a box and the loggers of a manager. `uninstall` ends it."""
+
+    def __init__(self, box: Box, manager: logging.Manager) -> None:
+        self._box = box
+        self._manager = manager
+        self._code: dict[str, int] = {}  # levels that the code has set, of loggers with a level of Signalbox
+        self._get_logger = manager.getLogger
+        self._active = True
+
+    def begin(self) -> Installed:
+        """Follows new loggers and levels that the code sets, and adapts the loggers that exist."""
+        _hooks.append(self)
+        if len(_hooks) == 1:
+            logging.Logger.setLevel = _set_level  # type: ignore[method-assign]
+        self._manager.getLogger = self._found  # type: ignore[method-assign]
+        names = [name for name, each in list(self._manager.loggerDict.items()) if isinstance(each, logging.Logger)]
+        self._box.adapt(self, ["root", *names])
+        return self
+
+    def uninstall(self) -> None:
+        """Gives all loggers the levels of the code again, and leaves them alone from here on."""
+        if not self._active:
+            return
+        self._active = False
+        if self._manager.__dict__.get("getLogger") == self._found:  # else another box was installed later
+            self._manager.__dict__.pop("getLogger")
+            if getattr(self._get_logger, "__self__", None) is not self._manager:
+                self._manager.getLogger = self._get_logger  # type: ignore[method-assign]
+        _hooks.remove(self)
+        if not _hooks:
+            logging.Logger.setLevel = _original_set_level  # type: ignore[method-assign]
+        for name in list(self._code):
+            self.set_level(name, None)
+
+    def _found(self, name: str) -> logging.Logger:
+        logger = self._get_logger(name)
+        if self._active:
+            self._box.add_logger(self, name)
+        return logger
+
+    def _logger(self, name: str) -> logging.Logger:
+        if name == "root":
+            return self._manager.root
+        found = self._manager.loggerDict.get(name)
+        return found if isinstance(found, logging.Logger) else self._get_logger(name)
+
+    def set_level(self, name: str, level: Level | None) -> None:
+        """Sets the level of a logger. None restores the level of the code."""
+        logger = self._logger(name)
+        if level is not None and self._active:
+            self._code.setdefault(name, logger.level)
+            _original_set_level(logger, int(level))
+        elif name in self._code:
+            _original_set_level(logger, self._code.pop(name))
+
+    def levels(self, name: str) -> tuple[Level | None, Level]:
+        """Returns the level that the code has set for a logger, and the level that it uses."""
+        logger = self._logger(name)
+        own = self._code.get(name, logger.level)
+        return Level.of(own) if own else None, Level.of(logger.getEffectiveLevel())
+
+    def code_sets(self, logger: logging.Logger, level: int) -> bool:
+        """Notes a level that the code sets while Signalbox decides. It returns False for other loggers."""
+        if logger.name in self._code and getattr(logger, "manager", None) is self._manager:
+            self._code[logger.name] = level
+            return True
+        return False
+
+
+_hooks: list[Installed] = []
+_original_set_level = logging.Logger.setLevel
+
+
+def _set_level(self: logging.Logger, level: Any) -> None:
+    """Replaces Logger.setLevel while something is installed: a managed logger keeps the level of Signalbox, and the level of
+    the code is remembered for its release."""
+    number = logging._checkLevel(level)  # type: ignore[attr-defined]
+    if not any(each.code_sets(self, number) for each in list(_hooks)):
+        _original_set_level(self, level)
+
+
+def install(box: Box, manager: logging.Manager | None = None) -> Installed:
+    """Lets a box set the levels of all loggers. The result's `uninstall` ends it."""
+    return Installed(box, manager or logging.Logger.manager).begin()

@@ -1,0 +1,213 @@
+"""The adapters of logging frameworks, the middleware, and the OpenFeature provider."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import logging.config
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import loguru
+import openfeature.api
+import pytest
+import structlog
+from openfeature.evaluation_context import EvaluationContext
+from openfeature.event import ProviderEvent
+from openfeature.exception import ErrorCode
+
+import signalbox.asgi
+import signalbox.django
+import signalbox.loguru
+import signalbox.openfeature
+import signalbox.structlog
+from signalbox.testing import FakeBox, Rules
+from support import eventually
+
+
+@pytest.fixture
+def manager() -> logging.Manager:
+    """Loggers that no other test has."""
+    return logging.Manager(logging.RootLogger(logging.WARNING))
+
+
+class TestLogging:
+    def test_only_managed_loggers_are_touched(self, manager: logging.Manager) -> None:
+        shop, payments, other = manager.getLogger("shop"), manager.getLogger("shop.payments"), manager.getLogger("other")
+        payments.setLevel(logging.ERROR)
+        box = FakeBox(levels={"shop": "DEBUG"})
+        signalbox.logging.install(box, manager)
+        later = manager.getLogger("Shop.Later")
+        assert [each.level for each in (shop, payments, later, other, manager.root)] == [10, 10, 10, 0, 30]
+        box.set(levels={"shop": "SILENT"})
+        assert not shop.isEnabledFor(logging.CRITICAL)
+        box.set(levels={"shop": "TRACE"})
+        assert shop.level == 5
+        box.set(levels={"shop": None})
+        assert [each.level for each in (shop, payments, later, other)] == [0, logging.ERROR, 0, 0]
+
+    def test_code_sets_a_level_meanwhile(self, manager: logging.Manager) -> None:
+        log = manager.getLogger("shop")
+        box = FakeBox(levels={"shop": "DEBUG"})
+        installed = signalbox.logging.install(box, manager)
+        log.setLevel("ERROR")
+        assert log.level == logging.DEBUG
+        assert installed.levels("shop") == (signalbox.Level.ERROR, signalbox.Level.DEBUG)
+        box.set(levels={"shop": None})
+        assert log.level == logging.ERROR
+        log.setLevel(logging.INFO)
+        assert log.level == logging.INFO
+        with pytest.raises(ValueError, match="Unknown level"):
+            log.setLevel("LOUD")
+
+    def test_root(self, manager: logging.Manager) -> None:
+        box = FakeBox(levels={"root": "ERROR"})
+        installed = signalbox.logging.install(box, manager)
+        assert manager.root.level == logging.ERROR
+        assert installed.levels("root") == (signalbox.Level.WARN, signalbox.Level.ERROR)
+
+    def test_uninstall(self, manager: logging.Manager) -> None:
+        original = logging.Logger.setLevel
+        log = manager.getLogger("shop")
+        log.setLevel(logging.WARNING)
+        box = FakeBox(levels={"shop": "DEBUG"})
+        installed = signalbox.logging.install(box, manager)
+        installed.uninstall()
+        installed.uninstall()
+        assert log.level == logging.WARNING
+        assert logging.Logger.setLevel is original
+        box.set(levels={"shop": "ERROR"})
+        assert log.level == logging.WARNING
+        assert manager.getLogger("shop.new").level == 0
+
+    def test_placeholders_and_child_loggers(self, manager: logging.Manager) -> None:
+        manager.getLogger("a.b.c")  # makes placeholders for a and a.b
+        box = FakeBox(levels={"a": "DEBUG"})
+        signalbox.logging.install(box, manager)
+        assert manager.getLogger("a").getChild("x").level == logging.DEBUG
+
+    def test_no_deadlock_with_dict_config(self) -> None:
+        """dictConfig holds the lock of logging while it makes loggers and sets levels."""
+        box = FakeBox()
+        installed = signalbox.logging.install(box)
+
+        def configure() -> None:
+            for i in range(50):
+                names = {f"dead.{i}": {"level": "INFO"}, "dead": {"level": "WARNING"}}
+                logging.config.dictConfig({"version": 1, "incremental": True, "loggers": names})
+
+        thread = threading.Thread(target=configure, daemon=True)
+        thread.start()
+        for i in range(50):
+            box.set(levels={"dead": "DEBUG" if i % 2 else "ERROR"})
+        thread.join(30)
+        assert not thread.is_alive()
+        assert logging.getLogger("dead").level == logging.DEBUG
+        installed.uninstall()
+
+    def test_level_numbers(self) -> None:
+        assert [signalbox.Level.of(each).name for each in (0, 5, 10, 15, 20, 30, 40, 50, 51, 100)] == [
+            *("TRACE", "TRACE", "DEBUG", "INFO", "INFO", "WARN", "ERROR", "FATAL", "SILENT", "SILENT")
+        ]
+
+
+@pytest.fixture
+def _structlog() -> Iterator[None]:
+    yield
+    structlog.reset_defaults()
+
+
+@pytest.mark.usefixtures("_structlog")
+def test_structlog() -> None:
+    seen: list[str] = []
+
+    def keep(_logger: Any, name: str, values: Any) -> Any:
+        seen.append(f"{name} {values['event']} {values.get('user', '')}".strip())
+        raise structlog.DropEvent
+
+    structlog.configure(processors=[keep])
+    box = FakeBox(levels={"shop": "DEBUG"})
+    signalbox.structlog.install(box)
+    shop, other = structlog.get_logger("shop.payments"), structlog.get_logger("other")
+    shop.bind(user="a").debug("one %s", "two")
+    other.debug("no")
+    other.info("yes")
+    box.set(levels={"shop": "ERROR"})
+    shop.warning("no")
+    shop.error("bad")
+    box.set(levels={"shop": None})
+    shop.debug("no")
+    shop.info("back")
+    assert seen == ["debug one two a", "info yes", "error bad", "info back"]
+
+
+def test_loguru() -> None:
+    seen: list[str] = []
+    box = FakeBox(levels={__name__: "DEBUG"})
+    sink = loguru.logger.add(
+        lambda message: seen.append(message.record["message"]), level=0, filter=signalbox.loguru.level_filter(box)
+    )
+    loguru.logger.debug("one")
+    box.set(levels={__name__: "ERROR"})
+    loguru.logger.warning("no")
+    loguru.logger.error("two")
+    box.set(levels={__name__: None})
+    loguru.logger.debug("no")
+    loguru.logger.info("three")
+    loguru.logger.remove(sink)
+    assert seen == ["one", "two", "three"]
+
+
+FLAGS = {"f": Rules(default="no", rules=[({"==": [{"var": "user.key"}, "alice"]}, "yes")])}
+
+
+def test_asgi_middleware() -> None:
+    flag = FakeBox(FLAGS).string("f", default="")
+    seen: list[str] = []
+
+    async def app(_scope: Any, _receive: Any, _send: Any) -> None:
+        seen.append(flag())
+
+    async def receive() -> dict[str, Any]:
+        return {}
+
+    async def send(_message: Any) -> None: ...
+
+    middleware = signalbox.asgi.ContextMiddleware(app, lambda scope: {"user": {"key": scope["user"]}})
+    asyncio.run(middleware({"type": "http", "user": "alice"}, receive, send))
+    asyncio.run(middleware({"type": "lifespan"}, receive, send))
+    assert seen == ["yes", "no"]
+
+
+def test_django_middleware() -> None:
+    flag = FakeBox(FLAGS).string("f", default="")
+    middleware = signalbox.django.context_middleware(lambda request: {"user": request})
+    assert middleware(lambda _request: flag())("alice") == "yes"
+
+    async def view(_request: Any) -> str:
+        return flag()
+
+    assert asyncio.run(middleware(view)("alice")) == "yes"
+    assert flag() == "no"
+
+
+def test_openfeature_provider() -> None:
+    box = FakeBox({**FLAGS, "b": True, "i": 3, "x": 2.5, "j": {"a": 1}})
+    openfeature.api.set_provider(signalbox.openfeature.SignalboxProvider(box))
+    client = openfeature.api.get_client()
+    changed: list[Any] = []
+    client.add_handler(ProviderEvent.PROVIDER_CONFIGURATION_CHANGED, lambda details: changed.append(details.flags_changed))
+    alice = EvaluationContext("alice", {"plan": "pro", "account": {"key": "acme"}})
+    found = client.get_string_details("f", "", alice)
+    assert (found.value, found.reason, found.variant) == ("yes", "TARGETING_MATCH", "rule-0")
+    assert client.get_string_value("f", "", EvaluationContext(attributes={"user": {"key": "alice"}})) == "yes"
+    assert client.get_boolean_value("b", False) is True
+    assert client.get_integer_value("i", 0) == 3
+    assert client.get_float_value("i", 0.0) == 3.0
+    assert client.get_object_value("j", {}) == {"a": 1}
+    assert client.get_integer_details("x", 7).error_code is ErrorCode.TYPE_MISMATCH
+    assert client.get_boolean_details("none", True).error_code is ErrorCode.FLAG_NOT_FOUND
+    box.set({"b": False})
+    eventually(lambda: changed == [["b"]], "the event")
+    openfeature.api.shutdown()

@@ -1,0 +1,295 @@
+"""Boxes without a server: flags, configs, contexts, listeners, the fake, and settings."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import datetime
+import decimal
+import enum
+import logging
+import threading
+import uuid
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Literal, TypedDict
+
+import pydantic
+import pytest
+
+import signalbox
+from signalbox import Status
+from signalbox._values import normalize
+from signalbox.testing import FakeBox, Rules
+from support import eventually
+
+PRO = Rules(default=False, rules=[({"==": [{"var": "user.plan"}, "pro"]}, True)])
+
+
+def test_flag_types() -> None:
+    box = FakeBox({"b": True, "s": "text", "n": 2.5, "i": 3, "j": {"a": [1]}})
+    assert box.boolean("b", default=False)() is True
+    assert box.string("s", default="")() == "text"
+    assert box.number("n", default=0)() == 2.5
+    assert box.integer("i", default=0)() == 3
+    assert box.json("j", default={})() == {"a": [1]}
+    assert box.integer("n", default=7).detail().code == "TYPE_MISMATCH"
+    assert box.string("b", default="other")() == "other"
+    assert box.boolean("none", default=True).detail() == signalbox.Detail(True, "ERROR", -1, "", "FLAG_NOT_FOUND")
+    assert box.boolean("b", default=False) is box.boolean("b", default=False)
+    box.forget("b")
+    assert box.boolean("b", default=False)() is False
+
+
+def test_json_flag_decodes() -> None:
+    box = FakeBox({"j": {"timeout_ms": 5}})
+    flag = box.json("j", Checkout(), Checkout)
+    assert flag() == Checkout(5)
+    box.set({"j": {"timeout_ms": "soon"}})
+    assert flag.detail().code == "TYPE_MISMATCH"
+
+
+def test_contexts_nest_and_end() -> None:
+    box = FakeBox({"f": PRO, "g": Rules("no", [({"==": [{"var": "account.key"}, "acme"]}, "yes")])})
+    flag, account = box.boolean("f", default=False), box.string("g", default="")
+    with signalbox.context(user={"key": "a", "plan": "pro"}):
+        assert flag()
+        with signalbox.context(account="acme"):
+            assert (flag(), account()) == (True, "yes")
+            assert not flag.get(user={"plan": "free"})
+        assert account() == "no"
+    assert not flag()
+
+
+def test_contexts_of_threads_and_tasks() -> None:
+    flag = FakeBox({"f": PRO}).boolean("f", default=False)
+
+    def read(plan: str) -> bool:
+        with signalbox.context(user={"plan": plan}):
+            return flag()
+
+    async def read_async(plan: str) -> bool:
+        signalbox.set_context(user={"plan": plan})
+        await asyncio.sleep(0)
+        return flag()
+
+    async def both() -> list[bool]:
+        return list(await asyncio.gather(read_async("pro"), read_async("free"), asyncio.to_thread(read, "pro")))
+
+    assert asyncio.run(both()) == [True, False, True]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(read, ["pro", "free"] * 50)) == [True, False] * 50
+    assert not flag()
+
+
+def test_one_context_for_two_boxes() -> None:
+    first, second = (
+        FakeBox({"f": PRO}, service="a"),
+        FakeBox({"f": Rules(False, [({"==": [{"var": "service.key"}, "b"]}, True)])}, service="b"),
+    )
+    with signalbox.context(user={"plan": "pro"}):
+        assert first.boolean("f", default=False)()
+        assert second.boolean("f", default=False)()
+        assert first.boolean("f", default=False)()
+
+
+class Plan(str, enum.Enum):
+    PRO = "pro"
+
+
+@pytest.mark.parametrize(
+    ("given", "want"),
+    [
+        (1, 1.0),
+        (True, True),
+        (10**400, float("inf")),
+        ((1, "a"), [1.0, "a"]),
+        ({1: 2}, {"1": 2.0}),
+        (Plan.PRO, "pro"),
+        (datetime.datetime(2026, 1, 2, tzinfo=datetime.timezone.utc), "2026-01-02T00:00:00Z"),
+        (datetime.date(2026, 1, 2), "2026-01-02"),
+        (decimal.Decimal("1.5"), 1.5),
+        (uuid.UUID(int=1), "00000000-0000-0000-0000-000000000001"),
+        (object(), None),
+        (b"bytes", None),
+        ("\ud800x", "\ufffdx"),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_normalize(given: Any, want: Any) -> None:
+    assert repr(normalize(given)) == repr(want)
+
+
+def test_normalize_cycle() -> None:
+    cycle: list[Any] = []
+    cycle.append(cycle)
+    assert normalize(cycle) is None
+
+
+def test_evaluation_never_raises() -> None:
+    box = FakeBox({"f": Rules(0, [({"*": []}, 1), ({"cat": [{"var": "user.deep"}]}, 2), ({"!!": [1]}, 3)])})
+    flag = box.integer("f", default=9)
+    deep: Any = "x"
+    for _ in range(400):
+        deep = [deep]
+    assert flag.get(user={"deep": deep}) in {2, 3}
+    heavy = {"text": "x" * 2_000_000}
+    assert flag.get(user=heavy) == 3
+
+
+@dataclasses.dataclass
+class Limits:
+    most: int = 10
+    least: int = 0
+
+
+@dataclasses.dataclass
+class Checkout:
+    timeout_ms: int = 1500
+    ratio: float = 0.5
+    mode: Literal["fast", "safe"] = "safe"
+    hosts: list[str] = dataclasses.field(default_factory=list)
+    note: str | None = None
+    limits: Limits = dataclasses.field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        if self.timeout_ms < 0:
+            raise ValueError("timeout_ms must not be negative")
+
+
+class Typed(TypedDict, total=False):
+    timeout_ms: int
+
+
+class Model(pydantic.BaseModel):
+    timeout_ms: int = 1500
+    hosts: list[str] = []
+
+
+def test_config_dataclass() -> None:
+    box = FakeBox(configs={"c": {"timeout_ms": 5, "mode": "fast", "hosts": ["a"], "limits": {"most": 3}, "unknown": 1}})
+    config = box.config("c", Checkout)
+    assert config.value == Checkout(5, 0.5, "fast", ["a"], None, Limits(3, 0))
+    assert config.timeout_ms == 5
+    assert box.config("none", Checkout).value == Checkout()
+    assert box.config("c", Checkout, default=Checkout(note="kept")).note == "kept"
+    assert box.config("c", default=Checkout(ratio=0.1)).ratio == 0.1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"timeout_ms": "soon"}, "timeout_ms must be a whole number, not 'soon'"),
+        ({"timeout_ms": 1.5}, "timeout_ms must be a whole number"),
+        ({"timeout_ms": True}, "timeout_ms must be a whole number"),
+        ({"mode": "slow"}, "mode must be one of 'fast', 'safe', not 'slow'"),
+        ({"hosts": ["a", 1]}, "hosts[1] must be text, not 1"),
+        ({"limits": {"most": None}}, "limits.most must be a whole number"),
+        ({"timeout_ms": -1}, "timeout_ms must not be negative"),
+    ],
+    ids=repr,
+)
+def test_config_keeps_the_last_good_values(wrong: Mapping[str, Any], why: str, caplog: pytest.LogCaptureFixture) -> None:
+    box = FakeBox(configs={"c": {"timeout_ms": 5}})
+    config = box.config("c", Checkout)
+    box.set(configs={"c": wrong})
+    assert config.timeout_ms == 5
+    assert why in str(config.error)
+    assert "the last good values stay" in caplog.text
+    box.set(configs={"c": {"timeout_ms": 6}})
+    assert (config.timeout_ms, config.error) == (6, None)
+
+
+def test_config_kinds() -> None:
+    box = FakeBox(configs={"c": {"timeout_ms": 5}})
+    assert box.config("c", Model).value == Model(timeout_ms=5)
+    assert box.config("c", Typed).value == {"timeout_ms": 5}
+    assert box.config("c")["timeout_ms"] == 5
+    assert box.config("c", {"timeout_ms": 1, "more": 2}).value == {"timeout_ms": 5, "more": 2}
+    box.set(configs={"c": {"timeout_ms": []}})
+    assert box.config("c", Model).value == Model(timeout_ms=5)
+    with pytest.raises(TypeError, match="Give every field a default"):
+        box.config("c", dataclasses.make_dataclass("Strict", [("needed", int)]))
+
+
+def test_listeners() -> None:
+    box = FakeBox({"f": 1}, configs={"c": {"a": 1}})
+    flag, config = box.integer("f", default=0), box.config("c")
+    seen: list[Any] = []
+    stop = flag.on_change(lambda: seen.append(("flag", flag())))
+    config.on_change(lambda before, after: seen.append((before["a"], after["a"])))
+    box.on_flag_change(seen.append)
+    box.set({"f": 2}, configs={"c": {"a": 2}})
+    eventually(lambda: sorted(seen, key=str) == sorted([("flag", 2), (1, 2), ["f"]], key=str), "all calls")
+    stop()
+    box.set({"f": 3})
+    eventually(lambda: len(seen) == 4, "the listener of all flags")
+    assert seen[-1] == ["f"]
+
+
+def test_listener_that_fails_or_hangs(caplog: pytest.LogCaptureFixture) -> None:
+    box = FakeBox({"f": 1})
+    flag = box.integer("f", default=0)
+    let_go, seen = threading.Event(), threading.Event()
+
+    def fail() -> None:
+        raise RuntimeError("oops")
+
+    flag.on_change(fail)
+    flag.on_change(lambda: let_go.wait(10))
+    flag.on_change(seen.set)
+    box.set({"f": 2})
+    assert flag() == 2
+    let_go.set()
+    assert seen.wait(10)
+    assert "A Signalbox listener failed" in caplog.text
+    assert "oops" in caplog.text
+
+
+def test_settings_are_never_an_error(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("URL", "API_KEY", "ENVIRONMENT", "SERVICE"):
+        monkeypatch.delenv(f"SIGNALBOX_{name}", raising=False)
+    box = signalbox.start()
+    assert box.boolean("f", default=True)()
+    assert box.state.status is Status.REFUSED
+    assert "no server: set SIGNALBOX_URL or pass url=; no API key: set SIGNALBOX_API_KEY or pass key=" in caplog.text
+    with pytest.raises(signalbox.errors.SettingsError):
+        box.ready()
+    wrong = signalbox.start(url="ftp://x", key="k", environment="e", cache=False)
+    assert "is not the URL of a server" in str(wrong.state.why)
+
+
+def test_fake_refuses_mistakes() -> None:
+    with pytest.raises(ValueError, match="unknown operator"):
+        FakeBox({"f": Rules(1, [({"nope": 1}, 2)])})
+    with pytest.raises(ValueError, match="is not a level"):
+        FakeBox(levels={"a": "LOUD"})
+
+
+def test_counts_are_not_lost() -> None:
+    box = FakeBox({"f": 1})
+    flag = box.integer("f", default=0)
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(4):
+            pool.submit(lambda: [flag() for _ in range(5000)])
+    counts = {text: counter.take() for text, counter in flag.counts()}
+    assert counts["1"] == 20000
+    assert [counter.take() for _, counter in flag.counts()] == [0, 0]
+
+
+def test_debug_has_no_config_values() -> None:
+    box = FakeBox({"f": 1}, configs={"c": {"secret": "hidden"}})
+    flag = box.integer("f", default=0)
+    box.config("c")
+    shown = box.debug()
+    assert shown["flags"] == [{"id": "f", "type": "NUMERIC", "default": 0, "serves": 1, "rules": 0, "error": None}]
+    assert [counter.take() for _, counter in flag.counts()] == [0, 0]
+    assert "hidden" not in str(shown)
+
+
+def test_records_of_the_box_are_quiet(caplog: pytest.LogCaptureFixture) -> None:
+    box = FakeBox()
+    with caplog.at_level(logging.WARNING):
+        for _ in range(10):
+            box.problems.warn("kind", "once")
+    assert caplog.text.count("once") == 1

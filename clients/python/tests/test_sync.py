@@ -1,0 +1,197 @@
+"""A box and a server that answers what a test wants."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from signalbox import Box, Status
+from signalbox._contents import Contents, instant
+from signalbox._sync import backoff
+from support import FAST, PATIENCE, eventually
+
+Start = Callable[..., Box]
+
+
+class Stub:
+    """A server without sockets."""
+
+    def __init__(self) -> None:
+        self.answers: list[dict[str, Any]] = []
+        self.asked = 0
+        self.posted: list[str] = []
+        stub = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                if not self.path.startswith("/api/v1/snapshots/"):
+                    self.answer(404, {"errors": []})
+                    return
+                stub.asked += 1
+                self.answer(200, stub.answers[min(stub.asked, len(stub.answers)) - 1])
+
+            def do_POST(self) -> None:
+                self.rfile.read(int(self.headers["Content-Length"]))
+                stub.posted.append(self.path)
+                self.answer(500, {"errors": [{"status": "500", "title": "oops"}]})
+
+            def answer(self, status: int, document: Any) -> None:
+                body = json.dumps(document).encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: Any) -> None: ...
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def stub() -> Iterator[Stub]:
+    made = Stub()
+    yield made
+    made.close()
+
+
+def snapshot(seq: int, value: float, stale: str | None = None, count: int = 1) -> dict[str, Any]:
+    flags = [
+        {"id": f"f{i}", "type": "flag", "attributes": {"type": "NUMERIC", "default": value, "managed": True}}
+        for i in range(count)
+    ]
+    document: dict[str, Any] = {"data": {"id": "production", "type": "snapshot", "attributes": {"seq": seq, "flags": flags}}}
+    return {**document, "meta": {"stale_since": stale}} if stale else document
+
+
+def test_stale_snapshot_never_goes_back(stub: Stub, start: Start) -> None:
+    stub.answers = [
+        snapshot(10, 1),
+        snapshot(9, 2, "2026-01-01T00:00:00Z"),
+        snapshot(11, 3, "2026-01-01T00:00:00Z"),
+        snapshot(5, 4),
+    ]
+    seen: list[tuple[float, int]] = []
+    box = start(stub.url)
+    flag = box.number("f0", default=0)
+
+    def watch() -> bool:
+        now = (flag(), box.state.seq)
+        if now[1] and (not seen or seen[-1] != now):
+            seen.append(now)
+        return now == (4, 5)  # the server has its database again, and is always right
+
+    eventually(watch, "the last snapshot")
+    assert (2, 9) not in seen
+    assert seen[0] == (1, 10)
+
+
+def test_snapshot_of_10000_flags(stub: Stub, start: Start) -> None:
+    stub.answers = [snapshot(1, 1, count=10_000), snapshot(2, 2, count=10_000)]
+    box = start(stub.url)
+    flags = [box.number(f"f{i}", default=0) for i in range(0, 10_000, 100)]
+    eventually(lambda: all(flag() == 2 for flag in flags), "the second snapshot")
+
+
+def test_refusing_server_costs_one_line(stub: Stub, start: Start, caplog: pytest.LogCaptureFixture) -> None:
+    stub.answers = [snapshot(1, 1)]
+    box = start(stub.url)
+    for i in range(200):
+        box.boolean(f"b{i}", default=False)
+    box.ready(PATIENCE)
+    eventually(lambda: stub.posted.count("/api/v1/flags/bulk") > 3, "several reports")
+    assert caplog.text.count("Reporting to Signalbox failed") == 1
+    assert box.state.status is Status.LIVE
+
+
+def test_answer_that_is_no_snapshot(stub: Stub, start: Start) -> None:
+    stub.answers = [{"data": []}, {"data": {"type": "snapshot", "attributes": {"seq": "1"}}}, snapshot(1, 1)]
+    box = start(stub.url)
+    eventually(lambda: box.number("f0", default=0)() == 1, "the snapshot at last")
+
+
+def test_bootstrap_file(start: Start, tmp_path: Path) -> None:
+    file = tmp_path / "bootstrap.json"
+    file.write_text(json.dumps(snapshot(1000, 5)))
+    box = start("http://127.0.0.1:9", bootstrap=file, cache=False)
+    assert box.number("f0", default=0)() == 5
+
+
+def test_bootstrap_never_outranks(stub: Stub, start: Start, tmp_path: Path) -> None:
+    """Its number may be of another account."""
+    file = tmp_path / "bootstrap.json"
+    file.write_text(json.dumps(snapshot(1000, 5)))
+    stub.answers = [snapshot(3, 6, "2026-01-01T00:00:00Z")]
+    box = start(stub.url, bootstrap=file, cache=False)
+    eventually(lambda: box.number("f0", default=0)() == 6, "the server's value")
+
+
+def test_untrusted_certificate(start: Start) -> None:
+    box = start("https://127.0.0.1:9", cache=False, ssl_context=ssl.create_default_context())
+    eventually(lambda: box.state.status is Status.STALE, "STALE")
+
+
+def test_slow_listener_is_logged(stub: Stub, start: Start, caplog: pytest.LogCaptureFixture) -> None:
+    stub.answers = [snapshot(1, 1), snapshot(2, 2)]
+    box = start(stub.url, timing=FAST._replace(slow=0.05))
+    let_go = threading.Event()
+    box.number("f0", default=0).on_change(lambda: let_go.wait(PATIENCE))
+    eventually(lambda: "A Signalbox listener has been running" in caplog.text, "the warning")
+    let_go.set()
+
+
+def test_backoff_has_full_jitter() -> None:
+    for attempt, most in ((1, 1), (3, 4), (10, 60), (1000, 60)):
+        pauses = [backoff(attempt, 1, 60) for _ in range(1000)]
+        assert all(0 <= each <= most for each in pauses)
+        assert min(pauses) < most * 0.1
+        assert max(pauses) > most * 0.9
+
+
+def test_expiry() -> None:
+    at = instant("2026-01-01T00:00:00Z")
+    assert at == 1767225600
+    assert instant("2026-01-01T00:00:00.5Z") == at + 0.5
+    assert instant("2026-01-01T01:00:00.1234567+01:00") == pytest.approx(at + 0.123456)
+    assert instant("soon") is None
+    override = {"production": {"level": "DEBUG", "expires_at": "2026-01-01T00:00:00Z"}}
+    contents = Contents(
+        loggers={
+            "a": {"managed": True, "environments": override},
+            "b": {"managed": True, "level": "ERROR", "environments": override},
+            "c": {"managed": True, "level": "DEBUG", "level_expires_at": "2026-01-01T00:00:10Z", "environments": {}},
+        }
+    )
+    left, due = contents.unexpired(at)
+    assert due == at + 10
+    assert (left.loggers["a"]["managed"], left.loggers["b"]["managed"]) == (False, True)
+    assert left.loggers["b"]["environments"] == {}
+    left, due = contents.unexpired(at + 10)
+    assert (left.loggers["c"]["managed"], due) == (False, None)
+    assert contents.first_expiry() == at
+
+
+def test_close_gives_up_a_server_that_hangs(start: Start) -> None:
+    import socket  # noqa: PLC0415
+
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        box = start(f"http://127.0.0.1:{silent.getsockname()[1]}", cache=False, timing=FAST._replace(request=60))
+        silent.accept()
+        began = time.monotonic()
+        box.close(timeout=0.4)
+        assert time.monotonic() - began < 5

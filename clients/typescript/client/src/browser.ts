@@ -1,0 +1,362 @@
+/**
+ * Flags in a web page, evaluated by the server for one user:
+ *
+ *     const flags = startBrowser({ url: "https://signalbox.example.com", key: "sk_api_…", context: { targetingKey: "alice" } });
+ *     const checkout = flags.boolean("checkout-v2", false);
+ *     if (checkout()) …
+ *
+ * The key must be one for browsers (access `evaluate`), which is not a secret. Starting waits for nothing and throws nothing;
+ * until the server has answered, flags have the values of the last visit, else those of the code. Changes come by polling, or at
+ * once if the server announces a stream of events.
+ */
+
+import { APIError, NotReadyError, SignalboxError } from "./errors.js";
+import { asError } from "./failures.js";
+import { Dispatcher, KeyListeners, Listeners, Problems, type Stop } from "./listeners.js";
+import { type Evaluated, type Evaluation, evaluateAll } from "./ofrep.js";
+import { State, type Status } from "./state.js";
+import { isObject, same } from "./values.js";
+
+export * from "./errors.js";
+export type { Stop } from "./listeners.js";
+export type { State, Status } from "./state.js";
+
+/** For whom flags are evaluated: `targetingKey` is the key of the user, an object such as `account` is the context of that type,
+ * and other members are attributes of the user. */
+export type BrowserContext = Readonly<Record<string, unknown>>;
+
+/** The options of `startBrowser`. */
+export interface BrowserOptions {
+  /** The URL of the server. */
+  url: string;
+  /** A key for browsers. */
+  key: string;
+  context?: BrowserContext;
+  /** The environment. A key for browsers has exactly one, so it needs no other. */
+  environment?: string;
+  /** Between two requests, in milliseconds; 30 s by default. */
+  pollInterval?: number;
+  /** Where the values of the last visit are kept, such as localStorage. By default nowhere. */
+  storage?: Pick<Storage, "getItem" | "setItem">;
+  /** Is told about problems. */
+  log?: (message: string) => void;
+}
+
+/** A flag's value and why. */
+export interface BrowserDetail<T> {
+  readonly value: T;
+  readonly reason: string;
+  readonly variant: string;
+  /** Why the value is the code's default, such as FLAG_NOT_FOUND or TYPE_MISMATCH; else empty. */
+  readonly code: string;
+}
+
+/** A flag of a web page. Calling it returns its value. It never throws. */
+export interface BrowserFlag<T> {
+  (): T;
+  readonly key: string;
+  readonly default: T;
+  detail(): BrowserDetail<T>;
+  /** Calls a function when the value has changed. The returned function ends the calls. */
+  onChange(listener: () => unknown): Stop;
+}
+
+const POLL = 30_000;
+const REQUEST = 10_000;
+const MIN_BACKOFF = 1000;
+/** Without a change, a stream makes polling rarer. */
+const POLL_WITH_STREAM = 300_000;
+const SLOW_LISTENER = 1000;
+
+/** The flags of a web page. `startBrowser` makes one. */
+export class BrowserBox {
+  private flags: ReadonlyMap<string, Evaluated> = new Map();
+  private context: BrowserContext;
+  private etag = "";
+  private currentState = new State("STARTING", new Date());
+  private known = false;
+  private closed = false;
+  private attempt = 0;
+  /** Answers for an older context are dropped. */
+  private generation = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private request: AbortController | undefined;
+  private streams: EventSource[] = [];
+  private streamUrls = "";
+  private readonly problems: Problems;
+  private readonly states: Listeners;
+  private readonly changes: KeyListeners;
+  private readonly waiting = new Set<() => void>();
+  private readonly visible = () => {
+    if (document.visibilityState === "visible") {
+      void this.refresh();
+    }
+  };
+
+  /** @internal Use `startBrowser`. */
+  constructor(private readonly options: BrowserOptions) {
+    this.context = options.context ?? {};
+    this.problems = new Problems(options.log ?? (() => undefined));
+    const dispatcher = new Dispatcher(this.problems, SLOW_LISTENER);
+    this.states = new Listeners(dispatcher);
+    this.changes = new KeyListeners(dispatcher);
+    this.readStored();
+    if (typeof document !== "undefined") {
+      document.addEventListener("visibilitychange", this.visible);
+    }
+    void this.refresh();
+  }
+
+  /** Declares a BOOLEAN flag. */
+  boolean(key: string, fallback: boolean): BrowserFlag<boolean> {
+    return this.flag(key, fallback, (value) => typeof value === "boolean");
+  }
+
+  /** Declares a STRING flag. */
+  string(key: string, fallback: string): BrowserFlag<string> {
+    return this.flag(key, fallback, (value) => typeof value === "string");
+  }
+
+  /** Declares a NUMERIC flag. */
+  number(key: string, fallback: number): BrowserFlag<number> {
+    return this.flag(key, fallback, (value) => typeof value === "number");
+  }
+
+  /** Declares a JSON flag. Do not change its values. */
+  json<T>(key: string, fallback: T): BrowserFlag<T> {
+    return this.flag(key, fallback, () => true);
+  }
+
+  private flag<T>(key: string, fallback: T, fits: (value: unknown) => boolean): BrowserFlag<T> {
+    const detail = (): BrowserDetail<T> => {
+      const found = this.flags.get(key);
+      if (!found || found.errorCode) {
+        return { value: fallback, reason: "ERROR", variant: "", code: found?.errorCode ?? "FLAG_NOT_FOUND" };
+      }
+      if (!fits(found.value)) {
+        return { value: fallback, reason: "ERROR", variant: "", code: "TYPE_MISMATCH" };
+      }
+      return { value: found.value as T, reason: found.reason ?? "", variant: found.variant ?? "", code: "" };
+    };
+    const read = () => detail().value;
+    const onChange = (listener: () => unknown) => this.onChange((keys) => (keys.includes(key) ? listener() : undefined));
+    return Object.assign(read, { key, default: fallback, detail, onChange });
+  }
+
+  /** Calls a function with the keys of flags whose values have changed. The returned function ends the calls. */
+  onChange(listener: (keys: string[]) => unknown): Stop {
+    return this.changes.add(listener);
+  }
+
+  /** How current the values are. */
+  get state(): State {
+    return this.currentState;
+  }
+
+  /** Calls a function with the new state after each change. The returned function ends the calls. */
+  onState(listener: (state: State) => unknown): Stop {
+    return this.states.add(() => listener(this.state));
+  }
+
+  /** Whether there are values of the server, of this visit or of the last one. */
+  get hasValues(): boolean {
+    return this.known;
+  }
+
+  /** Waits until the server has answered for the current context. It rejects when the server refuses the key, or has not answered
+   * in time, in milliseconds; the box keeps trying in both cases. */
+  ready(timeout = REQUEST): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const late = () => finish(new NotReadyError(`the server has not answered: ${this.state}`));
+      const timer = setTimeout(late, timeout);
+      const finish = (error?: Error) => {
+        clearTimeout(timer);
+        this.waiting.delete(check);
+        return error ? reject(error) : resolve();
+      };
+      const check = () => {
+        const { status, why } = this.currentState;
+        if (status === "LIVE") {
+          finish();
+        } else if (status === "REFUSED" || this.closed) {
+          finish(why ?? new NotReadyError("the box is closed"));
+        }
+      };
+      this.waiting.add(check);
+      check();
+    });
+  }
+
+  /** Evaluates flags for another context, such as after a sign-in. It resolves when the values are there, or rejects like
+   * `ready`; flags keep their values until then. */
+  setContext(context: BrowserContext): Promise<void> {
+    this.context = context;
+    this.etag = "";
+    this.generation++;
+    this.currentState = new State("STARTING", new Date());
+    void this.refresh();
+    return this.ready();
+  }
+
+  /** Asks the server for the current values. It never rejects. */
+  async refresh(): Promise<void> {
+    if (this.closed) {
+      return;
+    }
+    clearTimeout(this.timer);
+    this.request?.abort();
+    const request = new AbortController();
+    this.request = request;
+    const { generation } = this;
+    const limit = setTimeout(() => request.abort(new Error(`no answer within ${REQUEST} ms`)), REQUEST);
+    try {
+      const { url, key, environment } = this.options;
+      const headers = { Authorization: `Bearer ${key}`, ...(environment && { "X-Signalbox-Environment": environment }) };
+      const found = await evaluateAll(url, headers, this.context, this.etag, request.signal);
+      if (generation === this.generation && request === this.request) {
+        this.answered(found);
+      }
+    } catch (error) {
+      if (generation === this.generation && request === this.request) {
+        this.failed(error);
+      }
+    } finally {
+      clearTimeout(limit);
+    }
+  }
+
+  private answered(found: Evaluation | undefined): void {
+    this.attempt = 0;
+    if (found) {
+      this.etag = found.etag;
+      this.replace(found.flags);
+      this.openStreams(found.streams.map((each) => each.url));
+      this.store();
+    }
+    if (found?.staleSince) {
+      this.note("STALE", new SignalboxError(`the server cannot reach its database (since ${found.staleSince})`));
+    } else {
+      this.note("LIVE");
+    }
+    this.plan(this.streams.length > 0 ? POLL_WITH_STREAM : (this.options.pollInterval ?? POLL));
+  }
+
+  private failed(thrown: unknown): void {
+    const error = asError(thrown);
+    this.attempt++;
+    const refused = error instanceof APIError && (error.status === 401 || error.status === 403);
+    this.note(refused ? "REFUSED" : "STALE", error);
+    this.problems.warn("state", `Signalbox cannot be asked; the last known values are served: ${error.message}`);
+    const longest = this.options.pollInterval ?? POLL;
+    const asked = error instanceof APIError ? error.retryAfter * 1000 : 0;
+    this.plan(Math.random() * Math.min(MIN_BACKOFF * 2 ** Math.min(this.attempt, 20), longest) + asked);
+  }
+
+  private plan(pause: number): void {
+    clearTimeout(this.timer);
+    if (!this.closed) {
+      this.timer = setTimeout(() => void this.refresh(), pause);
+    }
+  }
+
+  private replace(flags: ReadonlyMap<string, Evaluated>): void {
+    const before = this.flags;
+    this.flags = flags;
+    this.known = true;
+    const keys = new Set([...before.keys(), ...flags.keys()]);
+    this.changes.notify([...keys].filter((key) => !same(before.get(key), flags.get(key))));
+  }
+
+  private note(status: Status, why?: Error): void {
+    const before = this.currentState;
+    this.currentState = new State(status, before.status === status ? before.since : new Date(), why);
+    for (const check of [...this.waiting]) {
+      check();
+    }
+    if (before.status !== status) {
+      this.states.notify();
+    }
+  }
+
+  /** Follows the streams that the server announces. Each says only that something has changed. */
+  private openStreams(urls: readonly string[]): void {
+    if (urls.join(" ") === this.streamUrls || typeof EventSource === "undefined") {
+      return;
+    }
+    this.streamUrls = urls.join(" ");
+    this.closeStreams();
+    this.streams = urls.map((url) => {
+      const stream = new EventSource(url);
+      stream.onmessage = ({ data }) => {
+        if (isRefetch(data)) {
+          void this.refresh();
+        }
+      };
+      stream.onerror = () => {
+        if (stream.readyState === EventSource.CLOSED) {
+          this.streams = this.streams.filter((each) => each !== stream);
+          this.streamUrls = "";
+          this.plan(this.options.pollInterval ?? POLL);
+        }
+      };
+      return stream;
+    });
+  }
+
+  private closeStreams(): void {
+    for (const each of this.streams) {
+      each.close();
+    }
+    this.streams = [];
+  }
+
+  private storedAs(): string {
+    return `signalbox ${this.options.url} ${this.options.key} ${JSON.stringify(this.context)}`;
+  }
+
+  private readStored(): void {
+    try {
+      const stored: unknown = JSON.parse(this.options.storage?.getItem(this.storedAs()) ?? "null");
+      if (isObject(stored)) {
+        this.flags = new Map(Object.entries(stored) as [string, Evaluated][]);
+        this.known = true;
+      }
+    } catch {
+      // Half a value, or a storage that is not allowed, is no value.
+    }
+  }
+
+  private store(): void {
+    try {
+      this.options.storage?.setItem(this.storedAs(), JSON.stringify(Object.fromEntries(this.flags)));
+    } catch (error) {
+      this.problems.warn("storage", `Keeping the last known values failed: ${asError(error).message}`);
+    }
+  }
+
+  /** Ends the requests. Values can still be read. */
+  close(): void {
+    this.closed = true;
+    clearTimeout(this.timer);
+    this.request?.abort();
+    this.closeStreams();
+    if (typeof document !== "undefined") {
+      document.removeEventListener("visibilitychange", this.visible);
+    }
+    this.note("STALE", new SignalboxError("the box is closed"));
+  }
+}
+
+function isRefetch(data: unknown): boolean {
+  try {
+    const event: unknown = JSON.parse(String(data));
+    return isObject(event) && event.type === "refetchEvaluation";
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the flags of a web page, which stay in sync with the server until it is closed. */
+export function startBrowser(options: BrowserOptions): BrowserBox {
+  return new BrowserBox(options);
+}

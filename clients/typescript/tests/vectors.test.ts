@@ -1,0 +1,132 @@
+// The vectors that the Go packages wrote: every line must have the same answer here.
+
+import { readFileSync } from "node:fs";
+import { type Adapter, type Flag, type Level, staticBox, withContext } from "@signalbox/client";
+import { keyOf, parentOf, Tree } from "@signalbox/client/levels";
+import { Plan } from "@signalbox/client/plan";
+import { Rule, RuleError } from "@signalbox/client/rules";
+import { same, weightOf } from "@signalbox/client/values";
+import { expect, test } from "vitest";
+import { declareFlag } from "./support.js";
+
+// biome-ignore lint/suspicious/noExplicitAny: a line of a file that a test of Go checks
+type Line = any;
+
+function lines(name: string): Line[] {
+  const text = readFileSync(new URL(`../../vectors/${name}`, import.meta.url), "utf8");
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+}
+
+/** Returns a value as JSON.stringify writes it. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value) ?? "null");
+}
+
+function runRule({ rule: logic, flag, data }: Line): unknown {
+  let rule: Rule;
+  try {
+    rule = new Rule(logic, flag ?? "");
+  } catch (error) {
+    if (error instanceof RuleError) {
+      return { refused: error.code, pointer: error.pointer };
+    }
+    throw error;
+  }
+  const { value, error } = rule.evaluate(data);
+  if (error) {
+    return { error };
+  }
+  const { matched, split } = rule.decide(data, weightOf(data));
+  expect(rule.match(data)).toBe(matched);
+  return { result: plain(value), matched, split };
+}
+
+function different(file: string, answer: (line: Line) => unknown, members: readonly string[]): string[] {
+  const all = lines(file);
+  expect(all.length).toBeGreaterThan(0);
+  return all.flatMap((line) => {
+    const want = Object.fromEntries(members.filter((name) => name in line).map((name) => [name, line[name]]));
+    const got = answer(line);
+    return same(plain(got), plain(want))
+      ? []
+      : [`${JSON.stringify(line).slice(0, 500)}: ${JSON.stringify(got)}, want ${JSON.stringify(want)}`];
+  });
+}
+
+test("rules", () => {
+  expect(different("rules.jsonl", runRule, ["result", "matched", "split", "error", "refused", "pointer"])).toEqual([]);
+});
+
+test("flags", () => {
+  const answer = ({ flag, definition, environment, context }: Line) => {
+    const { value, reason, rule, code } = new Plan(flag, definition, environment).evaluate(context, weightOf(context));
+    return { value, reason, rule, code };
+  };
+  expect(different("flags.jsonl", answer, ["value", "reason", "rule", "code"])).toEqual([]);
+});
+
+test("names", () => {
+  const answer = ({ name, key }: Line) => ({ key: keyOf(name), parent: parentOf(key) });
+  expect(different("names.jsonl", answer, ["key", "parent"])).toEqual([]);
+});
+
+test("levels", () => {
+  const byKey = (list: Line[]) => new Map(list.map((each) => [each.key, each]));
+  const answer = ({ environment, loggers, groups, names }: Line) => {
+    const tree = new Tree(environment, byKey(loggers), byKey(groups));
+    const resolved = Object.keys(names).map((name) => [name, { ...tree.resolve(name), controlled: tree.controls(name) }]);
+    return { names: Object.fromEntries(resolved) };
+  };
+  expect(different("levels.jsonl", answer, ["names"])).toEqual([]);
+});
+
+test("configs", () => {
+  const answer = ({ defaults, values }: Line) => {
+    const configs = values === null ? {} : { checkout: { values } };
+    const { box } = staticBox({ data: { type: "snapshot", attributes: { seq: 1, configs } } });
+    const config = box.config("checkout", defaults);
+    expect(config.error).toBeUndefined();
+    return { result: config.value };
+  };
+  expect(different("configs.jsonl", answer, ["result"])).toEqual([]);
+});
+
+/** A logging framework that records levels. */
+class Recorder implements Adapter {
+  readonly recorded: Record<string, Level | null> = {};
+
+  setLevel(name: string, level: Level | undefined): void {
+    this.recorded[name] = level ?? null;
+  }
+
+  levels(): { uses: Level } {
+    return { uses: "INFO" };
+  }
+}
+
+test.each(lines("worlds.jsonl").map((line) => [line.snapshot.data.attributes.seq, line]))("world %s", (_, line) => {
+  const { box } = staticBox(line.snapshot, { environment: "production", service: line.service });
+  const flags = line.flags.map((each: Line) => declareFlag(box, each.type, each.key, each.default)) as Flag<unknown>[];
+  line.contexts.forEach((contexts: Line, i: number) => {
+    withContext(contexts, () => {
+      flags.forEach((flag, j) => {
+        const want = line.values[i][j];
+        expect(plain(flag.detail()), flag.key).toEqual(want);
+        expect(plain(flag())).toEqual(want.value);
+        expect(plain(flag.get(contexts))).toEqual(want.value);
+      });
+    });
+  });
+  const recorder = new Recorder();
+  for (const name of line.loggers) {
+    recorder.recorded[name] = null;
+    box.addLogger(recorder, name);
+  }
+  expect(recorder.recorded).toEqual(line.levels);
+  for (const [key, values] of Object.entries(line.configs)) {
+    expect(box.config(key, {}).value).toEqual(values);
+  }
+});
