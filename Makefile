@@ -22,7 +22,7 @@ GOLANGCI         := bin/tools/golangci-lint-$(GOLANGCI_VERSION)-$(shell go env G
 PLAIN := CGO_ENABLED=0 GOFLAGS=-trimpath
 
 .DEFAULT_GOAL := help
-.PHONY: help run build demo screenshots test test-web test-python test-typescript bench-python bench-typescript test-fast test-fast-server test-fast-clients soak lint lint-bench check-platforms check-deploy check-guides bench parity fuzz fmt clean
+.PHONY: help run build demo screenshots test test-web test-python test-typescript bench-python bench-typescript test-fast test-fast-server test-fast-clients soak lint lint-bench check-platforms check-deploy check-guides bench parity api-calls fuzz fmt clean
 
 help: ## list the commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -145,6 +145,10 @@ bench-typescript: build ## compare the TypeScript client with LaunchDarkly's, Un
 	bench/typescript/run
 
 # The tests compare with what is recorded, and need none of these evaluators.
+api-calls: ## write the management calls of the Python and TypeScript clients anew, from openapi/openapi.yaml
+	go run ./cmd/openapi | scripts/with-python python clients/python/generate_api.py
+	go run ./cmd/openapi | scripts/with-node node clients/typescript/client/generate.mjs
+
 parity: ## record anew what the evaluators of other products answer for the exports that the tests import
 	scripts/ensure-node
 	scripts/with-node npm --prefix bench/parity/flipt ci --silent --no-audit --no-fund

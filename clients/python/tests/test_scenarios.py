@@ -463,11 +463,15 @@ def test_restored_database_goes_back(server: Server, start: Start, tmp_path: Pat
 
 def test_management_calls(shared_server: Server) -> None:
     api = signalbox.api.API(shared_server.url, OWNER_KEY)
-    made = api.create_flag({"data": {"id": "managed.call", "type": "flag", "attributes": {"type": "STRING", "default": "a"}}})
+    body = {"data": {"id": "managed.call", "type": "flag", "attributes": {"type": "STRING", "default": "a"}}}
+    made = api.create_flag(body, idempotency_key="made once", note="für später")
+    assert api.create_flag(body, idempotency_key="made once", note="für später") == made
     assert made["data"]["attributes"]["default"] == "a"
+    (change,) = api.list_changes(filter_resource="flag:managed.call")["data"]
+    assert change["attributes"]["note"] == "für später"
     assert [each["id"] for each in api.list_flags(filter_search="managed.call", meta_total=True)["data"]] == ["managed.call"]
     with pytest.raises(signalbox.errors.ConflictError) as refused:
-        api.create_flag({"data": {"id": "managed.call", "type": "flag", "attributes": {"type": "STRING", "default": "a"}}})
+        api.create_flag(body)
     assert (refused.value.code, refused.value.status) == ("already_exists", 409)
     with pytest.raises(signalbox.errors.InvalidError, match="/data/attributes/type"):
         api.create_flag({"data": {"id": "wrong", "type": "flag", "attributes": {"type": "TEXT", "default": "a"}}})
@@ -481,7 +485,7 @@ def test_management_calls_are_those_of_the_server(shared_server: Server) -> None
     import generate_api  # noqa: PLC0415
 
     generated = generate_api.generate(shared_server.admin.request("GET", "/api/openapi.json"))
-    assert generate_api.TARGET.read_text() == generated, "run generate_api.py"
+    assert generate_api.TARGET.read_text() == generated, "run make api-calls"
 
 
 def test_tls(tmp_path: Path, start: Start) -> None:

@@ -1,11 +1,9 @@
-// Writes src/operations.ts, the table of the management calls, from the server's OpenAPI document:
-//
-//     scripts/with-node node clients/typescript/client/generate.mjs http://127.0.0.1:8080
-//
-// A test compares the file with the document of the tests' server. src/schema.d.ts, which has the types, is made by every
+// Writes src/operations.ts, the table of the management calls, from the OpenAPI document on standard input: see
+// make api-calls. A test compares the file with the document of the tests' server. src/schema.d.ts, which has the types, is made by every
 // build from openapi/openapi.yaml.
 
 import { writeFileSync } from "node:fs";
+import { json } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 
 const HEAD = `// The management calls: method and path of every request under /api/v1.
@@ -27,7 +25,7 @@ export function generate(document) {
   return `${HEAD}${lines.join("")}} as const;\n`;
 }
 
-if (process.argv[2]) {
-  const answer = await fetch(`${process.argv[2]}/api/openapi.json`);
-  writeFileSync(fileURLToPath(new URL("src/operations.ts", import.meta.url)), generate(await answer.json()));
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const document = await json(process.stdin);
+  writeFileSync(fileURLToPath(new URL("src/operations.ts", import.meta.url)), generate(document));
 }

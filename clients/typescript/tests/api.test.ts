@@ -44,5 +44,5 @@ test("the management calls are those of the server", async () => {
   const { generate } = await import("../client/generate.mjs");
   const document = await server.admin.request("GET", "/api/openapi.json");
   const kept = readFileSync(join(import.meta.dirname, "../client/src/operations.ts"), "utf8");
-  expect(generate(document), "run client/generate.mjs").toBe(kept);
+  expect(generate(document), "run make api-calls").toBe(kept);
 });

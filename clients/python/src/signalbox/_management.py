@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+import uuid
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
@@ -37,12 +38,18 @@ class Management:
     def _call(
         self, method: str, path: str, body: Mapping[str, Any] | None, query: Mapping[str, Any], headers: Mapping[str, str | None]
     ) -> Any:
+        sent = {name: each for name, each in headers.items() if each is not None}
+        if method == "POST":
+            # The transport sends a request again if the connection was lost. The server then carries it out once.
+            sent.setdefault("Idempotency-Key", uuid.uuid4().hex)
+        if "Signalbox-Note" in sent:
+            sent["Signalbox-Note"] = segment(sent["Signalbox-Note"])
         response = self._transport.request(
             method,
             path,
             body=body,
             query={name: _text(each) for name, each in query.items() if each is not None},
-            headers={name: each for name, each in headers.items() if each is not None},
+            headers=sent,
         )
         return response.json() if response.body else None
 

@@ -9,6 +9,7 @@
  * with an APIError that has the server's own sentences.
  */
 
+import { randomUUID } from "node:crypto";
 import type { SecureContextOptions } from "node:tls";
 import { Address } from "./address.js";
 import { SettingsError } from "./errors.js";
@@ -103,7 +104,8 @@ export const API = class {
       method,
       path: template.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(path[name]))),
       query: Object.keys(query).length > 0 ? texts(query) : undefined,
-      headers: texts(headers),
+      // The transport sends a request again if the connection was lost. The server then carries it out once.
+      headers: { ...(method === "POST" ? { "Idempotency-Key": randomUUID() } : {}), ...texts(headers) },
       body,
     });
     return response.body ? response.json() : undefined;

@@ -51,6 +51,7 @@ export const OPERATIONS = {
   getLogger: "GET /api/v1/loggers/{id}",
   getMetricSeries: "GET /api/v1/metrics",
   getRun: "GET /api/v1/runs/{id}",
+  getRunStats: "GET /api/v1/runs/stats",
   getService: "GET /api/v1/services/{id}",
   getSession: "GET /api/v1/sessions/current",
   getSnapshot: "GET /api/v1/snapshots/{environment}",
