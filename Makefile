@@ -36,9 +36,9 @@ build: ## build bin/signalbox, one static file; with Node.js, the console too
 	scripts/build-console
 	$(PLAIN) go build -buildvcs=false -ldflags "-s -w -X github.com/signalbox/signalbox/internal/app.version=$(VERSION)" -o bin/signalbox ./cmd/signalbox
 
-demo: build ## serve three months of made-up data, with three programs connected (SIGNALBOX_LISTEN)
+demo: build ## serve three months of made-up data, with programs connected in Go, Python and Node.js (SIGNALBOX_LISTEN)
 	$(PLAIN) go build -o bin/demo ./cmd/demo
-	bin/demo
+	scripts/run-demo
 
 screenshots: build ## take a picture of every screen of the console from the demo, into docs/screenshots
 	scripts/ensure-chromium

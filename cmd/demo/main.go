@@ -1,10 +1,11 @@
-// Command demo runs a Signalbox that is full of data, with three programs connected to it:
+// Command demo runs a Signalbox that is full of data, with programs connected to it:
 //
 //	make demo
 package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -25,12 +26,22 @@ func main() {
 
 // run runs the demo, or only the program that the first argument names.
 func run(ctx context.Context) error {
-	if len(os.Args) > 1 {
-		return demo.RunProgram(ctx, os.Args[1], os.Stdout)
+	python := flag.String("python", "", "also run clients/python/demo.py with this `interpreter`")
+	node := flag.String("node", "", "also run clients/typescript/demo.mjs with this `interpreter`")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		return demo.RunProgram(ctx, flag.Arg(0), os.Stdout)
 	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	return demo.Run(ctx, demo.Options{Out: os.Stdout, Program: self, Listen: os.Getenv("SIGNALBOX_LISTEN")})
+	var others []demo.Other
+	if *python != "" {
+		others = append(others, demo.Other{Name: "recommendations", Command: []string{*python, "clients/python/demo.py"}})
+	}
+	if *node != "" {
+		others = append(others, demo.Other{Name: "storefront", Command: []string{*node, "clients/typescript/demo.mjs"}})
+	}
+	return demo.Run(ctx, demo.Options{Out: os.Stdout, Program: self, Others: others, Listen: os.Getenv("SIGNALBOX_LISTEN")})
 }

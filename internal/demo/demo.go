@@ -29,10 +29,20 @@ type Options struct {
 	Out io.Writer
 	// Program is the binary that runs the three programs. It is this binary itself.
 	Program string
+	// Others are programs in other languages that are connected too. The demo goes on without one that ends.
+	Others []Other
 	// Listen is the server's address. Empty means port 8080, or a free port if 8080 is in use.
 	Listen string
 	// Ready is called when everything runs, with the URL of the server and an API key. It may be nil.
 	Ready func(url, key string)
+}
+
+// Other is a program that the demo starts with the variables of the environment that every client reads, in production.
+type Other struct {
+	// Name is the name of the service.
+	Name string
+	// Command starts it.
+	Command []string
 }
 
 // Run creates a demo in a temporary folder, runs it until ctx ends, and removes the folder.
@@ -88,6 +98,7 @@ func configuration(folder, listen string) settings.Settings {
 	s.BootstrapKeyFile = filepath.Join(folder, "key")
 	s.Listen, s.PublicURL = listen, "http://"+listen
 	s.AllowNetworks = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} // so that jobs can call the receiver
+	s.Retention = 120 * 24 * time.Hour // longer than the history that is made
 	s.RateLimit, s.ShutdownTimeout = 0, 3*time.Second
 	return s
 }
@@ -125,7 +136,7 @@ func (d *demo) welcome(url string) {
   Sign in as      %s, with the password %s
   The API key     %s
 
-  Three programs print below what their log levels let through. Open Log levels, set
+  Programs print below what their log levels let through. Open Log levels, set
   shop.checkout to DEBUG in production for 15 minutes, and see. Ctrl-C ends everything.
 
 `, url, people()[0].Email, Password, d.key)

@@ -39,7 +39,7 @@ func TestDemo(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Run(ctx, Options{Out: printed, Program: os.Args[0], Listen: "127.0.0.1:0", Ready: func(url, _ string) {
+		ended <- Run(ctx, Options{Out: printed, Program: os.Args[0], Others: []Other{{"broken", []string{"false"}}}, Listen: "127.0.0.1:0", Ready: func(url, _ string) {
 			client, _, err := signalbox.SignIn(ctx, url, people()[0].Email, Password)
 			if err != nil {
 				panic(err)
@@ -55,6 +55,9 @@ func TestDemo(t *testing.T) {
 			t.Run(name, func(t *testing.T) { check(t, client) })
 		}
 		checkConnected(t, client, printed)
+		if want := "The program broken ended (exit status 1). The demo goes on without it."; !strings.Contains(printed.String(), want) {
+			t.Errorf("the demo printed\n%s\nwant %q", printed, want)
+		}
 		checkRuns(t, client, began)
 	case err := <-ended:
 		t.Fatalf("the demo ended: %v\n%s", err, printed)

@@ -1,4 +1,4 @@
-// Package demo runs a Signalbox that is full of data, with three programs connected to it. A visitor sees the effect of a
+// Package demo runs a Signalbox that is full of data, with programs connected to it. A visitor sees the effect of a
 // change at once: a new level in the console changes the output of the programs.
 //
 // Only the history is invented. The demo first starts a server with a clock that it moves from ninety days ago until now. Four

@@ -21,24 +21,39 @@ import (
 // pace is how often a program logs. The level of the logger decides which records are printed.
 const pace = 700 * time.Millisecond
 
-// startPrograms starts the three programs as processes until ctx ends. If a program ends earlier, it sends an error.
+// startPrograms starts the programs as processes until ctx ends. If one of the three ends earlier, it sends an error; if
+// one of the others does, it says so.
 func (d *demo) startPrograms(ctx context.Context, server string) (*sync.WaitGroup, <-chan error) {
 	var running sync.WaitGroup
 	ended := make(chan error, len(programs()))
 	for _, each := range programs() {
-		command := exec.CommandContext(ctx, d.options.Program, each.name)
-		command.Env = append(os.Environ(), "SIGNALBOX_URL="+server, "SIGNALBOX_API_KEY="+d.key,
-			"SIGNALBOX_ENVIRONMENT="+each.environment, "SIGNALBOX_SERVICE="+each.name)
-		command.Stdout, command.Stderr = d.options.Out, d.options.Out
-		command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
-		command.WaitDelay = 3 * time.Second
+		command := d.command(ctx, server, each, d.options.Program, each.name)
 		running.Go(func() {
 			if err := command.Run(); ctx.Err() == nil {
 				ended <- errors.Join(fmt.Errorf("the program %s ended", each.name), err)
 			}
 		})
 	}
+	for _, each := range d.options.Others {
+		command := d.command(ctx, server, program{each.Name, "production"}, each.Command...)
+		running.Go(func() {
+			if err := command.Run(); ctx.Err() == nil {
+				fmt.Fprintf(d.options.Out, "The program %s ended (%v). The demo goes on without it.\n", each.Name, err)
+			}
+		})
+	}
 	return &running, ended
+}
+
+// command returns the process of a program, which ends with ctx.
+func (d *demo) command(ctx context.Context, server string, p program, args ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, args[0], args[1:]...)
+	command.Env = append(os.Environ(), "SIGNALBOX_URL="+server, "SIGNALBOX_API_KEY="+d.key,
+		"SIGNALBOX_ENVIRONMENT="+p.environment, "SIGNALBOX_SERVICE="+p.name)
+	command.Stdout, command.Stderr = d.options.Out, d.options.Out
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
+	command.WaitDelay = 3 * time.Second
+	return command
 }
 
 // checkoutSettings are the values of the config "checkout".

@@ -6,6 +6,7 @@ import contextlib
 import json
 import logging
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -139,3 +140,19 @@ def test_celery(server: Server, tmp_path: Path) -> None:
 
         follows(server, ask, 1, "frameworks.flag", "frameworks.shop")
         questions.close()
+
+
+def test_the_service_of_the_demo(shared_server: Server) -> None:
+    shared_server.admin.level("recommendations", "DEBUG")
+    environment = settings(shared_server, SIGNALBOX_SERVICE="recommendations")
+    process = subprocess.Popen(
+        [sys.executable, "-u", ROOT / "clients" / "python" / "demo.py"], env=environment, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    try:
+        assert next(line for line in process.stdout if "DEBUG" in line)
+    finally:
+        process.send_signal(signal.SIGINT)
+    process.stdout.read()
+    assert process.wait(PATIENCE) == 0
+    assert shared_server.admin.source_levels("recommendations") == {"DEBUG"}

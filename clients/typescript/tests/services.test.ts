@@ -105,6 +105,19 @@ test("the Express example follows a flag, a level and a config", async () => {
   expect(data.id).toBe("user:alice");
 });
 
+test("the service of the demo follows a level", async () => {
+  await server.admin.level("storefront", "DEBUG");
+  const child = service(join(import.meta.dirname, ".."), ["demo.mjs"], 0, "storefront");
+  const levels = async () => {
+    const { data } = await server.admin.request("GET", "/api/v1/loggers/storefront/sources").catch(() => ({ data: [] }));
+    return data.map((each: { attributes: { resolved_level: string } }) => each.attributes.resolved_level);
+  };
+  await eventually(async () => (await levels()).includes("DEBUG"), "the level");
+  const exited = once(child, "exit");
+  child.kill("SIGINT");
+  expect((await exited)[0]).toBe(0);
+});
+
 test("the React example builds", () => {
   const folder = copied(join(EXAMPLES, "react"));
   run(folder, process.execPath, join(MODULES, "vite/bin/vite.js"), "build", "--logLevel", "error");
