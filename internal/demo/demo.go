@@ -98,7 +98,7 @@ func configuration(folder, listen string) settings.Settings {
 	s.BootstrapKeyFile = filepath.Join(folder, "key")
 	s.Listen, s.PublicURL = listen, "http://"+listen
 	s.AllowNetworks = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} // so that jobs can call the receiver
-	s.Retention = 120 * 24 * time.Hour // longer than the history that is made
+	s.Retention = 120 * 24 * time.Hour                                     // longer than the history that is made
 	s.RateLimit, s.ShutdownTimeout = 0, 3*time.Second
 	return s
 }
