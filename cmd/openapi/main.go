@@ -14,5 +14,5 @@ func main() {
 		fmt.Fprintln(os.Stderr, "openapi:", err)
 		os.Exit(1)
 	}
-	fmt.Printf("%s\n", document)
+	fmt.Fprintf(os.Stdout, "%s\n", document)
 }
