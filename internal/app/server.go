@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -19,7 +20,15 @@ type server struct {
 	http     *http.Server
 	listener net.Listener
 	failure  chan error // receives one value when serving ends
+
+	leaving atomic.Bool   // answers close their connections
+	open    atomic.Int64  // connections
+	emptied chan struct{} // receives a value when the last connection was closed
 }
+
+// lastAnswers is how long a server that stops goes on answering, so that clients learn from an answer that the connection
+// ends. Otherwise a request that is sent when the connection is closed would fail.
+const lastAnswers = 200 * time.Millisecond
 
 // newServer binds the address of a setting. Its handler is set before it starts.
 func newServer(ctx context.Context, setting, address string, log *slog.Logger) (*server, error) {
@@ -34,6 +43,7 @@ func newServer(ctx context.Context, setting, address string, log *slog.Logger) (
 	return &server{
 		listener: listener,
 		failure:  make(chan error, 1),
+		emptied:  make(chan struct{}, 1),
 		http: &http.Server{
 			ReadHeaderTimeout: 10 * time.Second,
 			ReadTimeout:       60 * time.Second,
@@ -76,6 +86,8 @@ func (s *server) useTLS(certFile, keyFile string, log *slog.Logger) error {
 func (s *server) start() { go func() { s.failure <- s.serve() }() }
 
 func (s *server) serve() error {
+	s.http.Handler = s.closing(s.http.Handler)
+	s.http.ConnState = s.count
 	serve := s.http.Serve
 	if s.http.TLSConfig != nil {
 		serve = func(listener net.Listener) error { return s.http.ServeTLS(listener, "", "") }
@@ -86,8 +98,49 @@ func (s *server) serve() error {
 	return nil
 }
 
+// closing returns a handler whose answers close their connections when the server stops.
+func (s *server) closing(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.leaving.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// count counts connections.
+func (s *server) count(_ net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		s.open.Add(1)
+	case http.StateClosed, http.StateHijacked:
+		if s.open.Add(-1) == 0 {
+			select {
+			case s.emptied <- struct{}{}:
+			default: // nobody waits
+			}
+		}
+	case http.StateActive, http.StateIdle:
+	}
+}
+
+// sayClosing answers a little longer, until all connections are closed.
+func (s *server) sayClosing(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lastAnswers)
+	defer cancel()
+	s.leaving.Store(true)
+	for s.open.Load() > 0 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.emptied:
+		}
+	}
+}
+
 // stop lets requests finish until ctx ends, and then closes their connections.
 func (s *server) stop(ctx context.Context) error {
+	s.sayClosing(ctx)
 	err := s.http.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = s.http.Close()

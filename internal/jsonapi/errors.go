@@ -68,7 +68,7 @@ type ErrorObject struct {
 // ErrorSource is the place of an error in the request. The pointer "" means the whole document.
 type ErrorSource struct {
 	Pointer   *string `json:"pointer,omitempty"`
-	Parameter string  `json:"parameter,omitempty"`
+	Parameter *string `json:"parameter,omitempty"`
 }
 
 // ErrorDocument is the body of every error response.
@@ -109,7 +109,7 @@ func source(place fault.Source) *ErrorSource {
 	case place.Kind == fault.NoSource:
 		return nil
 	case place.Kind == fault.ParameterSource:
-		return &ErrorSource{Parameter: place.Path}
+		return &ErrorSource{Parameter: &place.Path}
 	case place.Kind == fault.PointerSource:
 		return &ErrorSource{Pointer: &place.Path}
 	case place.Path == "":

@@ -68,6 +68,10 @@ func TestErrors_Documents(t *testing.T) {
 			fault.New(fault.InvalidParameter, "Bad.").At(fault.Parameter("page[size]")), 400,
 			`[{"status":"400","code":"invalid_parameter","title":"Invalid parameter","detail":"Bad.","source":{"parameter":"page[size]"},"meta":{}}]`,
 		},
+		"a parameter without a name": {
+			fault.New(fault.InvalidParameter, "Bad.").At(fault.Parameter("")), 400,
+			`[{"status":"400","code":"invalid_parameter","title":"Invalid parameter","detail":"Bad.","source":{"parameter":""},"meta":{}}]`,
+		},
 		"several": {
 			fmt.Errorf("writing: %w", several.Err()), 400,
 			`[{"status":"400","code":"validation_error","title":"Invalid request","detail":"scopes/environments must be short.",` +

@@ -110,7 +110,7 @@ func requireShowable(t *testing.T, err error) {
 				t.Errorf("it points nowhere: %s", text)
 			}
 		case fault.InvalidParameter:
-			if each.Source != nil && each.Source.Parameter == "" && each.Source.Pointer != nil {
+			if each.Source != nil && each.Source.Parameter == nil && each.Source.Pointer != nil {
 				t.Errorf("it is about no parameter: %s", text)
 			}
 		default:

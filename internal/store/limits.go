@@ -16,6 +16,8 @@ type Limits struct {
 	FileLock time.Duration
 	// Group is how long the writers of one SQLite commit may run together.
 	Group time.Duration
+	// Silence is how long PostgreSQL may take to answer a check of a connection before it counts as silent.
+	Silence time.Duration
 	// Reconnect is the Listener's first pause before it connects again.
 	Reconnect time.Duration
 }
@@ -30,6 +32,7 @@ func (l Limits) withDefaults() Limits {
 		Idle:      cmp.Or(l.Idle, 500*time.Millisecond),
 		FileLock:  cmp.Or(l.FileLock, 10*time.Second),
 		Group:     cmp.Or(l.Group, 20*time.Millisecond),
+		Silence:   cmp.Or(l.Silence, 2*time.Second),
 		Reconnect: cmp.Or(l.Reconnect, 100*time.Millisecond),
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/signalbox/signalbox/internal/background"
 )
@@ -71,11 +72,7 @@ func (l *Listener) run(ctx context.Context) {
 
 // listen waits for notifications until the connection breaks.
 func (l *Listener) listen(ctx context.Context) (connected bool, err error) {
-	config, err := parseURL(l.db.options.Database)
-	if err != nil {
-		return false, err
-	}
-	conn, err := pgx.ConnectConfig(ctx, config)
+	conn, err := l.db.engine.(*postgres).primary.connect(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -87,7 +84,7 @@ func (l *Listener) listen(ctx context.Context) (connected bool, err error) {
 	}
 	l.wake("")
 	for {
-		received, err := conn.WaitForNotification(ctx)
+		received, err := l.notification(ctx, conn)
 		switch {
 		case err != nil:
 			return true, err
@@ -97,4 +94,26 @@ func (l *Listener) listen(ctx context.Context) (connected bool, err error) {
 			l.wake(received.Payload)
 		}
 	}
+}
+
+// notification waits for a notification. A server that is frozen sends none and closes nothing, so it is asked at times
+// whether it is there.
+func (l *Listener) notification(ctx context.Context, conn *pgx.Conn) (*pgconn.Notification, error) {
+	silence := l.db.options.Limits.Silence
+	for {
+		received, err := waitFor(ctx, 2*silence, conn.WaitForNotification)
+		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return received, err
+		}
+		if _, err := waitFor(ctx, silence, func(ctx context.Context) (struct{}, error) { return struct{}{}, conn.Ping(ctx) }); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// waitFor calls fn with a limit of its own.
+func waitFor[T any](ctx context.Context, limit time.Duration, fn func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return fn(ctx)
 }

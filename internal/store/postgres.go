@@ -35,6 +35,7 @@ const (
 
 // postgres runs transactions on pools of connections, one for each priority.
 type postgres struct {
+	primary    *primary
 	dbs        [priorityCount]*sql.DB
 	sizes      [priorityCount]int // of the pools
 	gate       accountGate
@@ -79,8 +80,9 @@ func openPostgres(ctx context.Context, url string, connections int, limits Limit
 		return nil, err
 	}
 	engine := &postgres{sizes: poolSizes(cmp.Or(connections, DefaultConnections)), limits: limits, gate: accountGate{lines: map[string]*accountLine{}}}
+	engine.primary = newPrimary(config, limits.Silence)
 	for via, size := range engine.sizes {
-		db := stdlib.OpenDB(*config)
+		db := sql.OpenDB(engine.primary.connector())
 		db.SetMaxOpenConns(size)
 		db.SetMaxIdleConns(size)
 		db.SetConnMaxIdleTime(5 * time.Minute)
@@ -208,12 +210,13 @@ func (p *postgres) transact(ctx context.Context, options writeOptions, begin fun
 func (p *postgres) begin(ctx context.Context, via priority, begin func(*pgx.Conn) *pgx.Batch) (*sql.Conn, error) {
 	for attempt := 1; ; attempt++ {
 		conn, err := p.dbs[via].Conn(ctx)
-		if err == nil {
-			if err = send(ctx, conn, begin); err == nil {
-				return conn, nil
-			}
-			err = giveBack(ctx, conn, err)
+		if err != nil {
+			return nil, err // no connection was idle, and no host accepts a new one
 		}
+		if err = send(ctx, conn, begin); err == nil {
+			return conn, nil
+		}
+		err = giveBack(ctx, conn, err)
 		if postgresCode(err) == "" && !errors.Is(ctx.Err(), context.Canceled) {
 			p.forgetIdle() // other connections are likely to be broken or silent too
 		}

@@ -49,6 +49,16 @@ func (d Database) at(t testing.TB, address string) Database {
 	return d
 }
 
+// Before returns the database with two hosts: first that of d, then that of the other.
+func (d Database) Before(t testing.TB, other Database) Database {
+	t.Helper()
+	second, err := url.Parse(other.URL)
+	must(t, err)
+	first, err := url.Parse(d.URL)
+	must(t, err)
+	return d.at(t, first.Host+","+second.Host)
+}
+
 // Cut drops every connection. New connections work.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
