@@ -44,6 +44,31 @@ test("lists have the account's order", async () => {
   await arrange(before);
 });
 
+test("lists show the environments that were chosen, and keep the choice as a view", async () => {
+  const page = await w.open("/loggers");
+  const heads = page.getByRole("columnheader");
+  await heads.filter({ hasText: "Test" }).waitFor();
+  await page.getByLabel("Environment in focus").selectOption("Several…");
+  const dialog = page.getByRole("dialog", { name: "Show environments" });
+  await dialog.getByLabel("Search environments").fill("stag");
+  await dialog.getByLabel("Staging").uncheck();
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Show 2" }).click();
+  await heads.filter({ hasText: "Staging" }).waitFor({ state: "detached" });
+  expect(await heads.filter({ hasText: /Production|Test/ }).count()).toBe(2);
+  await page.getByLabel("Saved view").selectOption("Save this view…");
+  await page.getByLabel("Name", { exact: true }).fill("Mine");
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Saved view").selectOption("Everything");
+  await heads.filter({ hasText: "Staging" }).waitFor();
+  await page.goto(new URL("/loggers", page.url()).href);
+  await page.getByLabel("Saved view").selectOption("Mine");
+  await heads.filter({ hasText: "Staging" }).waitFor({ state: "detached" });
+  await page.getByLabel("Saved view").selectOption("Remove this view");
+  await page.getByLabel("Saved view").selectOption("Everything");
+  await page.getByLabel("Saved view").waitFor({ state: "detached" });
+});
+
 test("an environment is dragged to its place", async () => {
   const page = await w.open("/environments");
   const items = page.getByRole("list", { name: "Environments in order" }).getByRole("listitem");

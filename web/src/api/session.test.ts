@@ -23,8 +23,9 @@ test("columns leave out what was only discovered, unless it is in focus", () => 
     environment("ci-7", { managed: false, classification: "AD_HOC" }),
   ];
   expect(ids(columnsOf(list))).toEqual(["production", "staging"]);
-  expect(ids(columnsOf(list, "ci-7"))).toEqual(["ci-7"]);
-  expect(ids(columnsOf(list, "unknown"))).toEqual(["production", "staging"]);
+  expect(ids(columnsOf(list, ["ci-7"]))).toEqual(["ci-7"]);
+  expect(ids(columnsOf(list, ["ci-7", "production"]))).toEqual(["production", "ci-7"]);
+  expect(ids(columnsOf(list, ["unknown"]))).toEqual(["production", "staging"]);
 });
 
 test("a refusal says which role or scope is missing", () => {

@@ -99,9 +99,9 @@ export function inOrder<E extends { id: string; name: string }>(environments: E[
   return environments.toSorted((one, other) => of(one) - of(other) || one.name.localeCompare(other.name));
 }
 
-/** columnsOf returns the environments that lists show: the one in focus, or those in the order. */
-export function columnsOf(environments: Environment[], focus?: string): Environment[] {
-  const focused = environments.filter((environment) => environment.id === focus);
+/** columnsOf returns the environments that lists show: those in focus, or all in the order that are more than discovered. */
+export function columnsOf(environments: Environment[], focus: string[] = []): Environment[] {
+  const focused = environments.filter((environment) => focus.includes(environment.id));
   if (focused.length > 0) return focused;
   return environments.filter((environment) => environment.managed || environment.classification === "STANDARD");
 }

@@ -15,7 +15,7 @@ import { WriteProvider } from "../ui/WriteProvider";
 import { useApp } from "./context";
 import { Dropdown } from "./Dropdown";
 import styles from "./Frame.module.css";
-import { useFocus } from "./focus";
+import { useFocused } from "./focus";
 import { useKeys } from "./keys";
 import { places } from "./places";
 import { SessionGuard } from "./SessionGuard";
@@ -23,6 +23,7 @@ import { titleOf } from "./title";
 import { Typeahead } from "./typeahead";
 
 const Palette = later(() => import("./Palette"));
+const ChooseEnvironments = later(() => import("./ChooseEnvironments"));
 const KeyHelp = later(() => import("./KeyHelp"));
 
 /** Frame is around every screen: the rail, the environment in focus, search, the connection, the user. */
@@ -124,23 +125,36 @@ function PlacesMenu() {
   );
 }
 
+const several = "…";
+
+/** EnvironmentFocus limits all screens to one environment, or to several of them. */
 function EnvironmentFocus() {
   const environments = useEnvironments();
-  const [focus, setFocus] = useFocus();
+  const [focused, setFocused] = useFocused();
+  const [isChoosing, setChoosing] = useState(false);
+  const choose = (value: string) => {
+    if (value === several) setChoosing(true);
+    else setFocused(value ? [value] : []);
+  };
   return (
-    <select
-      className="choice"
-      aria-label="Environment in focus"
-      value={focus ?? ""}
-      onChange={(event) => setFocus(event.currentTarget.value || undefined)}
-    >
-      <option value="">All environments</option>
-      {environments.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
-    </select>
+    <>
+      <select
+        className="choice"
+        aria-label="Environment in focus"
+        value={focused.join()}
+        onChange={(event) => choose(event.currentTarget.value)}
+      >
+        <option value="">All environments</option>
+        {environments.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+        {focused.length > 1 && <option value={focused.join()}>{focused.length} environments</option>}
+        {environments.length > 2 && <option value={several}>Several…</option>}
+      </select>
+      <Suspense>{isChoosing && <ChooseEnvironments close={() => setChoosing(false)} />}</Suspense>
+    </>
   );
 }
 

@@ -20,7 +20,7 @@ const Chart = later(() => import("../ui/Chart"));
 /** Evaluations shows how often a flag was evaluated and with which value, with its changes on the time axis. */
 export default function Evaluations({ id }: { id: string }) {
   const { period: chosen, in: within } = useSearch({ from: "/frame/flags/$id" });
-  const [focus] = useFocus();
+  const focus = useFocus();
   const setSearch = useSetSearch();
   const environments = useEnvironments();
   const period = periodOf(chosen);

@@ -17,6 +17,7 @@ import { SearchBox } from "../ui/SearchBox";
 import { staleText } from "../ui/stale";
 import { EmptyState } from "../ui/states";
 import { Tag } from "../ui/Tag";
+import { Views } from "../ui/Views";
 import styles from "./FlagList.module.css";
 import type { Flag } from "./flags";
 import { outcomeOf, valueText } from "./outcome";
@@ -38,7 +39,7 @@ export default function FlagList() {
   const found = useFlags(search);
   const [inView, setInView] = useInView(found.onRange);
   const pages = { ...found, onRange: setInView };
-  const [focus] = useFocus();
+  const focus = useFocus();
   const columns = useMemo(() => columnsOf(environments), [environments]);
   const { q, type, managed, references, stale, new: isNew } = search;
   const isFiltered = Boolean(q || type || managed || references || stale);
@@ -188,6 +189,7 @@ function Filters({ onNew, total }: { onNew: () => void; total: number }) {
       <ManagedFilter all="All flags" />
       <Filter name="stale" label="Use" any="Used or not" choices={[{ value: "1", label: "Stale" }]} />
       <SearchBox name="references" label="Filter by context in rules: type or type:key" placeholder="References user:alice" />
+      <Views />
       <span className="spring" />
       <NewButton onClick={onNew}>New flag</NewButton>
     </header>

@@ -27,7 +27,7 @@ export function Pulse() {
   const hour = periodOf("1h");
   const start = startOf(hour, useNow(30));
   const times = useMemo(() => timesOf(hour, start), [hour, start]);
-  const [focus] = useFocus();
+  const focus = useFocus();
   const environments = useEnvironments();
   const { data } = useQuery(evaluationsOptions({ from: start, step: hour.step, by: ["environment"], environment: focus }));
   const series = useMemo(

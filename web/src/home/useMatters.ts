@@ -25,7 +25,7 @@ export interface Group {
 /** useMatters collects what needs attention, in the environment in focus if there is one. Its queries follow live updates. */
 export function useMatters(): { groups: Group[]; isPending: boolean; error: unknown; refetch: () => void } {
   const now = useNow(60);
-  const [focus] = useFocus();
+  const focus = useFocus();
   const failing = useList("job", { "filter[last_status]": "FAILED", "page[size]": 50 });
   const due = useList("job", { "filter[enabled]": true, sort: "next_run_at", "page[size]": 50 });
   const loggers = useList("logger", { "filter[managed]": true, "page[size]": 1000 });

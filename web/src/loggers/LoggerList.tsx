@@ -14,6 +14,7 @@ import { RoleGate } from "../ui/RoleGate";
 import { RowLink } from "../ui/RowLink";
 import { SearchBox } from "../ui/SearchBox";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { Views } from "../ui/Views";
 import { useWriter } from "../ui/WriteProvider";
 import { LevelCell } from "./LevelCell";
 import { LevelPicker, type Picking } from "./LevelPicker";
@@ -268,6 +269,7 @@ function Filters() {
           { value: "expiring", label: "Temporary" },
         ]}
       />
+      <Views />
       <Link to="/log-groups" className={styles.groups}>
         Groups
       </Link>

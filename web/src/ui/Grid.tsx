@@ -1,6 +1,7 @@
 import { useMediaQuery } from "@mantine/hooks";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, memo, type ReactNode, startTransition, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, memo, type ReactNode, type RefObject, startTransition, useEffect, useMemo, useRef, useState } from "react";
+import { leastWidth, type Part, partInView, scrollFor } from "./columns";
 import styles from "./Grid.module.css";
 import { type Cell, move } from "./gridkeys";
 
@@ -34,7 +35,7 @@ export interface GridProps<T> {
 const rowHeight = 32;
 
 /**
- * Grid shows any number of rows and renders only the rows in view. Arrows, Home, End and the page keys move
+ * Grid shows any number of rows and columns, and renders only those in view. The first column stays in place. Arrows, Home, End and the page keys move
  * between cells; Enter uses the control of a cell, or opens the row. On a phone each row is a card.
  */
 export function Grid<T>(props: GridProps<T>) {
@@ -49,16 +50,20 @@ export function Grid<T>(props: GridProps<T>) {
   };
   const overscan = useSpareRows();
   const virtual = useVirtualizer({ count, getScrollElement: () => scroller.current, estimateSize: sizeOf, overscan });
+  const { widths, part } = useColumnsInView(scroller, columns, narrow);
   const items = virtual.getVirtualItems();
   const [from, to] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
 
   useEffect(() => onRange?.(from, to), [from, to, onRange]);
+  const measured = height && at; // the heights of rows that are all equal do not follow the rows
   // biome-ignore lint/correctness/useExhaustiveDependencies: heights follow the form and the rows
-  useEffect(() => virtual.measure(), [narrow, count, at]);
+  useEffect(() => virtual.measure(), [narrow, count, measured]);
 
   const focus = (cell: Cell) => {
     setActive(cell);
     virtual.scrollToIndex(cell.row);
+    if (widths && scroller.current)
+      scroller.current.scrollLeft = scrollFor(widths, cell.column, scroller.current.scrollLeft, scroller.current.clientWidth);
     // The focus moves at once if the row is drawn, so that the next key does not reach the old cell.
     if (!focusCell(scroller.current, cell)) requestAnimationFrame(() => focusCell(scroller.current, cell));
   };
@@ -84,7 +89,7 @@ export function Grid<T>(props: GridProps<T>) {
     focus(next);
   };
 
-  const template = columns.map((column) => column.width).join(" ");
+  const template = widths ? widths.map((width) => `${width}px`).join(" ") : columns.map((column) => column.width).join(" ");
   const cells = narrow ? cardColumn(card) : columns;
   return (
     <div
@@ -98,11 +103,21 @@ export function Grid<T>(props: GridProps<T>) {
     >
       {!narrow && (
         <div role="row" tabIndex={-1} aria-rowindex={1} className={styles.head} style={{ gridTemplateColumns: template }}>
-          {columns.map((column) => (
-            <div role="columnheader" tabIndex={-1} key={column.key} className={styles.header}>
-              {column.header}
-            </div>
-          ))}
+          {columns.map(
+            (column, position) =>
+              isDrawn(position, part) && (
+                <div
+                  role="columnheader"
+                  tabIndex={-1}
+                  key={column.key}
+                  className={styles.header}
+                  aria-colindex={position + 1}
+                  style={{ gridColumn: position + 1 }}
+                >
+                  {column.header}
+                </div>
+              ),
+          )}
         </div>
       )}
       <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: "relative" }}>
@@ -117,6 +132,7 @@ export function Grid<T>(props: GridProps<T>) {
               height={size}
               template={narrow ? undefined : template}
               cells={cells as Column<unknown>[]}
+              part={part}
               active={index === Math.min(active.row, count - 1) ? active.column : undefined}
               isDimmed={row !== undefined && (props.dimmed?.(row) ?? false)}
               onFocus={setActive}
@@ -136,6 +152,8 @@ interface RowProps {
   /** template is absent where the row is a card. */
   template?: string;
   cells: Column<unknown>[];
+  /** part is absent where all columns are drawn. */
+  part?: Part;
   /** active is the column that Tab focuses, if it is in this row. */
   active?: number;
   isDimmed: boolean;
@@ -143,7 +161,7 @@ interface RowProps {
 }
 
 /** Row is drawn again only when it changes: most updates of a grid concern one row or none. */
-const Row = memo(function Row({ row, index, start, height, template, cells, active, isDimmed, onFocus }: RowProps) {
+const Row = memo(function Row({ row, index, start, height, template, cells, part, active, isDimmed, onFocus }: RowProps) {
   return (
     <div
       role="row"
@@ -154,21 +172,84 @@ const Row = memo(function Row({ row, index, start, height, template, cells, acti
       data-loading={row === undefined || undefined}
       style={{ transform: `translateY(${start}px)`, height, gridTemplateColumns: template }}
     >
-      {cells.map((column, position) => (
-        <div
-          role="gridcell"
-          key={column.key}
-          className={styles.cell}
-          data-cell={`${index}:${position}`}
-          tabIndex={position === active ? 0 : -1}
-          onFocus={() => onFocus({ row: index, column: position })}
-        >
-          {row === undefined ? <span className={styles.pending} /> : column.cell(row, index)}
-        </div>
-      ))}
+      {cells.map(
+        (column, position) =>
+          (isDrawn(position, part) || position === active) && (
+            <GridCell
+              key={column.key}
+              row={row}
+              index={index}
+              position={position}
+              column={column}
+              isActive={position === active}
+              onFocus={onFocus}
+            />
+          ),
+      )}
     </div>
   );
 });
+
+interface CellProps {
+  row: unknown;
+  index: number;
+  position: number;
+  column: Column<unknown>;
+  isActive: boolean;
+  onFocus: (cell: Cell) => void;
+}
+
+/** GridCell is kept when other columns of its row come into view. */
+const GridCell = memo(function GridCell({ row, index, position, column, isActive, onFocus }: CellProps) {
+  return (
+    <div
+      role="gridcell"
+      className={styles.cell}
+      data-cell={`${index}:${position}`}
+      aria-colindex={position + 1}
+      style={{ gridColumn: position + 1 }}
+      tabIndex={isActive ? 0 : -1}
+      onFocus={() => onFocus({ row: index, column: position })}
+    >
+      {row === undefined ? <span className={styles.pending} /> : column.cell(row, index)}
+    </div>
+  );
+});
+
+/** isDrawn reports whether a column is drawn: the first always is. */
+function isDrawn(position: number, part: Part | undefined): boolean {
+  return part === undefined || position === 0 || (position >= part.from && position < part.to);
+}
+
+/** useColumnsInView returns the widths of columns that do not fit into the frame, and those in view. They are absent while all fit. */
+function useColumnsInView(
+  scroller: RefObject<HTMLDivElement | null>,
+  columns: { width: string }[],
+  narrow: boolean,
+): { widths?: number[]; part?: Part } {
+  const widths = columns.map((column) => leastWidth(column.width)).join();
+  const least = useMemo(() => widths.split(",").map(Number), [widths]);
+  const [part, setPart] = useState<Part>();
+  useEffect(() => {
+    const frame = scroller.current;
+    if (!frame) return;
+    const look = () => {
+      const { scrollLeft, clientWidth } = frame;
+      const fits = least.reduce((sum, width) => sum + width, 0) <= clientWidth;
+      const seen = fits || narrow ? undefined : partInView(least, scrollLeft, scrollLeft + clientWidth);
+      setPart((old) => (old?.from === seen?.from && old?.to === seen?.to ? old : seen));
+    };
+    look();
+    const resized = new ResizeObserver(look);
+    resized.observe(frame);
+    frame.addEventListener("scroll", look, { passive: true });
+    return () => {
+      resized.disconnect();
+      frame.removeEventListener("scroll", look);
+    };
+  }, [scroller, least, narrow]);
+  return part ? { widths: least, part } : {};
+}
 
 /** useSpareRows returns the number of rows to draw above and below the view: none until the rows in view are drawn. */
 function useSpareRows(): number {

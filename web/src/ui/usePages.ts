@@ -20,10 +20,11 @@ export const pageOf = <K extends Kind>(kind: K, query: Query, number: number) =>
 
 /** usePages reads the pages of a list that are in view, and the next ones in advance. */
 export function usePages<K extends Kind>(kind: K, query: Query) {
+  // The range is in pages, so that scrolling within them draws nothing anew but the rows.
   const [range, setRange] = useState({ from: 0, to: 0 });
   const first = useQuery({ ...pageOf(kind, query, 1), placeholderData: keepPreviousData });
   const total = first.data?.meta.pagination.total ?? 0;
-  const numbers = pagesAround(range.from, range.to, total);
+  const numbers = pagesAround(range.from * size, range.to * size, total);
   const rows = useQueries({
     queries: numbers.map((number) =>
       number === 1 ? { ...pageOf(kind, query, 1), placeholderData: keepPreviousData } : pageOf(kind, query, number),
@@ -32,9 +33,9 @@ export function usePages<K extends Kind>(kind: K, query: Query) {
       new Map(results.map((result, index) => [numbers[index] as number, result.data?.data as Resource<K>[] | undefined])),
   });
   const at = useMemo(() => (index: number) => rows.get(Math.floor(index / size) + 1)?.[index % size], [rows]);
-  const onRange = useCallback(
-    (from: number, to: number) => setRange((old) => (old.from === from && old.to === to ? old : { from, to })),
-    [],
-  );
+  const onRange = useCallback((first: number, last: number) => {
+    const [from, to] = [Math.floor(first / size), Math.floor(last / size)];
+    setRange((old) => (old.from === from && old.to === to ? old : { from, to }));
+  }, []);
   return { total, at, onRange, isPending: first.isPending, error: first.data ? null : first.error, refetch: first.refetch };
 }

@@ -1,0 +1,85 @@
+import { Button, Group, Stack, TextInput } from "@mantine/core";
+import { useLocation, useNavigate } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { useMe } from "../api/session";
+import { Dialog } from "./Dialog";
+import { isShown, saveView, viewsOf } from "./views";
+
+const [other, save, remove] = ["other", "save", "remove"];
+
+/** Views opens the views that the user has saved of a list, and saves the list as it is filtered. They stay in this browser. */
+export function Views() {
+  const { pathname, search } = useLocation();
+  const shown = search as Record<string, string | undefined>;
+  const { user } = useMe();
+  const navigate = useNavigate();
+  const [views, setViews] = useState(() => viewsOf(localStorage, user.id, pathname));
+  const [isNaming, setNaming] = useState(false);
+  const current = views.find((view) => isShown(view, shown));
+  const given = Object.entries(shown).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  const isOther = given.length > 0 && !current;
+  const keep = (name: string, kept?: Record<string, string>) => {
+    saveView(localStorage, user.id, pathname, name, kept);
+    setViews(viewsOf(localStorage, user.id, pathname));
+  };
+  const choose = (value: string) => {
+    if (value === save) setNaming(true);
+    else if (value === remove && current) keep(current.name);
+    else {
+      const view = views.find(({ name }) => `view ${name}` === value);
+      void navigate({ to: ".", search: { env: "", ...view?.search } } as never);
+    }
+  };
+  if (views.length === 0 && given.length === 0) return null; // there is nothing to open or to save
+  return (
+    <>
+      <select
+        className="choice"
+        aria-label="Saved view"
+        value={current ? `view ${current.name}` : isOther ? other : ""}
+        onChange={(event) => choose(event.currentTarget.value)}
+      >
+        {isOther && <option value={other}>Filtered</option>}
+        <option value="">Everything</option>
+        {views.map(({ name }) => (
+          <option key={name} value={`view ${name}`}>
+            {name}
+          </option>
+        ))}
+        {isOther && <option value={save}>Save this view…</option>}
+        {current && <option value={remove}>Remove this view</option>}
+      </select>
+      {isNaming && <NameView close={() => setNaming(false)} save={(name) => keep(name, Object.fromEntries(given))} />}
+    </>
+  );
+}
+
+function NameView({ close, save }: { close: () => void; save: (name: string) => void }) {
+  const [name, setName] = useState("");
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save(name.trim());
+    close();
+  };
+  return (
+    <Dialog onClose={close} title="Save this view" size="sm">
+      <form onSubmit={submit}>
+        <Stack gap="sm">
+          <TextInput
+            data-autofocus
+            label="Name"
+            description="A view of this name is replaced. Views stay in this browser; the address can be shared."
+            maxLength={60}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <Group justify="flex-end">
+            <Button type="submit" disabled={name.trim() === ""} title={name.trim() === "" ? "Type a name" : undefined}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}
