@@ -8,7 +8,7 @@ import { RelativeTime } from "../ui/RelativeTime";
 import { RoleGate } from "../ui/RoleGate";
 import { Fact } from "./Fact";
 import styles from "./jobs.module.css";
-import { explain, isInFlight, milliseconds, outcome, phasesOf, pretty, type Run, type RunAttributes } from "./runs";
+import { explain, isInFlight, isRetried, milliseconds, outcome, phasesOf, pretty, type Run, type RunAttributes } from "./runs";
 import { Status } from "./Status";
 import { instant } from "./schedule";
 import { useRunActions } from "./useRunActions";
@@ -94,11 +94,11 @@ function Failure({ run, wanted }: { run: RunAttributes; wanted?: string }) {
 const triggers = { SCHEDULE: "by its schedule", MANUAL: "by hand", RERUN: "again" };
 
 function Facts({ run }: { run: Run }) {
-  const { trigger, scheduled_for, created_at, rerun_of, job, job_version, total_duration_ms } = run.attributes;
+  const { trigger, scheduled_for, created_at, rerun_of, job, job_version, total_duration_ms, attempt, not_before } = run.attributes;
   return (
     <dl className={`panel ${styles.facts}`}>
       <Fact label="Started">
-        {triggers[trigger]}
+        {attempt > 1 ? "by the job's retries" : triggers[trigger]}
         {rerun_of && (
           <>
             {", after "}
@@ -108,6 +108,13 @@ function Facts({ run }: { run: Run }) {
           </>
         )}
       </Fact>
+      {(attempt > 1 || isRetried(run.attributes)) && (
+        <Fact label="Attempt">
+          {attempt}
+          {isRetried(run.attributes) && <span className="muted">, another one follows</span>}
+        </Fact>
+      )}
+      {not_before && <Fact label="Not before">{instant(not_before).utc}</Fact>}
       {scheduled_for && <Fact label="Was due">{instant(scheduled_for).utc}</Fact>}
       <Fact label="Queued">
         <RelativeTime at={created_at} /> <span className="muted tabular">{instant(created_at).utc}</span>
