@@ -72,7 +72,7 @@ func scanEnded(r row) (ended endedRun, err error) {
 	if err == nil {
 		err = policies.read(&job.Retry, &job.Alerts)
 	}
-	if err == nil && result != nil && job.Retry != nil {
+	if err == nil && result != nil && run.Status == jobs.Failed {
 		err = decode(*result, &run.Result)
 	}
 	job.UID, job.Health.LastSuccessAt = run.JobUID, later(job.Health.LastSuccessAt, success)

@@ -77,7 +77,7 @@ func TestOf(t *testing.T) {
 		"alerts again":            {"job", `{"alerts":null}`, `{"alerts":{"after_failures":2,"recover_after":1}}`, []string{"Failing, late and recovered are events again", "Failures in a row until it is failing 1 → 2"}},
 		"a new job with policies": {"job", "", `{"name":"x","timezone":"Asia/Tokyo","overlap":"wait","retry":{"max_attempts":2,"delay_seconds":60,"backoff":"fixed"},"alerts":{"after_failures":2,"recover_after":1}}`, []string{"Created", "Time zone set to Asia/Tokyo", "Failures in a row until it is failing 1 → 2", "A run waits until the earlier ones have ended", "A failed run is attempted up to 2 times, 1 min apart"}},
 		"a new plain job":         {"job", "", `{"name":"x","timezone":null,"overlap":"allow","retry":null,"alerts":{"after_failures":1,"recover_after":1}}`, []string{"Created"}},
-		"health":                  {"job_health", `{"state":"ok"}`, `{"state":"failing","detail":"A run failed, with TIMEOUT."}`, []string{"A run failed, with TIMEOUT."}},
+		"health":                  {"job_health", `{"state":"ok"}`, `{"state":"failing","detail":"A run failed: timeout."}`, []string{"A run failed: timeout."}},
 		"an environment":          {"environment", `{"managed":false}`, `{"managed":true}`, []string{"Promoted: values can be written for it"}},
 		"a key":                   {"api_key", `{"role":"MEMBER","scopes":{}}`, `{"role":"ADMIN","scopes":{"environments":["staging"]}}`, []string{"Role MEMBER → ADMIN", `Scopes environments set to ["staging"]`}},
 	}

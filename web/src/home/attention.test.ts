@@ -16,7 +16,7 @@ const unhealthy = (id: string, url: string, attributes: object = {}) => ({
 test("a failing job needs attention, with what its last run answered", () => {
   const last_run = { status: "FAILED", failure_reason: "NON_SUCCESS_STATUS", failure_status: 503 };
   expect(failingJobs([unhealthy("nightly", "https://a/", { last_run })])).toEqual([
-    { id: "nightly", title: "Nightly", reason: "HTTP 503, 2 failures in a row since", href: "/jobs/nightly", at: since },
+    { id: "nightly", title: "Nightly", reason: "HTTP 503, 2 failures in a row, began", href: "/jobs/nightly", at: since },
   ]);
 });
 
@@ -24,9 +24,9 @@ test("many failing jobs of one host are one line", () => {
   const jobs = Array.from({ length: 1000 }, (_, index) => unhealthy(`job-${index}`, `https://reports.example.com/${index}`));
   const other = [unhealthy("x", "https://other.example.com"), unhealthy("y", "https://other.example.com")];
   expect(failingJobs([...jobs, ...other]).map(({ title, reason, href }) => [title, reason, href])).toEqual([
-    ["1000 jobs of reports.example.com", "failing, the first since", "/jobs?health=failing"],
-    ["Nightly", "failing, 2 failures in a row since", "/jobs/x"],
-    ["Nightly", "failing, 2 failures in a row since", "/jobs/y"],
+    ["1000 jobs of reports.example.com", "failing, the first began", "/jobs?health=failing"],
+    ["Nightly", "failing, 2 failures in a row, began", "/jobs/x"],
+    ["Nightly", "failing, 2 failures in a row, began", "/jobs/y"],
   ]);
 });
 
@@ -40,7 +40,7 @@ test("a job is overdue when it is late, or a minute after its instant", () => {
     due("c", { enabled: false, next_run_at: "2030-02-28T23:00:00Z" }),
   ];
   expect(lateJobs(late, others, now).map(({ id, reason }) => [id, reason])).toEqual([
-    ["late", "late since"],
+    ["late", "late, began"],
     ["a", "was due"],
   ]);
 });

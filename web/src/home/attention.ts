@@ -37,7 +37,7 @@ export function lateJobs(late: Resource<"job">[], due: Resource<"job">[], now: n
       return !known.has(id) && enabled && next_run_at !== null && age(next_run_at, now) > 60_000;
     })
     .map((job) => ({ ...matterOf(job, "was due"), at: job.attributes.next_run_at }));
-  return [...byHost(late, "late", () => "late since"), ...overdue];
+  return [...byHost(late, "late", () => "late, began"), ...overdue];
 }
 
 const matterOf = ({ id, attributes }: Resource<"job">, reason: string): Matter => ({
@@ -61,7 +61,7 @@ function byHost(jobs: Resource<"job">[], state: string, reason: (job: Resource<"
       {
         id: `host:${host}`,
         title: `${of.length} jobs of ${host}`,
-        reason: `${state}, the first since`,
+        reason: `${state}, the first began`,
         href: `/jobs?health=${state}`,
         at: first,
       },
