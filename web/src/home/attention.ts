@@ -22,10 +22,7 @@ const together = 3;
 export function failingJobs(jobs: Resource<"job">[]): Matter[] {
   return byHost(jobs, "failing", ({ attributes: { health, last_run } }) => {
     const why = last_run ? lastOutcome(last_run) : "";
-    return [why || "failing", healthDetail(health), "since"]
-      .filter(Boolean)
-      .join(", ")
-      .replace(/, since$/, " since");
+    return [why || "failing", healthDetail(health), "began"].filter(Boolean).join(", ");
   });
 }
 
