@@ -36,6 +36,11 @@ test("an empty list teaches, and a new job is checked while it is typed and run 
   await page.getByText("No jobs yet").waitFor();
   await page.getByText("signalbox jobs create", { exact: false }).waitFor();
   await page.getByRole("button", { name: "New job" }).click();
+  await page.getByRole("button", { name: "Paste a curl command" }).click();
+  await page.getByLabel("A curl command").fill("curl -X PATCH nowhere -H 'Accept: text/plain'");
+  await page.getByRole("button", { name: "Fill the form" }).click();
+  expect(await page.getByLabel("Method").inputValue()).toBe("PATCH");
+  await page.getByRole("button", { name: "Remove header 1" }).click();
   await page.getByLabel("Id").fill("nightly");
   await page.getByLabel("Schedule", { exact: false }).first().fill("30 2 * *");
   await page.getByText("must have five fields", { exact: false }).waitFor();

@@ -8,6 +8,7 @@ import { useDryRun } from "../ui/useDryRun";
 import { asCommand, attributesOf, type Draft, emptyDraft, isCommand, methods } from "./draft";
 import { HeaderRows } from "./HeaderRows";
 import styles from "./jobs.module.css";
+import { PasteCurl } from "./PasteCurl";
 import { Policies } from "./Policies";
 import { SchedulePreview } from "./SchedulePreview";
 import { examples, zones } from "./schedule";
@@ -65,6 +66,7 @@ export function JobForm({ draft: given, onChange, isNew, isChanged, onSave }: Fo
       <fieldset disabled={Boolean(refusal)} className={styles.fieldset}>
         <Stack gap="sm">
           {refusal && <Alert variant="light">{refusal}</Alert>}
+          {isNew && <PasteCurl onRead={onChange} />}
           {isNew ? (
             <div className={styles.pair}>
               <TextInput label="Id" placeholder="nightly-report" required data-autofocus {...text("id")} error={at("/data/id", draft.id)} />

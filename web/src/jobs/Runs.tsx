@@ -11,6 +11,7 @@ import { RelativeTime } from "../ui/RelativeTime";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
 import { type Row, rowsOf, waitingUntil } from "./chains";
 import type { Job } from "./draft";
+import { Elapsed } from "./Elapsed";
 import styles from "./jobs.module.css";
 import { isInFlight, type Look, milliseconds, outcome, type Run } from "./runs";
 import { Status } from "./Status";
@@ -111,9 +112,15 @@ function columnsFor(hasAttempts: boolean, toggle: Toggle): Column<Row>[] {
     { key: "created", header: "Queued", width: "minmax(110px, 1fr)", cell: ({ run }) => <RelativeTime at={run.attributes.created_at} /> },
     { key: "trigger", header: "Trigger", width: "minmax(90px, 1fr)", cell: triggerOf },
     { key: "pending", header: "Waited", width: "minmax(80px, 1fr)", cell: ({ run }) => milliseconds(run.attributes.pending_duration_ms) },
-    { key: "duration", header: "Took", width: "minmax(80px, 1fr)", cell: ({ run }) => milliseconds(run.attributes.run_duration_ms) },
+    { key: "duration", header: "Took", width: "minmax(80px, 1fr)", cell: ({ run }) => <Took run={run} /> },
     { key: "version", header: "Version", width: "minmax(70px, 90px)", cell: ({ run }) => run.attributes.job_version ?? "–" },
   ];
+}
+
+/** Took shows how long a run took; of one that runs, how long it has been running. */
+function Took({ run: { attributes } }: { run: Run }) {
+  const { status, started_at, run_duration_ms } = attributes;
+  return status === "RUNNING" && started_at ? <Elapsed since={started_at} /> : milliseconds(run_duration_ms);
 }
 
 /** Attempts unfolds the earlier attempts of a chain. */
@@ -145,7 +152,7 @@ function Result({ row: { run, isNested } }: { row: Row }) {
 }
 
 function Card({ row, toggle }: { row: Row; toggle: Toggle }) {
-  const { created_at, run_duration_ms } = row.run.attributes;
+  const { created_at } = row.run.attributes;
   return (
     <>
       <div className={styles.cardhead}>
@@ -155,7 +162,9 @@ function Card({ row, toggle }: { row: Row; toggle: Toggle }) {
       <div className={styles.cardline}>
         <RelativeTime at={created_at} />
         <span className="muted">{triggerOf(row)}</span>
-        <span className="muted">took {milliseconds(run_duration_ms)}</span>
+        <span className="muted">
+          took <Took run={row.run} />
+        </span>
       </div>
     </>
   );
