@@ -74,7 +74,9 @@ type LastRun struct {
 	ID            string         `json:"id"`
 	Status        RunStatus      `json:"status"`
 	FailureReason *FailureReason `json:"failure_reason"`
-	Trigger       RunTrigger     `json:"trigger"`
+	// FailureStatus is the HTTP status that was no success; nil if the run did not fail with one.
+	FailureStatus *int       `json:"failure_status"`
+	Trigger       RunTrigger `json:"trigger"`
 	// StartedAt is nil until the run has started. FinishedAt and RunMillis are nil until it has ended.
 	StartedAt  *time.Time `json:"started_at"`
 	FinishedAt *time.Time `json:"finished_at"`

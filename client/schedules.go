@@ -25,6 +25,18 @@ type SchedulePreview struct {
 	Next []time.Time `json:"next"`
 	// NextLocal are the same times with the offset of the time zone.
 	NextLocal []time.Time `json:"next_local"`
+	// ClockChange is the next change of the zone's clock; nil for a schedule that is not cron, and for a zone without one.
+	ClockChange *ClockChange `json:"clock_change"`
+}
+
+// ClockChange is a change of a zone's clock, and when a schedule fires around it.
+type ClockChange struct {
+	At time.Time `json:"at"`
+	// ShiftSeconds is by how much the clock is moved; negative is back.
+	ShiftSeconds int `json:"shift_seconds"`
+	// Around has up to two times before the change and three after it. AroundLocal has them with their local offset.
+	Around      []time.Time `json:"around"`
+	AroundLocal []time.Time `json:"around_local"`
 }
 
 // PreviewSchedule returns the next count times at which an enabled job with this schedule would fire. count is 1 to 100; 0

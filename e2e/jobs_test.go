@@ -25,14 +25,16 @@ import (
 // sink is where jobs send to. It counts the requests of every run.
 type sink struct {
 	*httptest.Server
-	mu   sync.Mutex
-	seen map[string]int
+	status int // of its answers
+	mu     sync.Mutex
+	seen   map[string]int
 }
 
 func newSink(t *testing.T) *sink {
 	t.Helper()
-	s := &sink{seen: map[string]int{}}
-	s.Server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	s := &sink{seen: map[string]int{}, status: http.StatusOK}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(s.status)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.seen[r.Header.Get("X-Signalbox-Run")]++

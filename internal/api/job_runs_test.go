@@ -35,7 +35,7 @@ func TestJob_LastRun(t *testing.T) {
 		}
 		sink.release()
 		ended := owner.finished(run)
-		want := map[string]any{"id": run, "trigger": "MANUAL"}
+		want := map[string]any{"id": run, "trigger": "MANUAL", "failure_status": nil}
 		for _, name := range []string{"status", "failure_reason", "started_at", "finished_at", "run_duration_ms"} {
 			want[name] = ended.attribute(name)
 		}

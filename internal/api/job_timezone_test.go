@@ -39,6 +39,12 @@ func TestPreview_Timezone(t *testing.T) {
 	if got := owner.preview("2130-07-01T08:00", "").want(200); !got.contains(`"next_local":["2130-07-01T08:00:00Z"]`) {
 		t.Errorf("in UTC: %s", got.body)
 	}
+	if got := owner.preview("30 2 * * *", "&timezone=Europe/Berlin").want(200); !got.contains(`"clock_change":{"at":"`) || !got.contains(`"around_local":["`) {
+		t.Errorf("without the change of the clock: %s", got.body)
+	}
+	if got := owner.preview("0 8 * * *", "&timezone=Asia/Tokyo").want(200); !got.contains(`"clock_change":null`) {
+		t.Errorf("a clock that stays: %s", got.body)
+	}
 	if got := owner.preview("0 8 * * *", "&timezone=Europe/Berln").want(400); !got.contains("the nearest is Europe/Berlin.") {
 		t.Errorf("got %s", got.body)
 	}

@@ -86,10 +86,21 @@ func rewrite(ctx context.Context, t *rapid.T, client *signalbox.Client) {
 		return err
 	})
 	write("job", func() error {
-		_, err := client.Jobs.Replace(ctx, "j", signalbox.JobDraft{Name: "J", Description: text(), Schedule: "0 3 * * *", Enabled: new(rapid.Bool().Draw(t, "enabled")),
-			Configuration: signalbox.JobConfiguration{URL: "https://a.example", Body: text(), Headers: []signalbox.JobHeader{{Name: "X-Token", Value: "secret"}, {Name: "Accept", Value: "text/plain"}, {Name: "x-token", Value: "second secret"}}}})
+		draft := signalbox.JobDraft{Name: "J", Description: text(), Schedule: "0 3 * * *", Enabled: new(rapid.Bool().Draw(t, "enabled")),
+			Configuration: signalbox.JobConfiguration{URL: "https://a.example", Body: text(), Headers: []signalbox.JobHeader{{Name: "X-Token", Value: "secret"}, {Name: "Accept", Value: "text/plain"}, {Name: "x-token", Value: "second secret"}}}}
+		drawPolicies(t, &draft)
+		_, err := client.Jobs.Replace(ctx, "j", draft)
 		return err
 	})
+}
+
+// drawPolicies gives a job policies, some of which are the defaults.
+func drawPolicies(t *rapid.T, draft *signalbox.JobDraft) {
+	draft.Overlap = rapid.SampledFrom([]signalbox.JobOverlap{"", signalbox.OverlapAllow, signalbox.OverlapWait}).Draw(t, "overlap")
+	draft.Timezone = rapid.SampledFrom([]*string{nil, new("Europe/Berlin")}).Draw(t, "zone")
+	draft.Retry = rapid.SampledFrom([]*signalbox.JobRetry{nil, {MaxAttempts: 3}, {MaxAttempts: 2, DelaySeconds: 5000, On: []signalbox.FailureReason{signalbox.FailureWorkerLost}, Statuses: []string{}}}).Draw(t, "retry")
+	draft.Alerts = rapid.SampledFrom([]*signalbox.JobAlerts{nil, {}, {AfterFailures: 2, LateAfterSeconds: new(60)}}).Draw(t, "alerts")
+	draft.NoAlerts = draft.Alerts == nil && rapid.Bool().Draw(t, "no alerts")
 }
 
 // What export prints is what the server has: to apply it, or its JSON, changes nothing.

@@ -205,7 +205,7 @@ func (p *callParser) drop(is meaning, name, value string) {
 	case is == output && value != "/dev/null" && value != "-":
 		p.dropped = append(p.dropped, fmt.Sprintf("%s is left out: the answer is not written to a file, its run shows it", name))
 	case is == repeats && value != "0" && value != "1":
-		p.dropped = append(p.dropped, fmt.Sprintf("%s %s is left out: a request that fails is not sent again", name, cut(value, 20)))
+		p.dropped = append(p.dropped, fmt.Sprintf("%s %s is left out: import with --retry to attempt failed runs again", name, cut(value, 20)))
 	case is == connecting:
 		p.dropped = append(p.dropped, name+" is left out: the timeout of a job is for connecting and the answer together")
 	}

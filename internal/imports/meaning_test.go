@@ -142,6 +142,24 @@ func TestUnleash_OwnFields(t *testing.T) {
 	i.lost("it reads appName", "chance decided", "its percentages")
 }
 
+// TestCrontab_Zones: CRON_TZ is the zone of the lines below it.
+func TestCrontab_Zones(t *testing.T) {
+	t.Parallel()
+	i := run(t, "crontab", `0 1 * * * curl https://a.test/before
+CRON_TZ="Europe/Berlin"
+0 2 * * * curl https://a.test/berlin
+CRON_TZ = Asia/Tokyo
+0 3 * * * curl https://a.test/tokyo
+CRON_TZ=
+0 4 * * * curl https://a.test/utc`)
+	for id, zone := range map[string]string{"a-test-before": "", "a-test-berlin": "Europe/Berlin", "a-test-tokyo": "Asia/Tokyo", "a-test-utc": ""} {
+		text := string(i.document(id))
+		if strings.Contains(text, "timezone") != (zone != "") || !strings.Contains(text, zone) {
+			t.Errorf("%s: %s", id, text)
+		}
+	}
+}
+
 func TestCrontab_OptionsWithoutEqual(t *testing.T) {
 	t.Parallel()
 	i := run(t, "crontab", `0 1 * * * curl --retry 3 --connect-timeout 5 -o /tmp/answer -u 'ada:hunter2' https://a.test/x

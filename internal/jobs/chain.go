@@ -68,7 +68,16 @@ func failingDetail(run Run, failures int) string {
 	if run.Attempt > 1 {
 		times += fmt.Sprintf(" after %d attempts", run.Attempt)
 	}
-	return fmt.Sprintf("%s, with %s.", times, *run.Reason)
+	return times + ": " + run.failure() + "."
+}
+
+// failure returns why a run failed, in a few words.
+func (r Run) failure() string {
+	if *r.Reason == NonSuccessStatus && r.Result != nil {
+		return fmt.Sprintf("HTTP %d", r.Result.Status)
+	}
+	return map[Reason]string{Timeout: "timeout", ConnectionError: "no connection", NonSuccessStatus: "unexpected HTTP status", SSRFBlocked: "address not allowed",
+		QuotaExceeded: "no runs left in the plan", WorkerLost: "the server node was lost"}[*r.Reason]
 }
 
 // next returns the next attempt of a failed run, or nil if there is none. A job that was written since the run started

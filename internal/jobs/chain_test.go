@@ -57,6 +57,24 @@ func TestJudge_Next(t *testing.T) {
 	}
 }
 
+// TestJudge_Detail: an event says in plain words what failed.
+func TestJudge_Detail(t *testing.T) {
+	t.Parallel()
+	for want, run := range map[string]Run{
+		"A run failed: HTTP 503.":                                  ended(nil),
+		"A run failed after 3 attempts: timeout.":                  ended(func(r *Run) { r.Attempt, r.Reason, r.Result = 3, new(Timeout), nil }),
+		"A run failed: no connection.":                             ended(func(r *Run) { r.Reason, r.Result = new(ConnectionError), nil }),
+		"A run failed: address not allowed.":                       ended(func(r *Run) { r.Reason, r.Result = new(SSRFBlocked), nil }),
+		"A run failed: no runs left in the plan.":                  ended(func(r *Run) { r.Reason, r.Result = new(QuotaExceeded), nil }),
+		"A run failed after 2 attempts: the server node was lost.": ended(func(r *Run) { r.Attempt, r.Reason, r.Result = 2, new(WorkerLost), nil }),
+	} {
+		verdict := Judge{UID: "u", Version: 4, Alerts: new(DefaultAlerts()), Health: Health{State: HealthOK}}.End(run, 0)
+		if verdict.Event == nil || verdict.Event.Detail != want {
+			t.Errorf("got %+v, want %s", verdict.Event, want)
+		}
+	}
+}
+
 func TestRetry_AfterStaysWithinJitter(t *testing.T) {
 	t.Parallel()
 	retry := Retry{Delay: 100, MaxDelay: 300, Backoff: BackoffExponential}

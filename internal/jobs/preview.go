@@ -2,10 +2,12 @@ package jobs
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/jobs/cron"
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
@@ -15,6 +17,18 @@ type Preview struct {
 	Kind     string      `json:"kind"` // cron, datetime or now
 	Next     []time.Time `json:"next"`
 	Local    []time.Time `json:"next_local"` // the same instants with the offset of the zone
+
+	// ClockChange is nil for a schedule that is not cron, and for a zone without one.
+	ClockChange *ClockChange `json:"clock_change"`
+}
+
+// ClockChange is the next change of a zone's clock, and the instants of a schedule around it: there a schedule of local
+// times does what people do not expect.
+type ClockChange struct {
+	At     time.Time   `json:"at"`
+	Shift  int         `json:"shift_seconds"` // negative: the clock is set back
+	Around []time.Time `json:"around"`
+	Local  []time.Time `json:"around_local"`
 }
 
 // Preview returns up to count instants at which an enabled job with a schedule would
@@ -37,8 +51,34 @@ func (s *Service) Preview(ctx context.Context, schedule string, instant *Instant
 			return Preview{}, fault.New(fault.InvalidParameter, "schedule %s.", broken).At(fault.Parameter("schedule"))
 		}
 		next := times.next(tx.Now(), count)
-		return Preview{Schedule: schedule, Kind: times.kind(), Next: next, Local: inZone(next, zone)}, nil
+		return Preview{Schedule: schedule, Kind: times.kind(), Next: next, Local: inZone(next, zone), ClockChange: times.clockChange(tx.Now(), zone)}, nil
 	})
+}
+
+// clockChange returns the next change of a zone's clock with up to two instants before it and three after it.
+func (t timetable) clockChange(now time.Time, zone *time.Location) *ClockChange {
+	at, shift, found := cron.NextChange(now, zone)
+	if t.cron == nil || !found {
+		return nil
+	}
+	const before, after = 2, 3
+	around, latest := []time.Time{}, at
+	for len(around) < before {
+		instant, exists := t.cron.Latest(latest.Add(-time.Nanosecond))
+		if !exists || !instant.After(now) {
+			break
+		}
+		around, latest = slices.Insert(around, 0, instant), instant
+	}
+	next := at.Add(-time.Nanosecond)
+	for range after {
+		instant, exists := t.cron.Next(next)
+		if !exists {
+			break
+		}
+		around, next = append(around, instant), instant
+	}
+	return &ClockChange{At: at, Shift: int(shift.Seconds()), Around: around, Local: inZone(around, zone)}
 }
 
 func inZone(instants []time.Time, zone *time.Location) []time.Time {

@@ -142,6 +142,7 @@ type LastRun struct {
 	ID         string     `json:"id"`
 	Status     Status     `json:"status"`
 	Reason     *Reason    `json:"failure_reason"`
+	HTTPStatus *int       `json:"failure_status"` // of NonSuccessStatus
 	Trigger    Trigger    `json:"trigger"`
 	StartedAt  *time.Time `json:"started_at"`
 	FinishedAt *time.Time `json:"finished_at"`

@@ -15,7 +15,7 @@ const isLastRun = `runs.job_uid = jobs.uid AND runs.id = (SELECT r.id FROM runs 
 
 // lastRunsQuery is completed by a list of job UIDs. finishedRunsQuery reads one job.
 const (
-	lastRunsQuery = `SELECT uid, runs.id, status, failure_reason, trigger, started_at, finished_at,
+	lastRunsQuery = `SELECT uid, runs.id, status, failure_reason, CASE WHEN failure_reason = 'NON_SUCCESS_STATUS' THEN result END, trigger, started_at, finished_at,
 		CASE WHEN status = 'SUCCEEDED' THEN finished_at WHEN failures > 0 THEN NULL ELSE ` + lastSuccess + ` END FROM jobs JOIN runs ON ` + isLastRun + `
 		WHERE jobs.account_id = $1 AND uid `
 	finishedRunsQuery = `SELECT created_at / 86400000000 AS day, status, (finished_at - started_at) / 1000 AS took, count(*)
@@ -36,7 +36,11 @@ func (tx *ReadTx) addLastRuns(ctx context.Context, account string, list []jobs.J
 	_, err := among(ctx, tx, func(r row) (uid string, err error) {
 		var last jobs.LastRun
 		var success *time.Time
-		if err := r.Scan(&uid, &last.ID, &last.Status, &last.Reason, &last.Trigger, asTimeOrNull(&last.StartedAt), asTimeOrNull(&last.FinishedAt), asTimeOrNull(&success)); err != nil {
+		var result *string
+		if err := r.Scan(&uid, &last.ID, &last.Status, &last.Reason, &result, &last.Trigger, asTimeOrNull(&last.StartedAt), asTimeOrNull(&last.FinishedAt), asTimeOrNull(&success)); err != nil {
+			return "", err
+		}
+		if last.HTTPStatus, err = statusIn(result); err != nil {
 			return "", err
 		}
 		job := &list[places[uid]]
@@ -44,6 +48,16 @@ func (tx *ReadTx) addLastRuns(ctx context.Context, account string, list []jobs.J
 		return uid, nil
 	}, lastRunsQuery, account, uids)
 	return err
+}
+
+// statusIn returns the HTTP status in a stored result; nil for no result.
+func statusIn(result *string) (*int, error) {
+	if result == nil {
+		return nil, nil //nolint:nilnil // no result has no status
+	}
+	var stored struct{ Status int }
+	err := decode(*result, &stored)
+	return &stored.Status, err
 }
 
 // pendingRunsQuery is completed by a list of accounts. Its range and order make PostgreSQL use one index. Otherwise, if

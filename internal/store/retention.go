@@ -82,20 +82,23 @@ func (db *DB) removeRuns(ctx context.Context, runs []string) error {
 	})
 }
 
-// removeUnused removes configurations and deleted jobs that no run refers to.
+// removeUnused removes configurations and deleted jobs that no run refers to, and the counts of skipped instants that
+// belong to deleted jobs or to days whose runs were removed.
 func (db *DB) removeUnused(ctx context.Context, before time.Time) error {
 	for _, statement := range []string{
 		`DELETE FROM job_requests WHERE id IN (SELECT id FROM job_requests WHERE superseded_at < $1 LIMIT $2) RETURNING id`,
 		`DELETE FROM jobs WHERE uid IN (SELECT uid FROM jobs WHERE deleted_at < $1
 			AND NOT EXISTS (SELECT 1 FROM job_requests r WHERE r.job_uid = jobs.uid) LIMIT $2) RETURNING uid`,
-		`DELETE FROM job_skips WHERE job_uid IN (SELECT s.job_uid FROM job_skips s WHERE $1 > 0
+		`DELETE FROM job_skips WHERE job_uid IN (SELECT s.job_uid FROM job_skips s WHERE CAST($1 AS bigint) > 0
 			AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.uid = s.job_uid) LIMIT $2) RETURNING job_uid`,
 	} {
 		if _, err := db.removeAll(ctx, statement, micros(before)); err != nil {
 			return err
 		}
 	}
-	return nil
+	_, err := db.removeAll(ctx, `DELETE FROM job_skips WHERE CAST($1 AS bigint) > 0 AND (job_uid, day) IN
+		(SELECT job_uid, day FROM job_skips WHERE day < $3 LIMIT $2) RETURNING job_uid`, micros(before), before.UTC().Format(time.DateOnly))
+	return err
 }
 
 // RemoveChanges removes changes made before an instant, in batches like RemoveRuns. It reads only the oldest.

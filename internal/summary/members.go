@@ -28,6 +28,7 @@ func (c *comparison) members(environment, pointer string, before, after map[stri
 			continue
 		}
 		switch {
+		case pointer == "" && c.policy(name, was, is):
 		case pointer == "" && name == "environments":
 			c.environments(object(was), object(is), object(after["items"]))
 		case c.hasLevels() && name == "level":
@@ -238,7 +239,7 @@ func isEmpty(text json.RawMessage) bool {
 // union returns the names of both objects: well-known members first, in the order in
 // which people think of them, then the others by name.
 func union(before, after map[string]json.RawMessage) []string {
-	first := []string{"name", "description", "type", "role", "enabled", "managed", "level", "default", "schedule"}
+	first := []string{"name", "description", "type", "role", "enabled", "managed", "level", "default", "schedule", "timezone"}
 	rank := func(name string) string {
 		if at := slices.Index(first, name); at >= 0 {
 			return fmt.Sprintf("\x00%02d", at)

@@ -36,6 +36,8 @@ func Of(change changes.Change) []Sentence {
 		return sentences
 	case change.Key == changes.AllKeys:
 		return several(change)
+	case change.Kind == "job_health":
+		return health(change.Before, change.After)
 	case change.After == nil:
 		return append(sentences, Sentence{Text: "Deleted"})
 	case change.Before == nil:

@@ -66,8 +66,20 @@ func TestOf(t *testing.T) {
 		"a job": {"job", `{"schedule":"* * * * *","configuration":{"url":"http://a","method":"GET"},"version":1,"next_run_at":"x"}`,
 			`{"schedule":"0 * * * *","configuration":{"url":"http://b","method":"GET"},"version":2,"next_run_at":"y"}`,
 			[]string{`Schedule "* * * * *" → "0 * * * *"`, "Configuration url http://a → http://b"}},
-		"an environment": {"environment", `{"managed":false}`, `{"managed":true}`, []string{"Promoted: values can be written for it"}},
-		"a key":          {"api_key", `{"role":"MEMBER","scopes":{}}`, `{"role":"ADMIN","scopes":{"environments":["staging"]}}`, []string{"Role MEMBER → ADMIN", `Scopes environments set to ["staging"]`}},
+		"a zone":                  {"job", `{"timezone":null}`, `{"timezone":"Europe/Berlin"}`, []string{"Time zone UTC → Europe/Berlin"}},
+		"a retry":                 {"job", `{"retry":null}`, retried, []string{"A failed run is attempted up to 3 times, 1 min 30 s apart, doubling each time"}},
+		"no retry":                {"job", retried, `{"retry":null}`, []string{"A failed run is no longer attempted again (was up to 3 attempts)"}},
+		"parts of a retry":        {"job", retried, `{"retry":{"max_attempts":5,"delay_seconds":90,"backoff":"exponential","on":["TIMEOUT","WORKER_LOST"],"statuses":["5xx"]}}`, []string{"Attempts of a failed run 3 → 5", "Attempts again after TIMEOUT → TIMEOUT, WORKER_LOST"}},
+		"overlap":                 {"job", `{"overlap":"allow"}`, `{"overlap":"skip"}`, []string{"Skips a due time while an earlier run has not ended"}},
+		"an older job":            {"job", `{"schedule":"now"}`, `{"schedule":"now","timezone":null,"overlap":"allow","retry":null,"alerts":{"after_failures":1,"recover_after":1,"late_after_seconds":null}}`, []string{}},
+		"alerts":                  {"job", `{"alerts":{"after_failures":1,"recover_after":1,"late_after_seconds":null,"remind_every_seconds":600}}`, `{"alerts":{"after_failures":3,"recover_after":1,"late_after_seconds":60,"remind_every_seconds":null}}`, []string{"Failures in a row until it is failing 1 → 3", "Late without a start for 1 min", "No longer reminds (was 10 min)"}},
+		"no alerts":               {"job", `{"alerts":{"after_failures":1}}`, `{"alerts":null}`, []string{"Failing, late and recovered are no longer events"}},
+		"alerts again":            {"job", `{"alerts":null}`, `{"alerts":{"after_failures":2,"recover_after":1}}`, []string{"Failing, late and recovered are events again", "Failures in a row until it is failing 1 → 2"}},
+		"a new job with policies": {"job", "", `{"name":"x","timezone":"Asia/Tokyo","overlap":"wait","retry":{"max_attempts":2,"delay_seconds":60,"backoff":"fixed"},"alerts":{"after_failures":2,"recover_after":1}}`, []string{"Created", "Time zone set to Asia/Tokyo", "Failures in a row until it is failing 1 → 2", "A run waits until the earlier ones have ended", "A failed run is attempted up to 2 times, 1 min apart"}},
+		"a new plain job":         {"job", "", `{"name":"x","timezone":null,"overlap":"allow","retry":null,"alerts":{"after_failures":1,"recover_after":1}}`, []string{"Created"}},
+		"health":                  {"job_health", `{"state":"ok"}`, `{"state":"failing","detail":"A run failed: timeout."}`, []string{"A run failed: timeout."}},
+		"an environment":          {"environment", `{"managed":false}`, `{"managed":true}`, []string{"Promoted: values can be written for it"}},
+		"a key":                   {"api_key", `{"role":"MEMBER","scopes":{}}`, `{"role":"ADMIN","scopes":{"environments":["staging"]}}`, []string{"Role MEMBER → ADMIN", `Scopes environments set to ["staging"]`}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -82,6 +94,8 @@ func TestOf(t *testing.T) {
 		})
 	}
 }
+
+const retried = `{"retry":{"max_attempts":3,"delay_seconds":90,"backoff":"exponential","on":["TIMEOUT"],"statuses":["5xx"]}}`
 
 func change(kind, before, after string) changes.Change {
 	made := changes.Change{Kind: kind, Key: "x", Action: changes.Updated}
@@ -124,6 +138,8 @@ func TestOf_Hidden(t *testing.T) {
 func FuzzOf(f *testing.F) {
 	f.Add("flag", flag(plan), flag(alice))
 	f.Add("config", `{"items":{"a":{"value":1}}}`, `{"items":null,"environments":[]}`)
+	f.Add("job", retried, `{"retry":[],"alerts":{"after_failures":"x"},"overlap":1,"timezone":{}}`)
+	f.Add("job_health", `{"detail":"x"}`, `{"detail":1}`)
 	f.Add("logger", `{"level":1}`, `{"environments":{"a":{"level":{}}}}`)
 	f.Fuzz(func(t *testing.T, kind, before, after string) {
 		if !json.Valid([]byte(before)) || !json.Valid([]byte(after)) {

@@ -36,6 +36,11 @@ test("an empty list teaches, and a new job is checked while it is typed and run 
   await page.getByText("No jobs yet").waitFor();
   await page.getByText("signalbox jobs create", { exact: false }).waitFor();
   await page.getByRole("button", { name: "New job" }).click();
+  await page.getByRole("button", { name: "Paste a curl command" }).click();
+  await page.getByLabel("A curl command").fill("curl -X PATCH nowhere -H 'Accept: text/plain'");
+  await page.getByRole("button", { name: "Fill the form" }).click();
+  expect(await page.getByLabel("Method").inputValue()).toBe("PATCH");
+  await page.getByRole("button", { name: "Remove header 1" }).click();
   await page.getByLabel("Id").fill("nightly");
   await page.getByLabel("Schedule", { exact: false }).first().fill("30 2 * *");
   await page.getByText("must have five fields", { exact: false }).waitFor();
@@ -90,7 +95,7 @@ test("the keyboard alone finds a job, pauses it, and opens its last run", async 
   await page.waitForURL(/q=by-keys/);
   await page.waitForFunction(() => document.querySelectorAll("[data-cell$=':0']").length === 1);
   await tabTo(page, page.locator('[data-cell="0:0"]'));
-  for (let column = 0; column < 5; column++) await page.keyboard.press("ArrowRight");
+  for (let column = 0; column < 6; column++) await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Enter");
   await page.getByText("by-keys is paused", { exact: false }).waitFor();
   await page.getByText("paused", { exact: true }).waitFor();
@@ -121,6 +126,38 @@ async function touched(id: string) {
   const { data } = await w.server.api("GET", `/api/v1/jobs/${id}`);
   return { data: { id, type: "job", attributes: { ...data.attributes, description: "touched" } } };
 }
+
+test("a job has a zone and retries; its attempts are one row that unfolds, and its health a pill", async () => {
+  await job("zoned", "/fail");
+  const page = await w.open("/jobs/zoned?tab=edit");
+  await page.getByRole("combobox", { name: "Time zone" }).fill("Berl");
+  await page.getByRole("option", { name: "Europe/Berlin" }).click();
+  await page.getByText("At 02:30, Europe/Berlin").first().waitFor();
+  const around = page.getByRole("list", { name: "Fire times around the change of the clock" });
+  await around.getByText("+01:00").first().waitFor();
+  await around.getByText("+02:00").first().waitFor();
+  await page.getByLabel("Attempt failed runs again").check();
+  await page.getByLabel("Attempts", { exact: false }).last().fill("11");
+  await page.getByText("must be a whole number from 2 to 10").waitFor();
+  await page.getByLabel("Attempts", { exact: false }).last().fill("2");
+  await page.getByLabel("Delay", { exact: false }).first().fill("1");
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Save and run now" }).click();
+  await page.getByText("another one follows", { exact: false }).waitFor();
+  await page.getByRole("link", { name: "zoned", exact: true }).click();
+  const unfold = page.getByRole("button", { name: "2 attempts" });
+  await unfold.waitFor();
+  expect(await page.getByRole("grid", { name: "Runs" }).getByRole("row").count()).toBe(2);
+  await unfold.click();
+  await page.getByText("attempt 1").waitFor();
+  await page.getByText("up to 2 attempts, 1 s apart").waitFor();
+  await page.getByText("Failing", { exact: true }).waitFor();
+  await page.goto("/jobs?health=failing&q=zoned");
+  const grid = page.getByRole("grid", { name: "Jobs" });
+  await grid.getByText("Failing", { exact: true }).waitFor();
+  await grid.getByText("HTTP 503").waitFor();
+  await expectAccessible(page);
+});
 
 test("somebody else's change is shown, and mine goes on top of it", async () => {
   await job("shared", "/ok");

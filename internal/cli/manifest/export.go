@@ -66,6 +66,7 @@ func tidy(kind, id string, all attributes, secrets bool) attributes {
 	case "config":
 		kept.tidyEach("items", func(name string, member json.RawMessage) bool { return name != "value" && empty(member) })
 	case "job":
+		tidyPolicies(kept)
 		tidyJob(kept, secrets)
 	}
 	if kept.text("name") == id && kind != "flag" && kind != "job" {
@@ -117,6 +118,23 @@ func tidyLevels(kind string, kept attributes) bool {
 	}
 	kept["environments"] = raw(levels)
 	return kind == "log_group" || len(levels) > 0 || !empty(kept["level"]) || !empty(kept["group"])
+}
+
+// tidyPolicies removes the policies of a job that are the defaults. Alerts that are null are not.
+func tidyPolicies(kept attributes) {
+	if kept.text("overlap") == "allow" {
+		delete(kept, "overlap")
+	}
+	var alerts attributes
+	if json.Unmarshal(kept["alerts"], &alerts) != nil || alerts == nil {
+		return
+	}
+	maps.DeleteFunc(alerts, func(name string, member json.RawMessage) bool {
+		return empty(member) || (name == "after_failures" || name == "recover_after") && string(member) == "1"
+	})
+	if kept["alerts"] = raw(alerts); len(alerts) == 0 {
+		delete(kept, "alerts")
+	}
 }
 
 // tidyJob replaces the values of headers by references and removes empty members.

@@ -101,6 +101,19 @@ func FirstAt(local time.Time, zone *time.Location) time.Time {
 	}
 }
 
+// NextChange returns the first time after an instant at which the clock of a zone is moved, and by how much. There is none
+// in a zone whose offset stays.
+func NextChange(after time.Time, zone *time.Location) (at time.Time, shift time.Duration, ok bool) {
+	for now := periodAt(after, zone); !now.end.IsZero(); {
+		following := periodAt(now.end, zone)
+		if following.offset != now.offset { // else only the zone's abbreviation changes
+			return now.end, following.offset - now.offset, true
+		}
+		now = following
+	}
+	return time.Time{}, 0, false
+}
+
 // period is a time of constant offset. A zero start or end is unbounded.
 type period struct {
 	start, end time.Time // the end is not included

@@ -44,6 +44,7 @@ func chains(t *testing.T, db *store.DB) {
 	claim(t, db, job.Lane(), "boot", 1)
 	finish(t, db, "boot", failed(first, 503, map[string]string{"retry-after": "30"}))
 	second := read(t, db, account, job.Key)
+	same(t, *readJob(t, db, account, job.Key).LastRun, jobs.LastRun{ID: second.ID, Status: jobs.Pending, Trigger: jobs.Rerun})
 	same(t, []any{second.Attempt, *second.RerunOf, second.Trigger, second.Status, second.Attributes().Final}, []any{2, first, jobs.Rerun, jobs.Pending, false})
 	same(t, []any{ReadRun(t, db, account, first).Retried, ReadRun(t, db, account, first).Attributes().Final}, []any{true, false})
 	if wait := second.NotBefore.Sub(*ReadRun(t, db, account, first).FinishedAt); wait != 30*time.Second {
@@ -89,8 +90,9 @@ func lastAttempt(t *testing.T, db *store.DB, job jobs.Job) {
 	})
 	claim(t, db, job.Lane(), "boot", 1)
 	finish(t, db, "boot", failed(third.ID, 503, nil))
-	health := readJob(t, db, job.Account, job.Key).Health
-	same(t, []any{health.State, health.Failures}, []any{jobs.HealthFailing, 1})
+	ended := readJob(t, db, job.Account, job.Key)
+	health := ended.Health
+	same(t, []any{health.State, health.Failures, *ended.LastRun.HTTPStatus}, []any{jobs.HealthFailing, 1, 503})
 	seen := healthEvents(t, db, job)
 	same(t, []any{len(seen), seen[0].Action, seen[0].Actor.Type}, []any{1, jobs.Failing, changes.ActorSystem})
 	succeeded := Queue(t, db, job, 1)[0]

@@ -39,6 +39,9 @@ func retention(t *testing.T, shared *store.DB) {
 	})
 	raw := database.Raw(t)
 	execute(t, database, `UPDATE job_requests SET superseded_at = 1 WHERE superseded_at IS NOT NULL`)
+	for _, skip := range []string{live.UID + `', '2020-01-01`, live.UID + `', '` + now.UTC().Format(time.DateOnly), `gone', '2020-01-02`} {
+		execute(t, database, `INSERT INTO job_skips (job_uid, day, skipped) VALUES ('`+skip+`', 1)`)
+	}
 	for _, want := range []int{len(old), 0} {
 		removed, err := db.RemoveRuns(ctx, now, nil)
 		must(t, err)
@@ -50,7 +53,7 @@ func retention(t *testing.T, shared *store.DB) {
 	same(t, ReadRun(t, db, account, running[0]).Status, jobs.Running)
 	ids, _ := listRuns(t, db, account, jobs.RunFilter{}, page.Cursor{Size: 100})
 	same(t, len(ids), len(recent)+len(running))
-	for query, want := range map[string]int{`SELECT count(*) FROM job_requests`: 1, `SELECT count(*) FROM jobs`: 1} {
+	for query, want := range map[string]int{`SELECT count(*) FROM job_requests`: 1, `SELECT count(*) FROM jobs`: 1, `SELECT count(*) FROM job_skips`: 1} {
 		t.Run(query, func(t *testing.T) {
 			var count int
 			must(t, raw.QueryRowContext(ctx, query).Scan(&count))

@@ -33,6 +33,12 @@ export class ApiError extends Error {
     const found = this.problems.find((problem) => problem.source?.pointer === pointer);
     return found && sentence(found);
   }
+
+  /** within returns the first message about a part of the value at a JSON pointer, such as an entry of a list. */
+  within(pointer: string): string | undefined {
+    const found = this.problems.find((problem) => problem.source?.pointer?.startsWith(`${pointer}/`));
+    return found && (found.detail ?? found.title);
+  }
 }
 
 /** sentence returns the message of a problem without the name of its member, beside which it is shown. */

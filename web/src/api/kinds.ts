@@ -113,6 +113,7 @@ export function placeOf(kind: string, id: string): string | undefined {
     log_group: "/log-groups",
     config: "/configs",
     job: "/jobs",
+    job_health: "/jobs",
   };
   if (id === "*") return screens[kind];
   if (screens[kind]) return `${screens[kind]}/${encodeURIComponent(id)}`;

@@ -7,6 +7,7 @@ test("a flag's change concerns the flag, the lists and the history", () => {
 });
 
 test("a bulk event concerns every flag", () => {
+  expect(concerned("job.failing", "nightly")).toEqual(concerned("job_changed", "nightly"));
   expect(concerned("flags_changed")).toContainEqual(["flag"]);
 });
 

@@ -203,6 +203,9 @@ export function concerned(event: string, id?: string): (readonly unknown[])[] {
       ];
     case "user":
       return [["user"], ["invitation"], ["link"], ["session"], ["settings"], changes];
+    case "job.failing":
+    case "job.late":
+    case "job.recovered":
     case "job":
       return [id ? ["job", "one", id] : ["job"], list("job"), ["usage"], changes];
     case "flag":

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { type Kind, placeOf, type Resource, wordFor } from "../api/kinds";
 import { useOne } from "../api/queries";
 import { CopyText } from "../ui/CopyText";
-import { nameOf } from "../ui/changes";
+import { healthVerb, nameOf } from "../ui/changes";
 import { RevertButton } from "../ui/History";
 import { RelativeTime } from "../ui/RelativeTime";
 import { RoleGate } from "../ui/RoleGate";
@@ -43,7 +43,13 @@ function Details({ change }: { change: Resource<"change"> }) {
     <Stack>
       <Stack gap={2}>
         <Text>
-          <b>{actor.name}</b> {action.replace("_", " ")} the {wordFor(kind)}{" "}
+          {kind === "job_health" ? (
+            "The job"
+          ) : (
+            <>
+              <b>{actor.name}</b> {action.replace("_", " ")} the {wordFor(kind)}
+            </>
+          )}{" "}
           {place ? (
             <Anchor component={Link} to={place} className="mono">
               {nameOf(change.attributes)}
@@ -51,6 +57,7 @@ function Details({ change }: { change: Resource<"change"> }) {
           ) : (
             <span className="mono">{nameOf(change.attributes)}</span>
           )}
+          {kind === "job_health" && ` ${healthVerb(action)}`}
         </Text>
         <Group gap="xs">
           <Text size="sm" className="muted">

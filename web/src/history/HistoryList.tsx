@@ -189,16 +189,25 @@ function Nothing({ filtered }: { filtered: boolean }) {
   );
 }
 
-const tones: Record<string, Tone> = { created: "good", deleted: "bad", revoked: "bad", expired: "warning" };
+const tones: Record<string, Tone> = {
+  created: "good",
+  deleted: "bad",
+  revoked: "bad",
+  expired: "warning",
+  failing: "bad",
+  late: "warning",
+  recovered: "good",
+};
 
 function Action({ action }: { action: string }) {
   return <Tag tone={tones[action]}>{action.replace("_", " ")}</Tag>;
 }
 
 /** gist returns a change in one line. */
-function gist({ attributes: { before, after, action, private: isPrivate, documents_removed: isTrimmed } }: Change): string {
+function gist({ attributes: { kind, before, after, action, summary, private: isPrivate, documents_removed: isTrimmed } }: Change): string {
   if (isPrivate) return "personal settings of another user";
   if (isTrimmed) return "documents removed";
+  if (kind === "job_health" || (kind === "job" && action === "updated")) return (summary ?? []).map(({ text }) => text).join(" · ");
   if (!before || !after || action === "cascaded") return short(written(after ?? before), 160);
   const found = differences(written(before), written(after));
   return found.map(({ path, before, after }) => `${path.join(".")}: ${short(before, 40)} → ${short(after, 40)}`).join(" · ") || "nothing";

@@ -3,7 +3,7 @@ import { Link, useRouter } from "@tanstack/react-router";
 import { type MouseEvent, type ReactNode, Suspense } from "react";
 import { wordFor } from "../api/kinds";
 import { useStream } from "../api/queries";
-import { isWorth, nameOf } from "../ui/changes";
+import { healthVerb, isWorth, nameOf } from "../ui/changes";
 import { later } from "../ui/later";
 import { RelativeTime } from "../ui/RelativeTime";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
@@ -144,14 +144,11 @@ function RecentChanges() {
 }
 
 function Change({ fold: { first, changes } }: { fold: Fold }) {
-  const { kind, action, actor, created_at, summary } = first.attributes;
+  const { kind, action, created_at, summary } = first.attributes;
   const [sentence, ...others] = sentencesOf(summary);
   return (
     <li>
-      {actor.name} <span className="muted">{action.replace("_", " ")}</span>{" "}
-      <Link to="/history" search={{ change: first.id } as never}>
-        {`${wordFor(kind)} ${nameOf(first.attributes)}`.trim()}
-      </Link>{" "}
+      <What change={first} />{" "}
       {changes.length > 1 && (
         <details className={styles.fold}>
           <summary>and {changes.length - 1} more</summary>
@@ -169,12 +166,34 @@ function Change({ fold: { first, changes } }: { fold: Fold }) {
       <span className="muted">
         <RelativeTime at={created_at} />
       </span>
-      {sentence && action === "updated" && (
+      {sentence && (action === "updated" || kind === "job_health") && (
         <div className={`muted ${styles.sentence}`}>
           {sentence}
           {others.length > 0 && ` and ${others.length} more`}
         </div>
       )}
     </li>
+  );
+}
+
+// What says who did what. Nobody makes a job fail: there the job comes first.
+function What({ change }: { change: Fold["first"] }) {
+  const { kind, action, actor } = change.attributes;
+  const isHealth = kind === "job_health";
+  const resource = (
+    <Link to="/history" search={{ change: change.id } as never}>
+      {`${wordFor(isHealth ? "job" : kind)} ${nameOf(change.attributes)}`.trim()}
+    </Link>
+  );
+  if (isHealth)
+    return (
+      <>
+        {resource} <span className="muted">{healthVerb(action)}</span>
+      </>
+    );
+  return (
+    <>
+      {actor.name} <span className="muted">{action.replace("_", " ")}</span> {resource}
+    </>
   );
 }

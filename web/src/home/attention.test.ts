@@ -7,17 +7,42 @@ const job = (attributes: object) => ({ id: "nightly", type: "job", attributes: {
 const flag = (attributes: object) =>
   ({ id: "f", type: "flag", attributes: { name: "F", managed: true, ...attributes } }) as Resource<"flag">;
 
-test("a job whose last run failed needs attention", () => {
-  const failed = job({ last_run: { status: "FAILED", failure_reason: "TIMEOUT", finished_at: "2030-02-28T00:00:00Z" } });
-  expect(failingJobs([failed, job({ last_run: { status: "SUCCEEDED" } }), job({ last_run: null })])).toEqual([
-    { id: "nightly", title: "Nightly", reason: "failed (timeout)", href: "/jobs/nightly", at: "2030-02-28T00:00:00Z" },
+const since = "2030-02-28T00:00:00Z";
+const unhealthy = (id: string, url: string, attributes: object = {}) => ({
+  ...job({ health: { state: "failing", since, failures: 2 }, configuration: { url }, last_run: null, ...attributes }),
+  id,
+});
+
+test("a failing job needs attention, with what its last run answered", () => {
+  const last_run = { status: "FAILED", failure_reason: "NON_SUCCESS_STATUS", failure_status: 503 };
+  expect(failingJobs([unhealthy("nightly", "https://a/", { last_run })])).toEqual([
+    { id: "nightly", title: "Nightly", reason: "HTTP 503, 2 failures in a row, began", href: "/jobs/nightly", at: since },
   ]);
 });
 
-test("a job is overdue a minute after its instant", () => {
-  expect(lateJobs([job({ enabled: true, next_run_at: "2030-02-28T23:58:00Z" })], now)).toHaveLength(1);
-  expect(lateJobs([job({ enabled: true, next_run_at: "2030-02-28T23:59:30Z" })], now)).toEqual([]);
-  expect(lateJobs([job({ enabled: false, next_run_at: "2030-02-28T23:00:00Z" })], now)).toEqual([]);
+test("many failing jobs of one host are one line", () => {
+  const jobs = Array.from({ length: 1000 }, (_, index) => unhealthy(`job-${index}`, `https://reports.example.com/${index}`));
+  const other = [unhealthy("x", "https://other.example.com"), unhealthy("y", "https://other.example.com")];
+  expect(failingJobs([...jobs, ...other]).map(({ title, reason, href }) => [title, reason, href])).toEqual([
+    ["1000 jobs of reports.example.com", "failing, the first began", "/jobs?health=failing"],
+    ["Nightly", "failing, 2 failures in a row, began", "/jobs/x"],
+    ["Nightly", "failing, 2 failures in a row, began", "/jobs/y"],
+  ]);
+});
+
+test("a job is overdue when it is late, or a minute after its instant", () => {
+  const due = (id: string, attributes: object) => unhealthy(id, "https://a/", { enabled: true, ...attributes });
+  const late = [due("late", { next_run_at: "2030-02-28T23:00:00Z" })];
+  const others = [
+    ...late,
+    due("a", { next_run_at: "2030-02-28T23:58:00Z" }),
+    due("b", { next_run_at: "2030-02-28T23:59:30Z" }),
+    due("c", { enabled: false, next_run_at: "2030-02-28T23:00:00Z" }),
+  ];
+  expect(lateJobs(late, others, now).map(({ id, reason }) => [id, reason])).toEqual([
+    ["late", "late, began"],
+    ["a", "was due"],
+  ]);
 });
 
 test("temporary levels are listed, the first to end first", () => {

@@ -1,4 +1,6 @@
 import type { Resource } from "../api/kinds";
+import { healthDetail } from "../jobs/policies";
+import { lastOutcome } from "../jobs/runs";
 import { day, staleText } from "../ui/stale";
 
 /** Matter is something that needs attention. */
@@ -13,39 +15,63 @@ export interface Matter {
 
 const age = (at: string, now: number) => now - new Date(at).getTime();
 
-const failures: Record<string, string> = {
-  TIMEOUT: "timeout",
-  CONNECTION_ERROR: "no connection",
-  NON_SUCCESS_STATUS: "unexpected HTTP status",
-  SSRF_BLOCKED: "address not allowed",
-  QUOTA_EXCEEDED: "no runs left in the plan",
-  WORKER_LOST: "server node lost",
-};
+/** together is how many unhealthy jobs of one host are shown in one line. */
+const together = 3;
 
-/** failingJobs returns the jobs whose last run failed. */
+/** failingJobs returns the jobs that are failing. Many of one host are one matter: the host is down, not each of its jobs. */
 export function failingJobs(jobs: Resource<"job">[]): Matter[] {
-  return jobs
-    .filter(({ attributes }) => attributes.last_run?.status === "FAILED")
-    .map(({ id, attributes }) => ({
-      id,
-      title: attributes.name,
-      reason: `failed (${failures[attributes.last_run?.failure_reason ?? ""] ?? "see the run"})`,
-      href: `/jobs/${encodeURIComponent(id)}`,
-      at: attributes.last_run?.finished_at,
-    }));
+  return byHost(jobs, "failing", ({ attributes: { health, last_run } }) => {
+    const why = last_run ? lastOutcome(last_run) : "";
+    return [why || "failing", healthDetail(health), "began"].filter(Boolean).join(", ");
+  });
 }
 
-/** lateJobs returns the overdue jobs: those that should have fired more than a minute ago. */
-export function lateJobs(jobs: Resource<"job">[], now: number): Matter[] {
-  return jobs
-    .filter(({ attributes: { enabled, next_run_at } }) => enabled && next_run_at !== null && age(next_run_at, now) > 60_000)
-    .map(({ id, attributes }) => ({
-      id,
-      title: attributes.name,
-      reason: "was due",
-      href: `/jobs/${encodeURIComponent(id)}`,
-      at: attributes.next_run_at,
-    }));
+/** lateJobs returns the overdue jobs: those that are late by their alerts, and those that should have fired more than a minute ago. */
+export function lateJobs(late: Resource<"job">[], due: Resource<"job">[], now: number): Matter[] {
+  const known = new Set(late.map(({ id }) => id));
+  const overdue = due
+    .filter(({ id, attributes: { enabled, next_run_at } }) => {
+      return !known.has(id) && enabled && next_run_at !== null && age(next_run_at, now) > 60_000;
+    })
+    .map((job) => ({ ...matterOf(job, "was due"), at: job.attributes.next_run_at }));
+  return [...byHost(late, "late", () => "late, began"), ...overdue];
+}
+
+const matterOf = ({ id, attributes }: Resource<"job">, reason: string): Matter => ({
+  id,
+  title: attributes.name,
+  reason,
+  href: `/jobs/${encodeURIComponent(id)}`,
+  at: attributes.health.since,
+});
+
+function byHost(jobs: Resource<"job">[], state: string, reason: (job: Resource<"job">) => string): Matter[] {
+  const hosts = new Map<string, Resource<"job">[]>();
+  for (const job of jobs) {
+    const host = hostOf(job.attributes.configuration.url);
+    hosts.set(host, [...(hosts.get(host) ?? []), job]);
+  }
+  return [...hosts].flatMap(([host, of]) => {
+    if (of.length < together || host === "") return of.map((job) => matterOf(job, reason(job)));
+    const first = of.map(({ attributes }) => attributes.health.since).sort()[0];
+    return [
+      {
+        id: `host:${host}`,
+        title: `${of.length} jobs of ${host}`,
+        reason: `${state}, the first began`,
+        href: `/jobs?health=${state}`,
+        at: first,
+      },
+    ];
+  });
+}
+
+function hostOf(url: string): string {
+  try {
+    return new URL(url).host;
+  } catch {
+    return "";
+  }
 }
 
 /** expiringLevels returns the temporary levels, the first to end first; with a focus, only those of that environment. */

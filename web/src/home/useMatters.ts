@@ -26,17 +26,29 @@ export interface Group {
 export function useMatters(): { groups: Group[]; isPending: boolean; error: unknown; refetch: () => void } {
   const now = useNow(60);
   const focus = useFocus();
-  const failing = useList("job", { "filter[last_status]": "FAILED", "page[size]": 50 });
+  const failing = useList("job", { "filter[health]": "failing", "page[size]": 1000, "meta[total]": true });
+  const late = useList("job", { "filter[health]": "late", "page[size]": 1000 });
   const due = useList("job", { "filter[enabled]": true, sort: "next_run_at", "page[size]": 50 });
   const loggers = useList("logger", { "filter[managed]": true, "page[size]": 1000 });
   const flags = useQuery(staleOptions);
   const usage = useQuery(usageOptions);
   const silent = useSilent(now, focus);
   const frozen = useFrozen(focus);
-  const first = [failing, due, loggers, flags, usage];
+  const first = [failing, late, due, loggers, flags, usage];
   const groups: Group[] = [
-    { tone: "bad", title: "Failing jobs", matters: attention.failingJobs(failing.data?.data ?? []), more: "/jobs?status=FAILED" },
-    { tone: "bad", title: "Overdue jobs", matters: attention.lateJobs(due.data?.data ?? [], now), more: "/jobs" },
+    {
+      tone: "bad",
+      title: "Failing jobs",
+      matters: attention.failingJobs(failing.data?.data ?? []),
+      total: failing.data?.meta.pagination.total,
+      more: "/jobs?health=failing",
+    },
+    {
+      tone: "bad",
+      title: "Overdue jobs",
+      matters: attention.lateJobs(late.data?.data ?? [], due.data?.data ?? [], now),
+      more: "/jobs?health=late",
+    },
     { title: "Temporary levels", matters: attention.expiringLevels(loggers.data?.data ?? [], focus), more: "/loggers?only=expiring" },
     {
       tone: "warning",

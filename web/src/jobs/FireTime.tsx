@@ -1,13 +1,14 @@
 import { clock } from "../api/clock";
 import { RelativeTime } from "../ui/RelativeTime";
-import { instant } from "./schedule";
+import { instant, zoned } from "./schedule";
 
-/** FireTime shows when a job fires next: how soon, and the time in UTC; the title has the local time. */
-export function FireTime({ at, absent }: { at: string | null; absent: string }) {
+/** FireTime shows when a job fires next: how soon, and the time in UTC; the title has the local time, and that of the job's zone. */
+export function FireTime({ at, absent, zone }: { at: string | null; absent: string; zone?: string | null }) {
   if (!at) return <span className="muted">{absent}</span>;
   const { utc, local } = instant(at);
+  const there = zone ? zoned(at, zone) : undefined;
   return (
-    <span title={`${local} where you are, ${utc}`}>
+    <span title={`${there ? `${there}, ` : ""}${local} where you are, ${utc}`}>
       <RelativeTime at={at} /> <span className="muted tabular">{shortly(at, utc)}</span>
     </span>
   );

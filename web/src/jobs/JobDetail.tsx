@@ -1,9 +1,9 @@
 import { Button } from "@mantine/core";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 
 import type { Resource } from "../api/kinds";
-import { type Loaded, oneOf, useOne } from "../api/queries";
+import { type Loaded, useOne } from "../api/queries";
 import { Detail } from "../ui/Detail";
 import { DetailHead } from "../ui/DetailHead";
 import { IconPlayerPlay } from "../ui/icons";
@@ -15,9 +15,11 @@ import { TabbedPanel } from "../ui/TabbedPanel";
 import { EnabledSwitch } from "./EnabledSwitch";
 import { Fact } from "./Fact";
 import { FireTime } from "./FireTime";
+import { HealthPill } from "./HealthPill";
 import styles from "./jobs.module.css";
+import { alertWords, healthDetail, overlapWords, retryWords } from "./policies";
 import { Runs } from "./Runs";
-import { isInFlight, lookAt, milliseconds, outcome, reasonWord } from "./runs";
+import { isInFlight, lastOutcome, lookAt, milliseconds } from "./runs";
 import { Sparkline } from "./Sparkline";
 import { Status } from "./Status";
 import { inWords } from "./schedule";
@@ -103,27 +105,23 @@ function Delete({ job }: { job: Resource<"job"> }) {
   );
 }
 
-/** LastStatus reads the run itself if the receiver refused it, for its HTTP status. */
-function LastStatus({ run }: { run: NonNullable<Resource<"job">["attributes"]["last_run"]> }) {
-  const isRefused = run.failure_reason === "NON_SUCCESS_STATUS";
-  const { data } = useQuery({ ...oneOf("run", run.id), enabled: isRefused });
-  return <Status status={run.status} more={(data && outcome(data.resource.attributes)) || reasonWord(run.failure_reason)} />;
-}
-
 function Summary({ job }: { job: Resource<"job"> }) {
-  const { schedule, next_run_at, last_run, configuration, description, skipped_at } = job.attributes;
+  const { schedule, timezone, next_run_at, last_run, configuration, description, overlap, skipped_at } = job.attributes;
   return (
     <dl className={`panel ${styles.facts}`}>
+      <Fact label="Health">
+        <Condition health={job.attributes.health} />
+      </Fact>
       <Fact label="Schedule">
-        {inWords(schedule)} <span className={`mono muted ${styles.cron}`}>{schedule}</span>
+        {inWords(schedule, timezone)} <span className={`mono muted ${styles.cron}`}>{schedule}</span>
       </Fact>
       <Fact label="Next fire">
-        <FireTime at={next_run_at} absent="none, the job is paused" />
+        <FireTime at={next_run_at} absent="none, the job is paused" zone={timezone} />
       </Fact>
       <Fact label="Last run">
         {last_run ? (
           <>
-            <LastStatus run={last_run} />{" "}
+            <Status status={last_run.status} more={lastOutcome(last_run)} />{" "}
             <span className="muted">
               {milliseconds(last_run.run_duration_ms)}, <RelativeTime at={last_run.finished_at ?? last_run.started_at} absent="waiting" />
             </span>
@@ -140,6 +138,7 @@ function Summary({ job }: { job: Resource<"job"> }) {
           {configuration.method} {configuration.url}
         </span>
       </Fact>
+      <Policies job={job} />
       {description && (
         <Fact label="Description" wide>
           {description}
@@ -147,9 +146,35 @@ function Summary({ job }: { job: Resource<"job"> }) {
       )}
       {skipped_at && (
         <Fact label="Skipped">
-          The account had too many pending runs <RelativeTime at={skipped_at} />
+          {overlap === "skip" ? "An earlier run had not ended" : "The account had too many pending runs"} <RelativeTime at={skipped_at} />
         </Fact>
       )}
     </dl>
+  );
+}
+
+function Condition({ health }: { health: Resource<"job">["attributes"]["health"] }) {
+  const detail = healthDetail(health);
+  return (
+    <>
+      <HealthPill health={health} />{" "}
+      <span className="muted">
+        {detail && `${detail}, `}
+        {health.last_success_at ? "last success " : "no success yet"}
+        {health.last_success_at && <RelativeTime at={health.last_success_at} />}
+      </span>
+    </>
+  );
+}
+
+/** Policies shows what somebody asked for beyond the defaults. */
+function Policies({ job }: { job: Resource<"job"> }) {
+  const { retry, overlap, alerts } = job.attributes;
+  return (
+    <>
+      {retry && <Fact label="Retries">{retryWords(retry)}</Fact>}
+      {overlap !== "allow" && <Fact label="Overlap">{overlapWords(overlap)}</Fact>}
+      {alertWords(alerts) !== "after a failure" && <Fact label="Alerts">{alertWords(alerts)}</Fact>}
+    </>
   );
 }

@@ -1,15 +1,17 @@
-import { Alert, Button, Checkbox, Group, NativeSelect, NumberInput, Stack, Switch, Text, Textarea, TextInput } from "@mantine/core";
+import { Alert, Button, Checkbox, Group, NativeSelect, NumberInput, Select, Stack, Switch, Text, Textarea, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { ApiError } from "../api/client";
 import { pathOf } from "../api/kinds";
 import { CopyAs } from "../ui/CopyAs";
 import { useRefusal } from "../ui/RoleGate";
 import { useDryRun } from "../ui/useDryRun";
-import { asCommand, attributesOf, type Draft, methods } from "./draft";
+import { asCommand, attributesOf, type Draft, emptyDraft, isCommand, methods } from "./draft";
 import { HeaderRows } from "./HeaderRows";
 import styles from "./jobs.module.css";
+import { PasteCurl } from "./PasteCurl";
+import { Policies } from "./Policies";
 import { SchedulePreview } from "./SchedulePreview";
-import { examples } from "./schedule";
+import { examples, zones } from "./schedule";
 
 interface Form {
   draft: Draft;
@@ -21,7 +23,8 @@ interface Form {
 }
 
 /** JobForm edits a job. The server checks it while people type, so that it never refuses a form that looks valid. */
-export function JobForm({ draft, onChange, isNew, isChanged, onSave }: Form) {
+export function JobForm({ draft: given, onChange, isNew, isChanged, onSave }: Form) {
+  const draft = { ...emptyDraft, ...given }; // a draft that an older console kept lacks members
   const refusal = useRefusal("MEMBER");
   const [busy, setBusy] = useState<"save" | "run">();
   const [refused, setRefused] = useState<ApiError>();
@@ -33,6 +36,7 @@ export function JobForm({ draft, onChange, isNew, isChanged, onSave }: Form) {
   // An empty member of a new form is not a mistake yet.
   const at = (pointer: string, value: unknown = "x") => (isNew && !tried && value === "" ? undefined : known?.at(pointer));
   const of = (name: string, value?: unknown) => at(`/data/attributes/${name}`, value);
+  const within = (name: string) => of(name) ?? known?.within(`/data/attributes/${name}`);
 
   const save = async (andRun: boolean) => {
     setBusy(andRun ? "run" : "save");
@@ -62,6 +66,7 @@ export function JobForm({ draft, onChange, isNew, isChanged, onSave }: Form) {
       <fieldset disabled={Boolean(refusal)} className={styles.fieldset}>
         <Stack gap="sm">
           {refusal && <Alert variant="light">{refusal}</Alert>}
+          {isNew && <PasteCurl onRead={onChange} />}
           {isNew ? (
             <div className={styles.pair}>
               <TextInput label="Id" placeholder="nightly-report" required data-autofocus {...text("id")} error={at("/data/id", draft.id)} />
@@ -74,7 +79,7 @@ export function JobForm({ draft, onChange, isNew, isChanged, onSave }: Form) {
           <Group align="flex-end" gap="xs" wrap="nowrap">
             <TextInput
               label="Schedule"
-              description="Five cron fields in UTC, a date and time, or now"
+              description="Five cron fields, a date and time, or now"
               placeholder="30 2 * * *"
               required
               flex={1}
@@ -91,6 +96,20 @@ export function JobForm({ draft, onChange, isNew, isChanged, onSave }: Form) {
               onChange={(event) => event.currentTarget.value && onChange({ schedule: event.currentTarget.value })}
             />
           </Group>
+          <Select
+            label="Time zone"
+            description="Of the schedule, also when the clock changes"
+            data={zones(draft.timezone)}
+            searchable
+            clearable={draft.timezone !== ""}
+            limit={60}
+            placeholder="UTC"
+            nothingFoundMessage="No such time zone"
+            value={draft.timezone || null}
+            onChange={(zone) => onChange({ timezone: zone === "UTC" ? "" : (zone ?? "") })}
+            error={of("timezone")}
+            inputWrapperOrder={["label", "description", "input", "error"]}
+          />
           <div className={styles.request}>
             <NativeSelect
               label="Method"
@@ -140,10 +159,11 @@ export function JobForm({ draft, onChange, isNew, isChanged, onSave }: Form) {
             />
           </div>
           {draft.url.startsWith("https:") && <Certificates draft={draft} onChange={onChange} error={of("configuration/ca_cert")} />}
+          <Policies draft={draft} onChange={onChange} problem={within} />
         </Stack>
       </fieldset>
       <Stack gap="md" className={styles.aside}>
-        <SchedulePreview schedule={failure?.at("/data/attributes/schedule") ? "" : draft.schedule.trim()} />
+        <SchedulePreview schedule={failure?.at("/data/attributes/schedule") ? "" : draft.schedule.trim()} timezone={draft.timezone} />
         <Switch
           label="Enabled"
           description="A paused job can be run by hand"
@@ -170,7 +190,7 @@ export function JobForm({ draft, onChange, isNew, isChanged, onSave }: Form) {
             method={isNew ? "POST" : "PUT"}
             path={pathOf("job", isNew ? undefined : draft.id)}
             body={{ data: { type: "job", id: draft.id, attributes } }}
-            cli={isNew ? asCommand(draft) : undefined}
+            cli={isNew && isCommand(draft) ? asCommand(draft) : undefined}
           />
         </Group>
       </Stack>

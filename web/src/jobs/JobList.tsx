@@ -12,8 +12,10 @@ import { EmptyState } from "../ui/states";
 import { usePages } from "../ui/usePages";
 import { EnabledSwitch } from "./EnabledSwitch";
 import { FireTime } from "./FireTime";
+import { HealthPill } from "./HealthPill";
 import styles from "./jobs.module.css";
-import { lookAt, reasonWord } from "./runs";
+import { healthStates } from "./policies";
+import { lastOutcome, lookAt } from "./runs";
 import { Sparkline } from "./Sparkline";
 import { Status } from "./Status";
 import { inWords, kindOf } from "./schedule";
@@ -23,8 +25,14 @@ type Job = Resource<"job">;
 
 /** JobList is the screen of scheduled jobs: when each fires next, and its last runs. */
 export default function JobList() {
-  const { q, status, enabled, sort } = useSearch({ from: "/frame/jobs" });
-  const jobs = usePages("job", { "filter[search]": q, "filter[last_status]": status, "filter[enabled]": enabled, sort });
+  const { q, status, enabled, health, sort } = useSearch({ from: "/frame/jobs" });
+  const jobs = usePages("job", {
+    "filter[search]": q,
+    "filter[last_status]": status,
+    "filter[enabled]": enabled,
+    "filter[health]": health,
+    sort,
+  });
   const queries = useQueryClient();
   const navigate = useNavigate();
   const loaded = useMemo(
@@ -32,7 +40,7 @@ export default function JobList() {
     [jobs.total, jobs.at],
   );
   useLook(lookAt(loaded), () => void queries.invalidateQueries({ queryKey: ["job", "list"] }));
-  const isFiltered = Boolean(q || status || enabled);
+  const isFiltered = Boolean(q || status || enabled || health);
   return (
     <main className="screen">
       <Filters />
@@ -52,14 +60,15 @@ export default function JobList() {
 }
 
 const columns: Column<Job>[] = [
-  { key: "name", header: "Job", width: "minmax(190px, 1.6fr)", cell: (job) => <Name job={job} /> },
-  { key: "schedule", header: "Schedule", width: "minmax(170px, 1.3fr)", cell: (job) => <Schedule job={job} /> },
+  { key: "name", header: "Job", width: "minmax(170px, 1.6fr)", cell: (job) => <Name job={job} /> },
+  { key: "health", header: "Health", width: "78px", cell: (job) => <HealthPill health={job.attributes.health} /> },
+  { key: "schedule", header: "Schedule", width: "minmax(150px, 1.3fr)", cell: (job) => <Schedule job={job} /> },
   { key: "next", header: "Next fire", width: "minmax(206px, 1fr)", cell: (job) => <Next job={job} /> },
-  { key: "last", header: "Last run", width: "minmax(210px, 1fr)", cell: (job) => <Last job={job} /> },
+  { key: "last", header: "Last run", width: "minmax(196px, 1fr)", cell: (job) => <Last job={job} /> },
   {
     key: "recent",
     header: "Last 30 runs",
-    width: "174px",
+    width: "166px",
     cell: (job) => <Sparkline id={job.id} last={job.attributes.last_run} />,
   },
   { key: "enabled", header: "Enabled", width: "74px", cell: (job) => <EnabledSwitch job={job} inGrid /> },
@@ -78,17 +87,18 @@ function Name({ job }: { job: Job }) {
 }
 
 function Schedule({ job }: { job: Job }) {
+  const { schedule, timezone } = job.attributes;
   return (
-    <span className="ellipsis" title={job.attributes.schedule}>
-      {inWords(job.attributes.schedule)}
+    <span className="ellipsis" title={timezone ? `${schedule} ${timezone}` : schedule}>
+      {inWords(schedule, timezone)}
     </span>
   );
 }
 
 function Next({ job }: { job: Job }) {
-  const { next_run_at: at, enabled, schedule } = job.attributes;
+  const { next_run_at: at, enabled, schedule, timezone } = job.attributes;
   const absent = enabled || kindOf(schedule) === "cron" ? "paused" : "done";
-  return <FireTime at={at} absent={absent} />;
+  return <FireTime at={at} absent={absent} zone={timezone} />;
 }
 
 function Last({ job }: { job: Job }) {
@@ -97,7 +107,7 @@ function Last({ job }: { job: Job }) {
   return (
     <Link to="/jobs/$id/runs/$run" params={{ id: job.id, run: run.id }} tabIndex={-1} className={styles.name}>
       <span className="visually-hidden">Last run of {job.id}: </span>
-      <Status status={run.status} more={reasonWord(run.failure_reason)} />{" "}
+      <Status status={run.status} more={lastOutcome(run)} />{" "}
       <span className="muted">{(run.finished_at ?? run.started_at) && <RelativeTime at={run.finished_at ?? run.started_at} />}</span>
     </Link>
   );
@@ -110,6 +120,7 @@ function Card({ job }: { job: Job }) {
         <span className="ellipsis">
           <Name job={job} />
         </span>
+        <HealthPill health={job.attributes.health} />
         <EnabledSwitch job={job} inGrid />
       </div>
       <div className={styles.cardline}>
@@ -144,6 +155,7 @@ function Filters() {
           { value: "CANCELED", label: "Last run canceled" },
         ]}
       />
+      <Filter name="health" label="Health" any="Any health" choices={healthStates} />
       <Filter
         name="enabled"
         label="Enabled"
@@ -173,8 +185,8 @@ function NoJobs() {
   --header 'Authorization: env:TOKEN' --url ${window.location.origin}`;
   return (
     <EmptyState title="No jobs yet" code={code}>
-      A job sends one HTTP request when it is due: by five cron fields in UTC, once at an instant, or now. Every run is kept with its
-      request, its response and its duration.
+      A job sends one HTTP request when it is due: by five cron fields in a time zone, once at an instant, or now. Every run is kept with
+      its request, its response and its duration.
     </EmptyState>
   );
 }

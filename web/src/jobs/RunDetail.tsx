@@ -6,9 +6,10 @@ import { CopyText } from "../ui/CopyText";
 import { Detail } from "../ui/Detail";
 import { RelativeTime } from "../ui/RelativeTime";
 import { RoleGate } from "../ui/RoleGate";
+import { Elapsed } from "./Elapsed";
 import { Fact } from "./Fact";
 import styles from "./jobs.module.css";
-import { explain, isInFlight, milliseconds, outcome, phasesOf, pretty, type Run, type RunAttributes } from "./runs";
+import { explain, isInFlight, isRetried, milliseconds, outcome, phasesOf, pretty, type Run, type RunAttributes } from "./runs";
 import { Status } from "./Status";
 import { instant } from "./schedule";
 import { useRunActions } from "./useRunActions";
@@ -94,11 +95,12 @@ function Failure({ run, wanted }: { run: RunAttributes; wanted?: string }) {
 const triggers = { SCHEDULE: "by its schedule", MANUAL: "by hand", RERUN: "again" };
 
 function Facts({ run }: { run: Run }) {
-  const { trigger, scheduled_for, created_at, rerun_of, job, job_version, total_duration_ms } = run.attributes;
+  const { trigger, scheduled_for, created_at, rerun_of, job, job_version, total_duration_ms, attempt, not_before, status, started_at } =
+    run.attributes;
   return (
     <dl className={`panel ${styles.facts}`}>
       <Fact label="Started">
-        {triggers[trigger]}
+        {attempt > 1 ? "by the job's retries" : triggers[trigger]}
         {rerun_of && (
           <>
             {", after "}
@@ -108,11 +110,24 @@ function Facts({ run }: { run: Run }) {
           </>
         )}
       </Fact>
+      {(attempt > 1 || isRetried(run.attributes)) && (
+        <Fact label="Attempt">
+          {attempt}
+          {isRetried(run.attributes) && <span className="muted">, another one follows</span>}
+        </Fact>
+      )}
+      {not_before && <Fact label="Not before">{instant(not_before).utc}</Fact>}
       {scheduled_for && <Fact label="Was due">{instant(scheduled_for).utc}</Fact>}
       <Fact label="Queued">
         <RelativeTime at={created_at} /> <span className="muted tabular">{instant(created_at).utc}</span>
       </Fact>
-      <Fact label="From queue to end">{milliseconds(total_duration_ms)}</Fact>
+      {status === "RUNNING" && started_at ? (
+        <Fact label="Running for">
+          <Elapsed since={started_at} />
+        </Fact>
+      ) : (
+        <Fact label="From queue to end">{milliseconds(total_duration_ms)}</Fact>
+      )}
       <Fact label="Version of the job">{job_version ?? "–"}</Fact>
       <Fact label="Id" wide>
         <span className="mono">{run.id}</span>

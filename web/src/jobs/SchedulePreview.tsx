@@ -4,16 +4,19 @@ import { send } from "../api/client";
 import type { components } from "../api/schema";
 import { RelativeTime } from "../ui/RelativeTime";
 import styles from "./jobs.module.css";
-import { instant, inWords } from "./schedule";
+import { instant, inWords, offsetTime, shiftInWords } from "./schedule";
 
 type Preview = components["schemas"]["SchedulePreviewDocument"];
+type ClockChange = components["schemas"]["ClockChange"];
 
 /** usePreview asks the server when a schedule fires; the job would get the same error. */
-export function usePreview(schedule: string) {
+export function usePreview(schedule: string, timezone: string) {
   return useQuery({
-    queryKey: ["job", "preview", schedule],
-    queryFn: async ({ signal }) =>
-      (await send<Preview>("GET", "/api/v1/schedules/preview", { query: { schedule, count: 5 }, signal })).document.data.attributes,
+    queryKey: ["job", "preview", schedule, timezone],
+    queryFn: async ({ signal }) => {
+      const query = { schedule, timezone: timezone || undefined, count: 5 };
+      return (await send<Preview>("GET", "/api/v1/schedules/preview", { query, signal })).document.data.attributes;
+    },
     enabled: schedule !== "",
     staleTime: 30_000,
     retry: false,
@@ -21,9 +24,9 @@ export function usePreview(schedule: string) {
   });
 }
 
-/** SchedulePreview shows a schedule in words, and its next five fire times. */
-export function SchedulePreview({ schedule }: { schedule: string }) {
-  const { data, error, isPlaceholderData } = usePreview(schedule);
+/** SchedulePreview shows a schedule in words, its next five fire times, and those around the next change of its zone's clock. */
+export function SchedulePreview({ schedule, timezone }: { schedule: string; timezone: string }) {
+  const { data, error, isPlaceholderData } = usePreview(schedule, timezone);
   if (schedule === "" || error)
     return (
       <Text size="sm" className="muted">
@@ -33,19 +36,44 @@ export function SchedulePreview({ schedule }: { schedule: string }) {
   return (
     <div aria-live="polite" style={{ opacity: isPlaceholderData ? 0.6 : 1 }}>
       <Text size="sm" fw={550} mb={4}>
-        {inWords(schedule)}
+        {inWords(schedule, timezone)}
       </Text>
-      {data?.kind !== "now" && (
-        <ol className={styles.fires} aria-label="Next fire times">
-          {(data?.next ?? []).map((at) => (
-            <li key={at}>
-              <span className="tabular">{instant(at).utc}</span>
-              <RelativeTime at={at} />
-              <small className="tabular">{instant(at).local} where you are</small>
-            </li>
-          ))}
-        </ol>
-      )}
+      {data && data.kind !== "now" && <Fires label="Next fire times" at={data.next} local={data.next_local} />}
+      {data?.clock_change && <Around change={data.clock_change} />}
     </div>
+  );
+}
+
+function Fires({ label, at, local }: { label: string; at: string[]; local: string[] }) {
+  return (
+    <ol className={styles.fires} aria-label={label}>
+      {at.map((each, index) => (
+        <Fire key={each} at={each} local={local[index] ?? each} />
+      ))}
+    </ol>
+  );
+}
+
+// A time of a zone is shown as its clock shows it, with UTC below.
+function Fire({ at, local }: { at: string; local: string }) {
+  const here = `${instant(at).local} where you are`;
+  const isZoned = !local.endsWith("Z");
+  return (
+    <li>
+      <span className="tabular">{offsetTime(local)}</span>
+      <RelativeTime at={at} />
+      <small className="tabular">{isZoned ? `${instant(at).utc}, ${here}` : here}</small>
+    </li>
+  );
+}
+
+function Around({ change }: { change: ClockChange }) {
+  return (
+    <>
+      <Text size="xs" mt="sm" className="muted">
+        The clock {shiftInWords(change.shift_seconds)} on {instant(change.at).utc}. Around it, the job fires:
+      </Text>
+      <Fires label="Fire times around the change of the clock" at={change.around} local={change.around_local} />
+    </>
   );
 }

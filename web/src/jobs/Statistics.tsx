@@ -28,7 +28,7 @@ export default function Statistics({ id, last }: { id: string; last: string | un
   if (isPending) return <Loading rows={6} />;
   if (!data) return <ErrorState error={error} retry={() => refetch()} />;
   const sum = totals(data);
-  if (sum.runs === 0) return <EmptyState title="No run has ended in the last 30 days" />;
+  if (sum.runs + sum.skipped === 0) return <EmptyState title="No run has ended in the last 30 days" />;
   return (
     <>
       <dl className={styles.facts}>
@@ -36,6 +36,7 @@ export default function Statistics({ id, last }: { id: string; last: string | un
         <Fact label="Succeeded">{`${sum.succeeded} (${sum.rate})`}</Fact>
         <Fact label="Failed">{String(sum.failed)}</Fact>
         <Fact label="Slowest">{milliseconds(sum.slowest)}</Fact>
+        {sum.skipped > 0 && <Fact label="Skipped due times">{String(sum.skipped)}</Fact>}
       </dl>
       <Suspense fallback={<Loading rows={6} />}>
         <Chart

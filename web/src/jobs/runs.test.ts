@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { explain, lookAt, milliseconds, outcome, phasesOf, pretty, type RunAttributes } from "./runs";
+import { explain, lastOutcome, lookAt, milliseconds, outcome, phasesOf, pretty, type RunAttributes } from "./runs";
 
 const run = (changes: Partial<RunAttributes>): RunAttributes => ({
   job: "nightly",
@@ -7,6 +7,9 @@ const run = (changes: Partial<RunAttributes>): RunAttributes => ({
   trigger: "SCHEDULE",
   rerun_of: null,
   scheduled_for: null,
+  attempt: 1,
+  not_before: null,
+  final: true,
   status: "FAILED",
   started_at: "2030-01-01T00:00:00Z",
   finished_at: "2030-01-01T00:00:01Z",
@@ -62,6 +65,12 @@ test("an outcome is the status, or why there is none", () => {
   expect(outcome(run({ failure_reason: "TIMEOUT" }))).toBe("timeout");
 });
 
+test("the last run of a job has its status", () => {
+  expect(lastOutcome({ failure_reason: "NON_SUCCESS_STATUS", failure_status: 503 })).toBe("HTTP 503");
+  expect(lastOutcome({ failure_reason: "TIMEOUT", failure_status: null })).toBe("timeout");
+  expect(lastOutcome({ failure_reason: null, failure_status: null })).toBe("");
+});
+
 test("durations are short", () => {
   expect([0.34, 12.4, 999, 1400, 12_000, 125_000, null].map(milliseconds)).toEqual([
     "0.3 ms",
@@ -83,7 +92,16 @@ test("jobs are read again while one runs, and when the next one fires", () => {
   const job = (next_run_at: string | null, status?: "RUNNING" | "FAILED") => ({
     next_run_at,
     last_run: status
-      ? { id: "x", status, failure_reason: null, trigger: "MANUAL" as const, started_at: null, finished_at: null, run_duration_ms: 1 }
+      ? {
+          id: "x",
+          status,
+          failure_reason: null,
+          failure_status: null,
+          trigger: "MANUAL" as const,
+          started_at: null,
+          finished_at: null,
+          run_duration_ms: 1,
+        }
       : null,
   });
   expect(lookAt([job("2030-01-01T00:00:05Z"), job("2030-01-01T00:00:01Z"), job(null)])).toEqual({

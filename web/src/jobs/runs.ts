@@ -2,10 +2,14 @@ import type { Kinds, Resource } from "../api/kinds";
 
 export type Run = Resource<"run">;
 export type RunAttributes = Kinds["run"];
+export type LastRun = NonNullable<Kinds["job"]["last_run"]>;
 export type Status = RunAttributes["status"];
 
 /** isInFlight reports whether a run has not ended. */
 export const isInFlight = (status: Status | undefined) => status === "PENDING" || status === "RUNNING";
+
+/** isRetried reports whether a run failed and another attempt follows it. */
+export const isRetried = ({ status, final }: Pick<RunAttributes, "status" | "final">) => status === "FAILED" && !final;
 
 const words: Record<Status, string> = {
   PENDING: "Pending",
@@ -33,8 +37,11 @@ export function outcome({ failure_reason: reason, result }: Pick<RunAttributes, 
   return reason ? reasons[reason] : "";
 }
 
-/** reasonWord returns a failure in a few words. */
-export const reasonWord = (reason: RunAttributes["failure_reason"]) => (reason ? reasons[reason] : "");
+/** lastOutcome returns why the newest run of a job failed, in a few words. */
+export function lastOutcome({ failure_reason: reason, failure_status }: Pick<LastRun, "failure_reason" | "failure_status">): string {
+  if (failure_status !== null) return `HTTP ${failure_status}`;
+  return reason ? reasons[reason] : "";
+}
 
 /** milliseconds returns a duration as people read it: 12 ms, 1.4 s, 2 min 05 s. */
 export function milliseconds(ms: number | null | undefined): string {

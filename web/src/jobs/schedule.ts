@@ -1,4 +1,5 @@
 import cronstrue from "cronstrue";
+import { span } from "./policies";
 
 /** kindOf returns the kind of schedule that a text looks like; the server checks it. */
 export function kindOf(schedule: string): "cron" | "datetime" | "now" {
@@ -8,21 +9,28 @@ export function kindOf(schedule: string): "cron" | "datetime" | "now" {
 }
 
 /** inWords returns a schedule as people say it: "At 02:30, UTC". A schedule without words is returned unchanged. */
-export function inWords(schedule: string): string {
+export function inWords(schedule: string, zone?: string | null): string {
   switch (kindOf(schedule)) {
     case "now":
       return "Once, right away";
     case "datetime":
-      return Number.isNaN(Date.parse(schedule)) ? schedule : `Once, at ${instant(schedule).utc}`;
+      return onceInWords(schedule.trim(), zone || "UTC");
     default:
-      return cronInWords(schedule);
+      return cronInWords(schedule, zone || "UTC");
   }
 }
 
-function cronInWords(schedule: string): string {
+// onceInWords leaves a local time as it is: only the server knows which instant it is.
+function onceInWords(schedule: string, zone: string): string {
+  if (Number.isNaN(Date.parse(schedule))) return schedule;
+  const hasOffset = /(z|[+-]\d\d(:?\d\d)?)$/i.test(schedule.slice(10));
+  return `Once, at ${hasOffset ? instant(schedule).utc : `${schedule.replace(/t/i, " ")} ${zone}`}`;
+}
+
+function cronInWords(schedule: string, zone: string): string {
   try {
     const words = cronstrue.toString(schedule.trim(), { use24HourTimeFormat: true });
-    return /\d\d:\d\d/.test(words) ? `${words}, UTC` : words;
+    return zone !== "UTC" || /\d\d:\d\d/.test(words) ? `${words}, ${zone}` : words;
   } catch {
     return schedule;
   }
@@ -36,6 +44,32 @@ export function instant(at: string): { utc: string; local: string } {
   const utc = `${date.toISOString().slice(0, 10)} ${date.toISOString().slice(11, date.getUTCSeconds() === 0 ? 16 : 19)} UTC`;
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
   return { utc, local: `${day} ${two(date.getHours())}:${two(date.getMinutes())}` };
+}
+
+/** offsetTime returns an instant with an offset for people: "2030-03-31 03:00 +02:00". */
+export function offsetTime(at: string): string {
+  const [, day, minute, seconds = "", offset] = /^(.{10})T(.{5})(?::(\d\d)(?:\.\d+)?)?(.*)$/.exec(at) ?? [];
+  if (!day) return at;
+  return `${day} ${minute}${seconds === "" || seconds === "00" ? "" : `:${seconds}`} ${offset === "Z" ? "UTC" : offset}`;
+}
+
+/** zoned returns what the clock of a zone shows at an instant; undefined for a zone that the browser does not know. */
+export function zoned(at: string, zone: string): string | undefined {
+  try {
+    const format = new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle: "short" });
+    return `${format.format(new Date(at))} ${zone}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** shiftInWords says how a clock is moved: "goes forward 1 h". */
+export const shiftInWords = (seconds: number) => `goes ${seconds < 0 ? "back" : "forward"} ${span(Math.abs(seconds))}`;
+
+/** zones returns the time zones that the browser knows, and a chosen one that it does not know. The server checks the choice. */
+export function zones(chosen: string): string[] {
+  const known = Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC");
+  return chosen === "" || known.includes(chosen) || chosen === "UTC" ? ["UTC", ...known] : ["UTC", chosen, ...known];
 }
 
 /** examples are schedules to begin with. */

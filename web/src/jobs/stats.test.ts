@@ -6,13 +6,14 @@ const day = (succeeded: number, failed = 0, canceled = 0, max_ms: number | null 
   succeeded,
   failed,
   canceled,
+  skipped: 1,
   p50_ms: 1,
   p95_ms: 2,
   max_ms,
 });
 
 test("totals of days", () => {
-  expect(totals([day(3, 1), day(0, 0, 2, null)])).toEqual({ runs: 6, succeeded: 3, failed: 1, rate: "75 %", slowest: 5 });
+  expect(totals([day(3, 1), day(0, 0, 2, null)])).toEqual({ runs: 6, succeeded: 3, failed: 1, skipped: 2, rate: "75 %", slowest: 5 });
   expect(totals([]).rate).toBe("–");
 });
 

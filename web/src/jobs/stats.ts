@@ -6,13 +6,14 @@ export type Day = components["schemas"]["JobStatsDocument"]["data"]["attributes"
 
 /** totals adds up days. The rate is of the runs that were not canceled. */
 export function totals(days: Day[]) {
-  const sum = (name: "succeeded" | "failed" | "canceled") => days.reduce((total, day) => total + day[name], 0);
+  const sum = (name: "succeeded" | "failed" | "canceled" | "skipped") => days.reduce((total, day) => total + day[name], 0);
   const [succeeded, failed, canceled] = [sum("succeeded"), sum("failed"), sum("canceled")];
   const attempted = succeeded + failed;
   return {
     runs: attempted + canceled,
     succeeded,
     failed,
+    skipped: sum("skipped"),
     rate: attempted === 0 ? "–" : percent(succeeded / attempted),
     slowest: Math.max(0, ...days.map((day) => day.max_ms ?? 0)),
   };

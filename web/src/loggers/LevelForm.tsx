@@ -7,14 +7,10 @@ import { LevelPill, levels } from "../ui/LevelPill";
 import { useRefusal } from "../ui/RoleGate";
 import { useWriter } from "../ui/WriteProvider";
 import styles from "./LevelForm.module.css";
-import { base, withLevel } from "./levels";
+import { base, lengthOf, secondsOf, withLevel } from "./levels";
 
-const durations = [
-  { label: "15 min", seconds: 900, cli: "15m" },
-  { label: "1 h", seconds: 3600, cli: "1h" },
-  { label: "8 h", seconds: 28_800, cli: "8h" },
-  { label: "Until I change it", seconds: undefined, cli: "" },
-];
+const choices = ["15 min", "30 min", "1 h", "8 h", "Another time", "Until I change it"];
+const [another, permanent] = [4, 5];
 
 export interface LevelFormProps {
   kind: "logger" | "log_group";
@@ -36,15 +32,17 @@ export function LevelForm({ kind, id, environment, level, isSet, onClose, onWrit
   const where = environment ? `in ${environment.name}` : "in all environments";
   const isProduction = environment?.id === "production";
   const [chosen, setChosen] = useState<Level | undefined>(level);
-  const [length, setLength] = useState(isProduction ? 0 : 3);
+  const [length, setLength] = useState(isProduction ? 0 : permanent);
+  const [typed, setTyped] = useState("");
   const [note, setNote] = useState("");
   const refusal = useRefusal("MEMBER", environment?.id);
   const frozen = environment && !environment.managed ? `${environment.name} is not managed: its values are frozen.` : undefined;
-  const { seconds, label, cli } = durations[length] as (typeof durations)[number];
+  const seconds = length === permanent ? undefined : secondsOf(length === another ? typed : (choices[length] as string));
+  const isUnclear = length !== permanent && seconds === undefined;
 
   const write = async (to: Level | null) => {
     onClose();
-    const forHowLong = seconds ? ` for ${label}` : "";
+    const forHowLong = seconds ? ` for ${lengthOf(seconds)}` : "";
     const written = await writer.attempt({
       kind,
       id,
@@ -56,7 +54,7 @@ export function LevelForm({ kind, id, environment, level, isSet, onClose, onWrit
     });
     if (written) onWritten?.(id);
   };
-  const command = `signalbox ${kind === "logger" ? "loggers" : "groups"} set ${id} ${chosen ?? "LEVEL"}${environment ? ` -e ${environment.id}` : ""}${cli && ` --for ${cli}`}`;
+  const command = `signalbox ${kind === "logger" ? "loggers" : "groups"} set ${id} ${chosen ?? "LEVEL"}${environment ? ` -e ${environment.id}` : ""}${seconds ? ` --for ${seconds / 60}m` : ""}`;
 
   return (
     <Stack
@@ -64,7 +62,7 @@ export function LevelForm({ kind, id, environment, level, isSet, onClose, onWrit
       component="form"
       onSubmit={(event) => {
         event.preventDefault();
-        if (chosen) void write(chosen);
+        if (chosen && !isUnclear) void write(chosen);
       }}
     >
       <Text size="sm" fw={600} className="ellipsis">
@@ -73,9 +71,19 @@ export function LevelForm({ kind, id, environment, level, isSet, onClose, onWrit
       <Choices label="Level" count={levels.length} at={chosen ? levels.indexOf(chosen) : -1} onChange={(index) => setChosen(levels[index])}>
         {(index) => <LevelPill level={levels[index] as Level} faint={levels[index] !== chosen} />}
       </Choices>
-      <Choices label="For how long" count={durations.length} at={length} onChange={setLength} outlined>
-        {(index) => durations[index]?.label}
+      <Choices label="For how long" count={choices.length} at={length} onChange={setLength} outlined>
+        {(index) => choices[index]}
       </Choices>
+      {length === another && (
+        <TextInput
+          size="xs"
+          label="How long"
+          placeholder="45 min, 2 h 30 min"
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+          error={typed.trim() !== "" && isUnclear ? "must be a time such as 45 min, 2 h or 1 d, up to 30 days" : undefined}
+        />
+      )}
       <TextInput
         size="xs"
         label="Why (optional, for the history)"
@@ -102,7 +110,7 @@ export function LevelForm({ kind, id, environment, level, isSet, onClose, onWrit
             cli={command}
           />
         </Group>
-        <Button type="submit" size="compact-sm" disabled={!chosen || Boolean(frozen ?? refusal)}>
+        <Button type="submit" size="compact-sm" disabled={!chosen || isUnclear || Boolean(frozen ?? refusal)}>
           Apply
         </Button>
       </Group>

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { aLogger } from "./fixtures";
-import { base, confirmationIn, effectiveIn, type Logger, originOf, stepsOf, withLevel } from "./levels";
+import { base, confirmationIn, effectiveIn, type Logger, lengthOf, originOf, secondsOf, stepsOf, withLevel } from "./levels";
 
 const at = "2030-01-01T00:00:00Z";
 
@@ -79,4 +79,24 @@ test("a managed logger has a level in a frozen environment, which lists leave ou
   expect(frozen({ level: "WARN" })).toMatchObject({ level: "WARN", origin: "base" });
   expect(frozen({ effective_levels: { old: ["ERROR"] } })).toMatchObject({ level: "ERROR", origin: "reported" });
   expect(frozen({})).toBeUndefined();
+});
+
+test.each([
+  ["45 min", 2700],
+  ["45", 2700],
+  ["90m", 5400],
+  ["2 h 30 min", 9000],
+  ["1h30m", 5400],
+  ["1 D", 86_400],
+  ["30 d", 2_592_000],
+])("%s is a time", (text, seconds) => {
+  expect(secondsOf(text)).toBe(seconds);
+});
+
+test.each(["", "0", "soon", "-5", "31 d", "1.5 h", "5 s"])("%j is no time", (text) => {
+  expect(secondsOf(text)).toBeUndefined();
+});
+
+test("a time is said in its units", () => {
+  expect([900, 9000, 90_000].map(lengthOf)).toEqual(["15 min", "2 h 30 min", "1 d 1 h"]);
 });

@@ -150,3 +150,29 @@ export function stepsOf(logger: Logger, environment: string): Step[] {
     { title: "The default", level: "INFO", decided: resolved?.origin === "default" },
   ];
 }
+
+const units: [string, number][] = [
+  ["d", 86_400],
+  ["h", 3600],
+  ["min", 60],
+];
+const longest = 30 * 86_400;
+
+/** secondsOf reads a time as people type it, up to 30 days: "45 min", "45", "1h30m", "2 h 30 min", "1 d"; undefined if it is unclear. */
+export function secondsOf(text: string): number | undefined {
+  const found = /^(?:(\d{1,2})\s*d)?\s*(?:(\d{1,3})\s*h)?\s*(?:(\d{1,5})\s*(?:m|min)?)?$/i.exec(text.trim());
+  const [days, hours, minutes] = (found?.slice(1) ?? []).map((part) => Number(part ?? 0));
+  const seconds = ((days ?? 0) * 24 + (hours ?? 0)) * 3600 + (minutes ?? 0) * 60;
+  return seconds > 0 && seconds <= longest ? seconds : undefined;
+}
+
+/** lengthOf returns a time for people: "15 min", "2 h 30 min". */
+export function lengthOf(seconds: number): string {
+  let rest = seconds;
+  const words = units.flatMap(([unit, size]) => {
+    const count = Math.floor(rest / size);
+    rest %= size;
+    return count > 0 ? [`${count} ${unit}`] : [];
+  });
+  return words.join(" ");
+}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nameOf } from "./changes";
+import { healthVerb, nameOf } from "./changes";
 
 const none = { before: null, after: null };
 
@@ -21,4 +21,8 @@ test("several resources are called by the first", () => {
   expect(several("legacy-import")).toBe("legacy-import");
   expect(several("shop", "shop.payments", "sql")).toBe("shop and 2 more");
   expect(nameOf({ kind: "flag", key: "*", ...none })).toBe("*");
+});
+
+test("a change of health says what happened to the job", () => {
+  expect(["failing", "late", "recovered"].map(healthVerb)).toEqual(["is failing", "is late", "recovered"]);
 });

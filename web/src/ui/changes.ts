@@ -20,3 +20,6 @@ export function nameOf({ kind, key, before, after }: Change): string {
 
 /** isWorth reports whether a change is listed by default: sign-ins and sign-outs would hide the rest. */
 export const isWorth = ({ attributes }: { attributes: { kind: string } }) => attributes.kind !== "session";
+
+/** healthVerb says what happened to the health of a job: "is failing", "recovered". */
+export const healthVerb = (action: string) => (action === "recovered" ? action : `is ${action}`);
