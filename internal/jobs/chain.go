@@ -2,11 +2,10 @@ package jobs
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/hosts"
 )
 
 // Lanes of pending runs that no worker claims. They sort after all other lanes.
@@ -79,7 +78,7 @@ func (j Judge) next(run Run, random float64) *Run {
 	}
 	status, wait := 0, time.Duration(0)
 	if run.Result != nil {
-		status, wait = run.Result.Status, retryAfter(run.Result.Headers["retry-after"], *run.FinishedAt)
+		status, wait = run.Result.Status, hosts.RetryAfter(run.Result.Headers["retry-after"], *run.FinishedAt, seconds(maxDelaySeconds))
 	}
 	if !j.Retry.covers(*run.Reason, status) {
 		return nil
@@ -98,18 +97,4 @@ func (r Run) instant() time.Time {
 		return *r.ScheduledFor
 	}
 	return r.CreatedAt
-}
-
-// retryAfter reads the header of a response: seconds, or a date. Anything else is 0.
-func retryAfter(text string, now time.Time) time.Duration {
-	text = strings.TrimSpace(text)
-	if number, err := strconv.Atoi(text); err == nil {
-		return time.Duration(min(max(number, 0), maxDelaySeconds)) * time.Second
-	}
-	for _, layout := range []string{"Mon, 02 Jan 2006 15:04:05 GMT", time.RFC850, time.ANSIC} { // the dates of HTTP
-		if at, err := time.Parse(layout, text); err == nil {
-			return max(0, at.Sub(now))
-		}
-	}
-	return 0
 }
