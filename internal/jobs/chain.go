@@ -24,6 +24,7 @@ type Judge struct {
 	Retry   *Retry
 	Alerts  *Alerts
 	Health  Health
+	Host    string // the destination
 }
 
 // Verdict is what follows from the end of a run: another attempt, or an outcome that changes the health of the job.
@@ -54,7 +55,7 @@ func (j Judge) End(run Run, random float64) Verdict {
 		detail = failingDetail(run, verdict.Health.Failures)
 	}
 	if action != "" && j.Alerts != nil && !j.Deleted {
-		verdict.Event = &HealthChange{Account: run.Account, Key: run.JobKey, Action: action, Before: j.Health, After: verdict.Health, Detail: detail, Run: run.ID}
+		verdict.Event = &HealthChange{Account: run.Account, Key: run.JobKey, Host: j.Host, Action: action, Before: j.Health, After: verdict.Health, Detail: detail, Run: run.ID}
 	}
 	return verdict
 }
