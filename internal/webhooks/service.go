@@ -100,7 +100,7 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 		if count, err := tx.CountWebhooks(ctx, caller.Account); err != nil {
 			return Webhook{}, err
 		} else if count >= MaxWebhooks {
-			return Webhook{}, fault.RowLimit("webhooks.rows", MaxWebhooks, "An account may have %d webhooks. Delete some that are not used.", MaxWebhooks)
+			return Webhook{}, fault.RowLimit("platform.webhook_rows", MaxWebhooks, "An account may have %d webhooks. Delete some that are not used.", MaxWebhooks)
 		}
 		if err := tx.InsertWebhook(ctx, webhook); err != nil {
 			return Webhook{}, err
