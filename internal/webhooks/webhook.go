@@ -65,6 +65,9 @@ type Filter struct {
 	IDs          []string `json:"ids"` // globs
 }
 
+// shown returns the filter without null lists.
+func (f Filter) shown() Filter { return Filter{orEmpty(f.Environments), orEmpty(f.IDs)} }
+
 // Hidden is the part of a webhook that is stored encrypted: a URL is as good as a password for most chat systems.
 type Hidden struct {
 	URL     string   `json:"url"`
@@ -125,10 +128,11 @@ func (w Webhook) Subscription() Subscription {
 }
 
 // Recorded returns the webhook as the history stores it: without values of headers, and with no more of the URL than its
-// host. SecretID changes with the secret.
+// host. A new secret shows by its time.
 func (w Webhook) Recorded() any {
 	w.URL = redactURL(w.URL)
-	w.Headers = slices.Clone(w.Headers)
+	w.Filter = w.Filter.shown()
+	w.Headers = slices.Clone(orEmpty(w.Headers))
 	for i := range w.Headers {
 		w.Headers[i].Value = hosts.Redacted
 	}
@@ -178,7 +182,7 @@ type Shown struct {
 // Show returns the webhook as its readers see it.
 func (w Webhook) Show() Shown {
 	w.Events, w.Headers = orEmpty(w.Events), orEmpty(w.Headers)
-	w.Filter = Filter{orEmpty(w.Filter.Environments), orEmpty(w.Filter.IDs)}
+	w.Filter = w.Filter.shown()
 	return Shown{w, w.State(), w.LastDelivery, w.NewSecret}
 }
 
