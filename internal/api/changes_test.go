@@ -160,7 +160,7 @@ func requireDocument(t *testing.T, which string, got any, want map[string]any) {
 		return
 	}
 	document, want = maps.Clone(document), maps.Clone(want)
-	for _, derived := range []string{"resolved", "sources", "effective_levels", "last_run", "skipped_at", "health", "limits"} {
+	for _, derived := range []string{"resolved", "sources", "effective_levels", "last_run", "skipped_at", "health", "limits", "last_delivery", "secret"} {
 		delete(want, derived)
 	}
 	for _, name := range []string{"key", "last_used_at"} {
@@ -176,6 +176,10 @@ func requireDocument(t *testing.T, which string, got any, want map[string]any) {
 	}
 	for _, name := range []string{"last_seen", "last_evaluated"} { // of flags: observed, and not in the history
 		delete(want, name)
+	}
+	if _, isWebhook := document["secret_created_at"]; isWebhook { // of the URL, the history has the host
+		delete(document, "secret_created_at")
+		want["url"] = strings.TrimSuffix(want["url"].(string), "/")
 	}
 	for _, each := range []map[string]any{document, want} {
 		if configuration, isJob := each["configuration"].(map[string]any); isJob {
@@ -227,7 +231,7 @@ func TestChanges_TableHasEveryWrite(t *testing.T) {
 	t.Parallel()
 	covered := slices.Collect(maps.Keys(recordedWrites()))
 	for _, route := range api.RoutePatterns() {
-		if !strings.HasPrefix(route, "GET ") && !signsIn(route) && !strings.Contains(route, "/evaluate") && !strings.HasSuffix(route, "/bulk") && !makesRun(route) && !strings.HasSuffix(route, "/actions/revert") && !slices.Contains(covered, route) {
+		if !strings.HasPrefix(route, "GET ") && !signsIn(route) && !strings.Contains(route, "/evaluate") && !strings.HasSuffix(route, "/bulk") && !makesRun(route) && !strings.Contains(route, "redeliver") && !strings.HasSuffix(route, "/actions/test") && !strings.HasSuffix(route, "/actions/revert") && !slices.Contains(covered, route) {
 			t.Errorf("the change of %s is not tested", route)
 		}
 	}

@@ -143,7 +143,7 @@ func TestLists_TableHasEveryList(t *testing.T) {
 	lists := numberedLists()
 	for _, route := range api.RoutePatterns() {
 		path, reads := strings.CutPrefix(route, "GET ")
-		if !reads || path == changesPath || path == runsPath || path == "/api/v1/connections" || !isList(path) {
+		if !reads || path == changesPath || path == runsPath || path == "/api/v1/connections" || strings.HasSuffix(path, "/deliveries") || !isList(path) {
 			continue
 		}
 		if _, tested := lists[route]; !tested {

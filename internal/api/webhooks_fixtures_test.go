@@ -1,6 +1,9 @@
 package api_test
 
-import "maps"
+import (
+	"maps"
+	"strings"
+)
 
 // lastYear is the body of a redelivery of a time without deliveries.
 const lastYear = `{"from":"2001-01-01T00:00:00Z","to":"2002-01-01T00:00:00Z"}`
@@ -18,7 +21,18 @@ func (c client) makeWebhook(more attributes) string {
 	return webhooksPath + "/" + c.post(webhooksPath, envelope("webhook", "", hook(more))).want(201).data().ID
 }
 
-func aWebhook(owner client) string { return owner.makeWebhook(nil) }
+// aWebhook makes a webhook, and deletes those that the same test has made before: an account may have 50.
+func aWebhook(owner client) string {
+	owner.t.Helper()
+	name := strings.ToValidUTF8(owner.t.Name(), "")
+	name = name[:min(len(name), 200)]
+	for _, before := range owner.get(webhooksPath).want(200).page().Data {
+		if before.Attributes["name"] == name {
+			owner.delete(webhooksPath + "/" + before.ID).want(204)
+		}
+	}
+	return owner.makeWebhook(attributes{"name": name})
+}
 
 // aRedelivery is the action that sends a test again.
 func aRedelivery(owner client) string {

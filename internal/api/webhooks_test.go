@@ -156,7 +156,7 @@ func TestWebhooks_Refusals(t *testing.T) {
 	owner.post(path+"/deliveries/none/actions/redeliver", "").want(404)
 	owner.get(path + "/deliveries?filter[status]=lost", offContract).refused(400, wrongParameter("filter[status]"))
 	for range 49 {
-		aWebhook(owner)
+		owner.makeWebhook(nil)
 	}
 	owner.post(webhooksPath, envelope("", "", hook(nil))).refused(409, problem{code: "row_limit_reached", meta: map[string]any{"limit_key": "platform.webhook_rows", "maximum": 50.0}})
 }
