@@ -140,8 +140,8 @@ func (h Health) fail(at time.Time, alerts Alerts) (Health, changes.Action) {
 
 // nextReminder returns when it is told next after a time that the job is failing or late.
 func (h Health) nextReminder(every int, now time.Time) time.Time {
-	passed := max(0, now.Sub(h.Since)/seconds(every))
-	return h.Since.Add((passed + 1) * seconds(every))
+	interval := seconds(every)
+	return h.Since.Add(max(0, now.Sub(h.Since)).Truncate(interval) + interval)
 }
 
 // isBad reports whether the job is failing or late.

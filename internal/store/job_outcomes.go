@@ -14,15 +14,12 @@ import (
 	"github.com/signalbox/signalbox/internal/webhooks"
 )
 
-// successLag is how far last_success_at may be behind the runs of a healthy job. Storing every success would write the
-// job's row once more for each run.
-const successLag = time.Hour
-
 // noted marks an ended run whose job must be told. A success of a healthy job changes nothing, so that it costs no
 // further statement.
 const noted = `!`
 
-// isNoted is SQL for the mark of a row of runs that has just ended, or ”.
+// isNoted is SQL for the mark of a row of runs that has just ended, or ”. last_success_at of a healthy job may be an hour
+// behind its runs: storing every success would write the job's row once more for each run.
 const isNoted = `COALESCE((SELECT CASE WHEN runs.status = 'SUCCEEDED' AND jobs.health = 'ok' AND jobs.failures = 0
 	AND jobs.last_success_at > runs.finished_at - 3600000000 THEN '' ELSE '` + noted + `' END FROM jobs WHERE jobs.uid = runs.job_uid), '')`
 
