@@ -154,7 +154,7 @@ func TestWebhooks_Refusals(t *testing.T) {
 	owner.post(path+"/actions/redeliver", `{}`, offContract).refused(400, invalid("/from"), invalid("/to"))
 	owner.post(path+"/actions/redeliver", `{"from":"2026-05-02T00:00:00Z","to":"2026-05-01T00:00:00Z"}`).refused(400, invalid("/to"))
 	owner.post(path+"/deliveries/none/actions/redeliver", "").want(404)
-	owner.get(path + "/deliveries?filter[status]=lost", offContract).refused(400, wrongParameter("filter[status]"))
+	owner.get(path+"/deliveries?filter[status]=lost", offContract).refused(400, wrongParameter("filter[status]"))
 	for range 49 {
 		owner.makeWebhook(nil)
 	}

@@ -340,7 +340,7 @@ func oldDeliveries(outer *testing.T, kind string) {
 	must(t, err)
 	same(t, removed, 1)
 	same(t, len(t.all()), 1)
-	if body := t.bodies(ids[1])[0]; !strings.Contains(body, `"key":"g"`) {
+	if body := t.bodies(ids[1])[0]; !strings.Contains(body, `"type":"change.flag"`) {
 		t.Error(body)
 	}
 	t.finish(ids[1], "boot", 200)
