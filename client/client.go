@@ -33,6 +33,7 @@ type Client struct {
 	Configs      ConfigsAPI      // configuration of services
 	Jobs         JobsAPI         // scheduled HTTP requests
 	Runs         RunsAPI         // executions of jobs
+	Webhooks     WebhooksAPI     // systems that are told what happens
 	Usage        UsageAPI        // usage of the plan by jobs
 	Changes      ChangesAPI      // history of the account
 	Events       EventsAPI       // changes as they happen
@@ -130,6 +131,7 @@ func newClient(t *transport) *Client {
 		Configs:      ConfigsAPI{resources[Config](t, "config", "configs")},
 		Jobs:         JobsAPI{resources[Job](t, "job", "jobs")},
 		Runs:         RunsAPI{resources[Run](t, "run", "runs")},
+		Webhooks:     WebhooksAPI{resources[Webhook](t, "webhook", "webhooks")},
 		Changes:      ChangesAPI{resources[Change](t, "change", "changes")},
 		Connections:  ConnectionsAPI{resources[Connection](t, "connection", "connections")},
 	}

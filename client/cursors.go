@@ -22,17 +22,21 @@ type CursorPage[T any] struct {
 type cursorParams interface{ query() url.Values }
 
 func (c collection[T, P]) listAfter(ctx context.Context, params cursorParams) (CursorPage[T], error) {
-	return c.readAfter(ctx, params.query())
+	return cursorPage[T, P](ctx, c.transport, params.query(), c.path)
 }
 
-// allAfter iterates over all items, starting at the page of params. A page without a link to the next is the last.
 func (c collection[T, P]) allAfter(ctx context.Context, params cursorParams) iter.Seq2[T, error] {
+	return allCursors[T, P](ctx, c.transport, params, c.path)
+}
+
+// allCursors iterates over all items, starting at the page of params. A page without a link to the next is the last.
+func allCursors[T any, P identified[T]](ctx context.Context, t *transport, params cursorParams, segments ...string) iter.Seq2[T, error] {
 	return walk("", func(after string) ([]T, string, bool, error) {
 		query := params.query()
 		if after != "" {
 			query.Set("page[after]", after)
 		}
-		page, err := c.readAfter(ctx, query)
+		page, err := cursorPage[T, P](ctx, t, query, segments...)
 		return page.Items, page.Next, page.Next != "", err
 	})
 }
@@ -49,9 +53,9 @@ func cursorQuery(size int, after string) url.Values {
 	return query
 }
 
-// readAfter reads one page of a list with a cursor.
-func (c collection[T, P]) readAfter(ctx context.Context, query url.Values) (CursorPage[T], error) {
-	r := get(c.path)
+// cursorPage reads one page of a list with a cursor.
+func cursorPage[T any, P identified[T]](ctx context.Context, t *transport, query url.Values, segments ...string) (CursorPage[T], error) {
+	r := get(segments...)
 	r.query = query
 	var received struct {
 		Data []item[T] `json:"data"`
@@ -62,7 +66,7 @@ func (c collection[T, P]) readAfter(ctx context.Context, query url.Values) (Curs
 			Next *string `json:"next"`
 		} `json:"links"`
 	}
-	if _, err := c.transport.call(ctx, r, &received); err != nil {
+	if _, err := t.call(ctx, r, &received); err != nil {
 		return CursorPage[T]{}, err
 	}
 	next, err := cursor(received.Links.Next)

@@ -175,6 +175,26 @@ func ExampleKeysAPI_Current() {
 	// Output: deploy MEMBER
 }
 
+// Tell another system about failing jobs, and send it a test.
+func ExampleWebhooksAPI() {
+	ctx, client := context.Background(), connect() // signalbox.New(url, key)
+	webhook, err := client.Webhooks.Create(ctx, signalbox.WebhookDraft{Name: "On call", URL: "https://ops.example/hook", Events: []string{"job.*"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("keep this secret:", webhook.Secret)
+	test, err := client.Webhooks.Test(ctx, webhook.ID)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(test.Type, test.Status)
+	// Output:
+	// keep this secret: whsec_b25jZQ==
+	// webhook.test pending
+}
+
 func ExampleClient_Send() {
 	client := connect() // signalbox.New(url, key)
 	body, err := client.Send(context.Background(), "GET", "/api/v1/accounts/current", nil)

@@ -219,6 +219,17 @@ func accessTable() []access {
 		{"POST /api/v1/runs/{id}/actions/rerun", on(below(aRun, "/actions/rerun"), ""), "401 401 403 200 200 200 401 401 403"},
 		{"GET /api/v1/usage", at(usagePath), "                                      401 401 200 200 200 200 401 401 200"},
 
+		{"GET /api/v1/webhooks", at(webhooksPath), "                                401 401 403 403 200 200 401 401 403"},
+		{"POST /api/v1/webhooks", sending(webhooksPath, envelope("", "", hook(nil))), "401 401 403 403 201 201 401 401 403"},
+		{"GET /api/v1/webhooks/{id}", on(aWebhook, ""), "                           401 401 403 403 200 200 401 401 403"},
+		{"PUT /api/v1/webhooks/{id}", on(aWebhook, envelope("", "", hook(nil))), "  401 401 403 403 200 200 401 401 403"},
+		{"DELETE /api/v1/webhooks/{id}", on(aWebhook, ""), "                        401 401 403 403 204 204 401 401 403"},
+		{"POST /api/v1/webhooks/{id}/actions/test", on(below(aWebhook, "/actions/test"), ""), "401 401 403 403 200 200 401 401 403"},
+		{"POST /api/v1/webhooks/{id}/actions/rotate_secret", on(below(aWebhook, "/actions/rotate_secret"), ""), "401 401 403 403 200 200 401 401 403"},
+		{"POST /api/v1/webhooks/{id}/actions/redeliver", on(below(aWebhook, "/actions/redeliver"), lastYear), "401 401 403 403 200 200 401 401 403"},
+		{"GET /api/v1/webhooks/{id}/deliveries", on(below(aWebhook, "/deliveries"), ""), "401 401 403 403 200 200 401 401 403"},
+		{"POST /api/v1/webhooks/{id}/deliveries/{delivery}/actions/redeliver", on(aRedelivery, ""), "401 401 403 403 200 200 401 401 403"},
+
 		{"GET /api/v1/changes", at(changesPath), "                                  401 401 200 200 200 200 401 401 200"},
 		{"GET /api/v1/changes/{seq}", at(changesPath + "/1"), "                     401 401 200 200 200 200 401 401 200"},
 		{"POST /api/v1/changes/{seq}/actions/revert", on(aRevert, ""), "            401 401 403 200 200 200 401 401 403"},

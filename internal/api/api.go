@@ -24,6 +24,7 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/plans"
 	"github.com/signalbox/signalbox/internal/telemetry"
+	"github.com/signalbox/signalbox/internal/webhooks"
 )
 
 // Authenticator turns a bearer token or a session's cookie into a caller.
@@ -95,6 +96,7 @@ type Services struct {
 	Logging       *logging.Service
 	Configs       *configs.Service
 	Jobs          *jobs.Service
+	Webhooks      *webhooks.Service
 	Connections   *connections.Service
 	Snapshots     SnapshotSource
 	History       History

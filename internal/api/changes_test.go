@@ -36,35 +36,39 @@ func recordedWrites() map[string]recorded {
 		"DELETE /api/v1/invitations/{id}":                {anInvitation, "", "invitation", "deleted"},
 		"DELETE /api/v1/links/{id}":                      {aLink, "", "link", "deleted"},
 
-		"POST /api/v1/api_keys":                     {is(keysPath), named, "api_key", "created"},
-		"PUT /api/v1/api_keys/{id}":                 {aKey, named, "api_key", "updated"},
-		"DELETE /api/v1/api_keys/{id}":              {aKey, "", "api_key", "deleted"},
-		"POST /api/v1/api_keys/{id}/actions/revoke": {below(aKey, "/actions/revoke"), "", "api_key", "revoked"},
-		"POST /api/v1/environments":                 {is(environmentsPath), envelope("", "made", attributes{"name": "N"}), "environment", "created"},
-		"PUT /api/v1/environments/{id}":             {anEnvironment, envelope("", "", attributes{"name": "N", "classification": "AD_HOC", "managed": false}), "environment", "updated"},
-		"DELETE /api/v1/environments/{id}":          {anEnvironment, "", "environment", "deleted"},
-		"POST /api/v1/services":                     {is(servicesPath), envelope("", "made", attributes{"name": "N"}), "service", "created"},
-		"POST /api/v1/context_types":                {is(typesPath), envelope("", "made", attributes{"name": "N"}), "context_type", "created"},
-		"PUT /api/v1/services/{id}":                 {aService, named, "service", "updated"},
-		"DELETE /api/v1/services/{id}":              {aService, "", "service", "deleted"},
-		"POST /api/v1/flags":                        {is(flagsPath), envelope("", "made", boolean(true, nil)), "flag", "created"},
-		"PUT /api/v1/flags/{id}":                    {aFlag, envelope("", "", boolean(true, attributes{"name": "Renamed"})), "flag", "updated"},
-		"DELETE /api/v1/flags/{id}":                 {aFlag, "", "flag", "deleted"},
-		"POST /api/v1/configs":                      {is(configsPath), envelope("", "made", attributes{"items": attributes{"a": attributes{"value": 1}}}), "config", "created"},
-		"PUT /api/v1/configs/{id}":                  {aConfig, named, "config", "updated"},
-		"DELETE /api/v1/configs/{id}":               {aConfig, "", "config", "deleted"},
-		"POST /api/v1/jobs":                         {is(jobsPath), envelope("", "made", job(nil)), "job", "created"},
-		"PUT /api/v1/jobs/{id}":                     {aJob, envelope("", "", job(attributes{"name": "Renamed"})), "job", "updated"},
-		"DELETE /api/v1/jobs/{id}":                  {aJob, "", "job", "deleted"},
-		"PUT /api/v1/loggers/{id}":                  {aLogger, named, "logger", "updated"},
-		"DELETE /api/v1/loggers/{id}":               {aLogger, "", "logger", "deleted"},
-		"POST /api/v1/log_groups":                   {is(groupsPath), envelope("", "made", attributes{"level": "WARN"}), "log_group", "created"},
-		"PUT /api/v1/log_groups/{id}":               {aGroup, named, "log_group", "updated"},
-		"DELETE /api/v1/log_groups/{id}":            {aGroup, "", "log_group", "deleted"},
-		"PUT /api/v1/context_types/{id}":            {aContextType, named, "context_type", "updated"},
-		"DELETE /api/v1/context_types/{id}":         {aContextType, "", "context_type", "deleted"},
-		"PUT /api/v1/contexts/{id}":                 {aContext, named, "context", "updated"},
-		"DELETE /api/v1/contexts/{id}":              {aContext, "", "context", "deleted"},
+		"POST /api/v1/api_keys":                            {is(keysPath), named, "api_key", "created"},
+		"PUT /api/v1/api_keys/{id}":                        {aKey, named, "api_key", "updated"},
+		"DELETE /api/v1/api_keys/{id}":                     {aKey, "", "api_key", "deleted"},
+		"POST /api/v1/api_keys/{id}/actions/revoke":        {below(aKey, "/actions/revoke"), "", "api_key", "revoked"},
+		"POST /api/v1/environments":                        {is(environmentsPath), envelope("", "made", attributes{"name": "N"}), "environment", "created"},
+		"PUT /api/v1/environments/{id}":                    {anEnvironment, envelope("", "", attributes{"name": "N", "classification": "AD_HOC", "managed": false}), "environment", "updated"},
+		"DELETE /api/v1/environments/{id}":                 {anEnvironment, "", "environment", "deleted"},
+		"POST /api/v1/services":                            {is(servicesPath), envelope("", "made", attributes{"name": "N"}), "service", "created"},
+		"POST /api/v1/context_types":                       {is(typesPath), envelope("", "made", attributes{"name": "N"}), "context_type", "created"},
+		"PUT /api/v1/services/{id}":                        {aService, named, "service", "updated"},
+		"DELETE /api/v1/services/{id}":                     {aService, "", "service", "deleted"},
+		"POST /api/v1/flags":                               {is(flagsPath), envelope("", "made", boolean(true, nil)), "flag", "created"},
+		"PUT /api/v1/flags/{id}":                           {aFlag, envelope("", "", boolean(true, attributes{"name": "Renamed"})), "flag", "updated"},
+		"DELETE /api/v1/flags/{id}":                        {aFlag, "", "flag", "deleted"},
+		"POST /api/v1/configs":                             {is(configsPath), envelope("", "made", attributes{"items": attributes{"a": attributes{"value": 1}}}), "config", "created"},
+		"PUT /api/v1/configs/{id}":                         {aConfig, named, "config", "updated"},
+		"DELETE /api/v1/configs/{id}":                      {aConfig, "", "config", "deleted"},
+		"POST /api/v1/jobs":                                {is(jobsPath), envelope("", "made", job(nil)), "job", "created"},
+		"PUT /api/v1/jobs/{id}":                            {aJob, envelope("", "", job(attributes{"name": "Renamed"})), "job", "updated"},
+		"DELETE /api/v1/jobs/{id}":                         {aJob, "", "job", "deleted"},
+		"POST /api/v1/webhooks":                            {is(webhooksPath), envelope("", "", hook(nil)), "webhook", "created"},
+		"PUT /api/v1/webhooks/{id}":                        {aWebhook, envelope("", "", hook(attributes{"name": "Renamed"})), "webhook", "updated"},
+		"DELETE /api/v1/webhooks/{id}":                     {aWebhook, "", "webhook", "deleted"},
+		"POST /api/v1/webhooks/{id}/actions/rotate_secret": {below(aWebhook, "/actions/rotate_secret"), "", "webhook", "updated"},
+		"PUT /api/v1/loggers/{id}":                         {aLogger, named, "logger", "updated"},
+		"DELETE /api/v1/loggers/{id}":                      {aLogger, "", "logger", "deleted"},
+		"POST /api/v1/log_groups":                          {is(groupsPath), envelope("", "made", attributes{"level": "WARN"}), "log_group", "created"},
+		"PUT /api/v1/log_groups/{id}":                      {aGroup, named, "log_group", "updated"},
+		"DELETE /api/v1/log_groups/{id}":                   {aGroup, "", "log_group", "deleted"},
+		"PUT /api/v1/context_types/{id}":                   {aContextType, named, "context_type", "updated"},
+		"DELETE /api/v1/context_types/{id}":                {aContextType, "", "context_type", "deleted"},
+		"PUT /api/v1/contexts/{id}":                        {aContext, named, "context", "updated"},
+		"DELETE /api/v1/contexts/{id}":                     {aContext, "", "context", "deleted"},
 	}
 }
 
@@ -156,7 +160,7 @@ func requireDocument(t *testing.T, which string, got any, want map[string]any) {
 		return
 	}
 	document, want = maps.Clone(document), maps.Clone(want)
-	for _, derived := range []string{"resolved", "sources", "effective_levels", "last_run", "skipped_at", "health", "limits"} {
+	for _, derived := range []string{"resolved", "sources", "effective_levels", "last_run", "skipped_at", "health", "limits", "last_delivery", "secret"} {
 		delete(want, derived)
 	}
 	for _, name := range []string{"key", "last_used_at"} {
@@ -172,6 +176,10 @@ func requireDocument(t *testing.T, which string, got any, want map[string]any) {
 	}
 	for _, name := range []string{"last_seen", "last_evaluated"} { // of flags: observed, and not in the history
 		delete(want, name)
+	}
+	if _, isWebhook := document["secret_created_at"]; isWebhook { // of the URL, the history has the host
+		delete(document, "secret_created_at")
+		want["url"] = strings.TrimSuffix(want["url"].(string), "/")
 	}
 	for _, each := range []map[string]any{document, want} {
 		if configuration, isJob := each["configuration"].(map[string]any); isJob {
@@ -223,7 +231,7 @@ func TestChanges_TableHasEveryWrite(t *testing.T) {
 	t.Parallel()
 	covered := slices.Collect(maps.Keys(recordedWrites()))
 	for _, route := range api.RoutePatterns() {
-		if !strings.HasPrefix(route, "GET ") && !signsIn(route) && !strings.Contains(route, "/evaluate") && !strings.HasSuffix(route, "/bulk") && !makesRun(route) && !strings.HasSuffix(route, "/actions/revert") && !slices.Contains(covered, route) {
+		if !strings.HasPrefix(route, "GET ") && !signsIn(route) && !strings.Contains(route, "/evaluate") && !strings.HasSuffix(route, "/bulk") && !makesRun(route) && !strings.Contains(route, "redeliver") && !strings.HasSuffix(route, "/actions/test") && !strings.HasSuffix(route, "/actions/revert") && !slices.Contains(covered, route) {
 			t.Errorf("the change of %s is not tested", route)
 		}
 	}

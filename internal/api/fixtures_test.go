@@ -31,6 +31,7 @@ const (
 	runsPath         = "/api/v1/runs"
 	usagePath        = "/api/v1/usage"
 	previewPath      = "/api/v1/schedules/preview"
+	webhooksPath     = "/api/v1/webhooks"
 	ofrepPath        = "/ofrep/v1/evaluate/flags"
 	snapshotsPath    = "/api/v1/snapshots"
 	configsPath      = "/api/v1/configs"

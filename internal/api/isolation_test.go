@@ -19,6 +19,7 @@ type neighbour struct {
 	client
 	account, user, key, seq, run             string
 	person, invitation, session, link, reset string
+	webhook                                  string
 }
 
 // fill creates one of everything in an account, twice: "theirs", which the
@@ -59,6 +60,7 @@ func fillPeople(c client, theirs *neighbour) {
 	invited := c.invite(unique(marker)+"@example.com", "ADMIN").want(201)
 	theirs.invitation, theirs.link = invited.data().ID, invited.text("link")
 	theirs.reset = aLink(c)
+	theirs.webhook = c.makeWebhook(attributes{"name": marker, "url": "http://10.0.0.1/" + marker, "headers": attributes{"X-Secret": marker}})[len(webhooksPath)+1:]
 }
 
 // fillJobs makes jobs that do not fire, and a run that has ended.
@@ -209,6 +211,17 @@ func trespasses(theirs neighbour) map[string]trespass {
 		"POST /api/v1/runs/{id}/actions/rerun":  {runsPath + "/" + theirs.run + "/actions/rerun", "", 404},
 		"GET /api/v1/usage":                     {usagePath, "", 200},
 
+		"GET /api/v1/webhooks":                                               {webhooksPath, "", 200},
+		"POST /api/v1/webhooks":                                              {webhooksPath, envelope("", "", hook(nil)), 201},
+		"GET /api/v1/webhooks/{id}":                                          {webhooksPath + "/" + theirs.webhook, "", 404},
+		"PUT /api/v1/webhooks/{id}":                                          {webhooksPath + "/" + theirs.webhook, envelope("", "", hook(nil)), 404},
+		"DELETE /api/v1/webhooks/{id}":                                       {webhooksPath + "/" + theirs.webhook, "", 404},
+		"POST /api/v1/webhooks/{id}/actions/test":                            {webhooksPath + "/" + theirs.webhook + "/actions/test", "", 404},
+		"POST /api/v1/webhooks/{id}/actions/rotate_secret":                   {webhooksPath + "/" + theirs.webhook + "/actions/rotate_secret", "", 404},
+		"POST /api/v1/webhooks/{id}/actions/redeliver":                       {webhooksPath + "/" + theirs.webhook + "/actions/redeliver", lastYear, 404},
+		"GET /api/v1/webhooks/{id}/deliveries":                               {webhooksPath + "/" + theirs.webhook + "/deliveries", "", 404},
+		"POST /api/v1/webhooks/{id}/deliveries/{delivery}/actions/redeliver": {webhooksPath + "/" + theirs.webhook + "/deliveries/" + theirs.run + "/actions/redeliver", "", 404},
+
 		"GET /api/v1/changes":                       {changesPath, "", 200},
 		"GET /api/v1/changes/{seq}":                 {changesPath + "/" + theirs.seq, "", 404},
 		"POST /api/v1/changes/{seq}/actions/revert": {changesPath + "/" + theirs.seq + "/actions/revert", "", 404},
@@ -243,7 +256,7 @@ func TestIsolation_EveryRoute(t *testing.T) {
 			loggersPath + "?filter[search]=hush", loggersPath + "?filter[service]=" + marker, loggersPath + "?filter[group]=theirs-group",
 			groupsPath + "?filter[search]=hush", seenPath + "?filter[service]=" + marker,
 			configsPath + "?filter[search]=hush", configsPath + "?filter[parent]=theirs",
-			usersPath + "?filter[search]=hush", invitationsPath + "?filter[search]=hush", sessionsPath + "?filter[user]=" + theirs.person,
+			webhooksPath + "?filter[search]=hush", usersPath + "?filter[search]=hush", invitationsPath + "?filter[search]=hush", sessionsPath + "?filter[user]=" + theirs.person,
 			jobsPath + "?filter[search]=hush", jobsPath + "?filter[last_status]=FAILED", runsPath + "?filter[job]=theirs",
 		} {
 			t.Run(path, func(t *testing.T) {
@@ -265,7 +278,7 @@ func everythingOf(c client) map[string]any {
 	for _, path := range []string{
 		accountPath, settingsPath, "/api/v1/users/current", ownSettingsPath, usersPath, invitationsPath, linksPath,
 		environmentsPath, servicesPath, typesPath, contextsPath, flagsPath, sourcesPath, loggersPath, seenPath, groupsPath,
-		configsPath, configsPath + "/common/resolved", jobsPath, runsPath, usagePath, changesPath + "?page[size]=1000",
+		configsPath, configsPath + "/common/resolved", webhooksPath, jobsPath, runsPath, usagePath, changesPath + "?page[size]=1000",
 	} {
 		var document any
 		c.get(path).want(200).decode(&document)

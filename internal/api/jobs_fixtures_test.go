@@ -40,6 +40,9 @@ func replacing(path, name string) string {
 	if strings.HasPrefix(path, jobsPath+"/") {
 		return envelope("", "", job(attributes{"name": name}))
 	}
+	if strings.HasPrefix(path, webhooksPath+"/") {
+		return envelope("", "", hook(attributes{"name": name}))
+	}
 	return envelope("", "", boolean(false, attributes{"name": name}))
 }
 

@@ -94,6 +94,11 @@ func numberedLists() map[string]numbered {
 				c.makeJob(key, attributes{"name": names[i], "enabled": i%2 == 0, "schedule": fmt.Sprintf("0 0 %d 1 *", 20-i)})
 			}
 		}},
+		"GET /api/v1/webhooks": {webhooksPath, []string{"name", "created_at", "updated_at"}, func(c client, _, names []string) {
+			for _, name := range names {
+				c.makeWebhook(attributes{"name": name})
+			}
+		}},
 		"GET /api/v1/users": {usersPath, []string{"name", "email", "role", "created_at", "updated_at"}, func(c client, _, names []string) {
 			for i, name := range names {
 				c.join([]string{"VIEWER", "ADMIN"}[i%2], name)
@@ -130,7 +135,7 @@ func (l numbered) searchable() bool {
 
 // chosen reports whether callers choose the ids of what is listed.
 func (l numbered) chosen() bool {
-	return !slices.Contains([]string{keysPath, usersPath, invitationsPath}, l.path)
+	return !slices.Contains([]string{keysPath, usersPath, invitationsPath, webhooksPath}, l.path)
 }
 
 func TestLists_TableHasEveryList(t *testing.T) {
@@ -138,7 +143,7 @@ func TestLists_TableHasEveryList(t *testing.T) {
 	lists := numberedLists()
 	for _, route := range api.RoutePatterns() {
 		path, reads := strings.CutPrefix(route, "GET ")
-		if !reads || path == changesPath || path == runsPath || path == "/api/v1/connections" || !isList(path) {
+		if !reads || path == changesPath || path == runsPath || path == "/api/v1/connections" || strings.HasSuffix(path, "/deliveries") || !isList(path) {
 			continue
 		}
 		if _, tested := lists[route]; !tested {

@@ -198,6 +198,9 @@ func TestIDs_ImpossibleAreNotFound(t *testing.T) {
 					if strings.HasSuffix(template, "/evaluate") {
 						body = `{"environment":"production"}`
 					}
+					if template == webhooksPath+"/{id}/actions/redeliver" {
+						body = lastYear
+					}
 					path := strings.NewReplacer("{id}", id, "{seq}", id).Replace(template)
 					owner.send(method, path, body).refused(404, problem{code: "not_found"})
 				}

@@ -92,6 +92,11 @@ func subjects() []subject {
 			{"Change your own password", []string{"PUT /api/v1/users/current/password"}},
 			{"Sign out; get a code for a terminal", []string{"GET /api/v1/sessions/current", "DELETE /api/v1/sessions/current", "POST /api/v1/sessions/current/codes"}},
 		}},
+		{"Webhooks", []action{
+			{"See webhooks and their deliveries", under("/api/v1/webhooks", "GET", "GET /{id}", "GET /{id}/deliveries")},
+			{"Create, change, test and delete webhooks; send again", under("/api/v1/webhooks", "POST", "PUT /{id}", "DELETE /{id}", "POST /{id}/actions/test",
+				"POST /{id}/actions/rotate_secret", "POST /{id}/actions/redeliver", "POST /{id}/deliveries/{delivery}/actions/redeliver")},
+		}},
 		{"The account", []action{
 			{"See the account, its settings and its usage", []string{"GET /api/v1/accounts/current", "GET /api/v1/accounts/current/settings", "GET /api/v1/usage"}},
 			{"Rename the account, change its settings", []string{"PUT /api/v1/accounts/current", "PUT /api/v1/accounts/current/settings"}},

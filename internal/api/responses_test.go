@@ -34,6 +34,7 @@ func tagged() map[string]func(client) string {
 		"GET /api/v1/invitations/{id}":          anInvitation,
 		"GET /api/v1/links/{id}":                aLink,
 		"GET /api/v1/api_keys/{id}":             aKey,
+		"GET /api/v1/webhooks/{id}":             aWebhook,
 		"GET /api/v1/environments/{id}":         anEnvironment,
 		"GET /api/v1/environments/{id}/usage":   is(environmentsPath + "/staging/usage"),
 		"GET /api/v1/services/{id}":             aService,
@@ -54,7 +55,7 @@ func tagged() map[string]func(client) string {
 func observed() []string {
 	return []string{
 		"GET /api/v1/api_keys/{id}", "GET /api/v1/contexts/{id}", "GET /api/v1/flags/{id}", "GET /api/v1/loggers/{id}",
-		"GET /api/v1/log_groups/{id}", "GET /api/v1/jobs/{id}",
+		"GET /api/v1/log_groups/{id}", "GET /api/v1/jobs/{id}", "GET /api/v1/webhooks/{id}",
 	}
 }
 
@@ -133,6 +134,7 @@ func matched() map[string]func(client) string {
 		"PUT /api/v1/log_groups/{id}": aGroup, "DELETE /api/v1/log_groups/{id}": aGroup,
 		"PUT /api/v1/configs/{id}": aConfig, "DELETE /api/v1/configs/{id}": aConfig,
 		"PUT /api/v1/jobs/{id}": aJob, "DELETE /api/v1/jobs/{id}": aJob,
+		"PUT /api/v1/webhooks/{id}": aWebhook, "DELETE /api/v1/webhooks/{id}": aWebhook,
 		"PUT /api/v1/contexts/{id}": aContext, "DELETE /api/v1/contexts/{id}": aContext,
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/internal/logging"
 	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/webhooks"
 )
 
 // restorer undoes changes of one kind of resource. It reads the document before the
@@ -102,6 +103,8 @@ func (r restorer) check(change changes.Change, known bool) error {
 	switch {
 	case change.Kind == jobs.KindHealth:
 		return notRevertible("This change tells how a job did. There is nothing to revert.")
+	case change.Kind == webhooks.Kind:
+		return notRevertible("Changes of webhooks cannot be reverted, because the history does not keep their URLs, headers and secrets. Write the webhook as you want it instead.")
 	case !known:
 		return notRevertible("Changes of kind %s cannot be reverted, because they grant or remove access.", change.Kind)
 	case change.Trimmed:

@@ -61,6 +61,7 @@ func (a *API) routes() []route {
 	config, job := configResource(), jobResource()
 	user, invitation, link, session := userResource(), invitationResource(), linkResource(), sessionResource()
 	change, connection := changeResource(), connectionResource()
+	webhook, delivery := webhookResource(), deliveryResource()
 	routes := []route{
 		{"GET /api/liveness", probes(), a.liveness},
 		{"GET /api/readiness", probes(), a.readiness},
@@ -190,6 +191,17 @@ func (a *API) routes() []route {
 		{"POST /api/v1/runs/{id}/actions/cancel", configures(), run.action(a.Jobs.Cancel)},
 		{"POST /api/v1/runs/{id}/actions/rerun", configures(), run.action(a.Jobs.Rerun)},
 		{"GET /api/v1/usage", reads(), a.usage},
+
+		{"GET /api/v1/webhooks", manages(), webhook.list(a.Webhooks.Webhooks)},
+		{"POST /api/v1/webhooks", manages().orDryRun(), webhook.create(a.Webhooks.Create)},
+		{"GET /api/v1/webhooks/{id}", manages(), webhook.get(a.Webhooks.Webhook)},
+		{"PUT /api/v1/webhooks/{id}", manages().orDryRun(), webhook.replace(a.Webhooks.Replace)},
+		{"DELETE /api/v1/webhooks/{id}", manages().orDryRun(), webhook.remove(a.Webhooks.Delete)},
+		{"POST /api/v1/webhooks/{id}/actions/test", manages(), delivery.action(a.Webhooks.Test)},
+		{"POST /api/v1/webhooks/{id}/actions/rotate_secret", manages(), webhook.action(a.Webhooks.RotateSecret)},
+		{"POST /api/v1/webhooks/{id}/actions/redeliver", manages(), a.redeliverRange},
+		{"GET /api/v1/webhooks/{id}/deliveries", manages(), delivery.tail(a, "-created_at", isUUID, a.Webhooks.Deliveries)},
+		{"POST /api/v1/webhooks/{id}/deliveries/{delivery}/actions/redeliver", manages(), a.redeliver},
 
 		{"GET /api/v1/changes", reads(), change.tail(a, "-created_at", isSequence, a.changes)},
 		{"GET /api/v1/changes/{seq}", reads(), a.change},

@@ -33,6 +33,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/stream"
 	"github.com/signalbox/signalbox/internal/telemetry"
+	"github.com/signalbox/signalbox/internal/webhooks"
 )
 
 // endTimeout bounds the last writes at shutdown, after all requests have finished. A database
@@ -73,6 +74,7 @@ type App struct {
 	egress    *egress.Client
 	scheduler *scheduler.Scheduler
 	worker    *worker.Worker
+	courier   *webhooks.Courier // releases deliveries of webhooks
 	// pendingRuns cancels pending runs that have waited for too long.
 	pendingRuns *jobs.Expirer
 
@@ -222,6 +224,7 @@ func (a *App) startLoops(ctx context.Context) error {
 	a.connected.Node = a.worker.Node
 	a.connected.Start(ctx)
 	a.scheduler.Start(ctx)
+	a.courier.Start(ctx)
 	a.pendingRuns.Start(ctx)
 	if a.lastKnown != nil {
 		a.recalling.Start(ctx, func(ctx context.Context) {
@@ -281,6 +284,7 @@ func (a *App) Stop(ctx context.Context) error {
 	draining, cancel := context.WithTimeout(ctx, a.settings.ShutdownTimeout)
 	defer cancel()
 	a.scheduler.Stop()
+	a.courier.Stop()
 	var leaving sync.WaitGroup
 	leaving.Go(func() { a.stream.Stop(draining) })
 	leaving.Go(func() { a.worker.Stop(draining) })

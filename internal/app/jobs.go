@@ -40,6 +40,7 @@ func (a *App) wireJobs() *jobs.Service {
 	}
 	a.pendingRuns = &jobs.Expirer{Store: a.db.Jobs().ForObservations(), Log: a.log, Limit: a.settings.PendingLimit, Canceled: a.countCanceled,
 		Paused: a.clock.isWrong}
+	a.worker.Followers = []*worker.Worker{a.wireDeliveries()}
 	a.listener.OnAbort(a.worker.Abort)
 	return &jobs.Service{Store: a.db.Jobs(), Plans: a.plans, Backlog: backlog, Due: a.scheduler.Wake, Queued: a.worker.Wake, Aborted: a.worker.Abort, Canceled: a.countCanceled}
 }
@@ -82,9 +83,13 @@ type sender struct{ client *egress.Client }
 
 // Send sends the request of a run.
 func (s sender) Send(ctx context.Context, order worker.Order) (jobs.Result, error) {
+	return s.send(ctx, order, outboundHeaders(order, order.Configuration.Plain().Headers))
+}
+
+func (s sender) send(ctx context.Context, order worker.Order, headers []egress.Header) (jobs.Result, error) {
 	plain := order.Configuration.Plain()
 	request := egress.Request{
-		Account: order.Account, Method: plain.Method, URL: plain.URL, Headers: outboundHeaders(order, plain.Headers),
+		Account: order.Account, Method: plain.Method, URL: plain.URL, Headers: headers,
 		Insecure: !plain.TLSVerify, Timeout: order.Configuration.Timeout(),
 	}
 	if plain.Body != nil {
@@ -132,12 +137,17 @@ func result(answer egress.Result) jobs.Result {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
+func asHeaders(own []jobs.Header) []egress.Header {
+	headers := make([]egress.Header, len(own))
+	for i, header := range own {
+		headers[i] = egress.Header(header)
+	}
+	return headers
+}
+
 // outboundHeaders adds the headers that identify the run, unless the job sets them.
 func outboundHeaders(order worker.Order, own []jobs.Header) []egress.Header {
-	headers := make([]egress.Header, 0, len(own)+3)
-	for _, header := range own {
-		headers = append(headers, egress.Header(header))
-	}
+	headers := slices.Grow(asHeaders(own), 3)
 	trace := fmt.Sprintf("00-%016x%016x-%016x-00", rand.Uint64()|1, rand.Uint64(), rand.Uint64()|1) //nolint:gosec // the id need not be secret
 	for _, ours := range []egress.Header{{Name: "X-Signalbox-Run", Value: order.Run}, {Name: "X-Signalbox-Job", Value: order.Job}, {Name: "Traceparent", Value: trace}} {
 		if !slices.ContainsFunc(own, func(header jobs.Header) bool { return strings.EqualFold(header.Name, ours.Name) }) {

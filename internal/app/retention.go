@@ -20,7 +20,7 @@ const (
 	paceReminder = 24 * time.Hour
 )
 
-// retention removes rows that are older than the operator wants to keep: runs, changes, metrics, remains of deleted
+// retention removes rows that are older than the operator wants to keep: runs, deliveries of webhooks, changes, metrics, remains of deleted
 // loggers, expired links and expired sessions. Every node runs it, perhaps at the same time. It uses the database's clock.
 // If it did not run for days, it removes rows at the slow pace of store.Pace.
 type retention struct {
@@ -48,6 +48,7 @@ func (r *retention) removeOld(ctx context.Context) {
 		r.tell(ctx, what, func() (int, error) { return remove(ctx, now.Add(-keep), pace) })
 	}
 	remove("runs", r.runs, r.db.RemoveRuns)
+	remove("deliveries of webhooks", r.runs, r.db.RemoveDeliveries)
 	remove("changes", r.changes, r.db.RemoveChanges)
 	for _, by := range observations.Resolutions() {
 		remove("metrics", by.Kept()+metricsSpare, func(ctx context.Context, before time.Time, pace *store.Pace) (int, error) {

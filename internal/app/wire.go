@@ -20,6 +20,7 @@ import (
 	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/once"
 	"github.com/signalbox/signalbox/internal/stream"
+	"github.com/signalbox/signalbox/internal/webhooks"
 	"github.com/signalbox/signalbox/openapi"
 )
 
@@ -118,6 +119,7 @@ func (a *App) services() api.Services {
 		Logging:     &logging.Service{Store: a.db.Logging(), Reports: a.db.Logging().ForObservations(), Plans: a.plans, Writable: environments.Writable, Refreshes: a.refreshes, Slots: slots},
 		Configs:     &configs.Service{Store: a.db.Configs(), Plans: a.plans, Writable: environments.Writable},
 		Jobs:        a.wireJobs(),
+		Webhooks:    &webhooks.Service{Store: a.db.Webhooks()},
 		Connections: a.wireConnections(), Snapshots: snapshots{a.db},
 		History: a.db.History(), Auth: a.auth, Events: a.stream, OpenID: a.wireOpenID(), Live: a.feed.Live, Remote: a.settings.Database != "", Ready: a.checkReady, Serving: a.serving,
 		OpenAPI: sync.OnceValues(func() (json.RawMessage, error) { return openapi.JSON() }),

@@ -101,6 +101,7 @@ var checkedCode = map[string]string{
 	"docs/operations.md json":    "TestParse_Manual",
 	"docs/python.md python":      "clients/python/tests/test_docs.py",
 	"docs/rules.md json rule":    "TestCookbook_Rules",
+	"docs/webhooks.md go":        "TestDocuments_GoCompiles",
 	"docs/typescript.md ts":      "clients/typescript/tests/docs.test.ts",
 	"docs/typescript.md tsx":     "clients/typescript/tests/docs.test.ts",
 }
@@ -127,15 +128,25 @@ const fragment = `package page
 
 import (
 	"context"
+	"encoding/json"
+	"io"
 	"log/slog"
+	"net/http"
 	"os"
 
 	of "github.com/open-feature/go-sdk/openfeature"
 
+	signalbox "github.com/signalbox/signalbox/client"
 	"github.com/signalbox/signalbox/client/live"
 	"github.com/signalbox/signalbox/client/live/slogadapter"
 	"github.com/signalbox/signalbox/client/openfeature"
 )
+
+const secret = "whsec_"
+
+func enqueue(id, kind string, data json.RawMessage) {}
+
+WEBHOOKS
 
 type Checkout struct{ TimeoutMS int }
 
@@ -148,16 +159,19 @@ CODE
 // goBlock finds Go code of a document.
 var goBlock = regexp.MustCompile("(?s)```go\n(.*?)```")
 
-// TestDocuments_GoCompiles compiles the code of the Go client's page, in the module that
+// TestDocuments_GoCompiles compiles the code of the Go client's page and of the page about webhooks, in the module that
 // has everything it imports.
 func TestDocuments_GoCompiles(t *testing.T) {
 	t.Parallel()
-	var code strings.Builder
-	for _, block := range goBlock.FindAllStringSubmatch(textOf(t, "docs/go-client.md"), -1) {
-		code.WriteString(block[1])
+	codeOf := func(page string) string {
+		var code strings.Builder
+		for _, block := range goBlock.FindAllStringSubmatch(textOf(t, page), -1) {
+			code.WriteString(block[1])
+		}
+		return code.String()
 	}
-	file := filepath.Join(t.TempDir(), "page.go")
-	if err := os.WriteFile(file, []byte(strings.Replace(fragment, "CODE", code.String(), 1)), 0o600); err != nil {
+	file, text := filepath.Join(t.TempDir(), "page.go"), strings.NewReplacer("CODE", codeOf("docs/go-client.md"), "WEBHOOKS", codeOf("docs/webhooks.md")).Replace(fragment)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	module, err := filepath.Abs(filepath.Join("..", "..", "client", "openfeature"))

@@ -178,6 +178,23 @@ func (w *world) fill(client *signalbox.Client) {
 	changes, err := client.Changes.List(ctx, signalbox.ChangeParams{Resource: "flag:checkout-v2", Size: 1})
 	check(err)
 	w.variables = append(w.variables, "$CHANGE", changes.Items[0].ID)
+	w.addWebhook(client)
+}
+
+// addWebhook makes a webhook with a delivery.
+func (w *world) addWebhook(client *signalbox.Client) {
+	w.t.Helper()
+	target := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	w.t.Cleanup(target.Close)
+	webhook, err := client.Webhooks.Create(w.t.Context(), signalbox.WebhookDraft{Name: "Ops", URL: target.URL, Events: []string{"service.silent"}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	test, err := client.Webhooks.Test(w.t.Context(), webhook.ID)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.variables = append(w.variables, "$WEBHOOK", webhook.ID, "$DELIVERY", test.ID)
 }
 
 // addRuns makes a job with a run that succeeded, and one with a run that does not end.

@@ -58,6 +58,9 @@ func plural(count int, noun string) string {
 	if count == 1 {
 		return noun
 	}
+	if stem, is := strings.CutSuffix(noun, "ry"); is { // delivery
+		return stem + "ries"
+	}
 	return noun + "s"
 }
 

@@ -19,7 +19,7 @@ func (s *shell) commands() []*cobra.Command {
 		s.login(), s.logout(), s.profiles(), s.whoami(), s.version(),
 		s.flags(), s.loggers(), s.groups(), s.configs(), s.environments(), s.jobs(), s.runs(), s.services(), s.contexts(), s.usage(),
 		s.describe(), s.edit(), s.api(),
-		s.changes(), s.events(), s.keys(), s.people(), s.connections(), s.open(), s.mcp(), s.health(),
+		s.changes(), s.events(), s.webhooks(), s.keys(), s.people(), s.connections(), s.open(), s.mcp(), s.health(),
 		s.apply(), s.diff(), s.validate(), s.schema(), s.disown(), s.export(), s.imports(),
 	}
 }

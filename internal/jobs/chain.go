@@ -2,11 +2,10 @@ package jobs
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/hosts"
 )
 
 // Lanes of pending runs that no worker claims. They sort after all other lanes.
@@ -25,6 +24,7 @@ type Judge struct {
 	Retry   *Retry
 	Alerts  *Alerts
 	Health  Health
+	Host    string // the destination
 }
 
 // Verdict is what follows from the end of a run: another attempt, or an outcome that changes the health of the job.
@@ -55,7 +55,7 @@ func (j Judge) End(run Run, random float64) Verdict {
 		detail = failingDetail(run, verdict.Health.Failures)
 	}
 	if action != "" && j.Alerts != nil && !j.Deleted {
-		verdict.Event = &HealthChange{Account: run.Account, Key: run.JobKey, Action: action, Before: j.Health, After: verdict.Health, Detail: detail, Run: run.ID}
+		verdict.Event = &HealthChange{Account: run.Account, Key: run.JobKey, Host: j.Host, Action: action, Before: j.Health, After: verdict.Health, Detail: detail, Run: run.ID}
 	}
 	return verdict
 }
@@ -88,7 +88,7 @@ func (j Judge) next(run Run, random float64) *Run {
 	}
 	status, wait := 0, time.Duration(0)
 	if run.Result != nil {
-		status, wait = run.Result.Status, retryAfter(run.Result.Headers["retry-after"], *run.FinishedAt)
+		status, wait = run.Result.Status, hosts.RetryAfter(run.Result.Headers["retry-after"], *run.FinishedAt, seconds(maxDelaySeconds))
 	}
 	if !j.Retry.covers(*run.Reason, status) {
 		return nil
@@ -107,18 +107,4 @@ func (r Run) instant() time.Time {
 		return *r.ScheduledFor
 	}
 	return r.CreatedAt
-}
-
-// retryAfter reads the header of a response: seconds, or a date. Anything else is 0.
-func retryAfter(text string, now time.Time) time.Duration {
-	text = strings.TrimSpace(text)
-	if number, err := strconv.Atoi(text); err == nil {
-		return time.Duration(min(max(number, 0), maxDelaySeconds)) * time.Second
-	}
-	for _, layout := range []string{"Mon, 02 Jan 2006 15:04:05 GMT", time.RFC850, time.ANSIC} { // the dates of HTTP
-		if at, err := time.Parse(layout, text); err == nil {
-			return max(0, at.Sub(now))
-		}
-	}
-	return 0
 }

@@ -1,12 +1,8 @@
 package jobs
 
 import (
-	"cmp"
 	"encoding/json"
-	"net"
-	"net/url"
 	"reflect"
-	"strconv"
 	"strings"
 	"time"
 
@@ -103,23 +99,8 @@ func (p Plain) redacted() Plain {
 	return p
 }
 
-// Host returns the destination as host:port. Equal destinations have equal texts,
-// because the number of requests to a host is limited.
-func (c Configuration) Host() string {
-	target, err := url.Parse(c.plain.URL)
-	if err != nil {
-		return ""
-	}
-	port := target.Port()
-	if number, err := strconv.Atoi(port); err == nil {
-		port = strconv.Itoa(number) // 080 is 80
-	}
-	standard := "80"
-	if strings.EqualFold(target.Scheme, "https") {
-		standard = "443"
-	}
-	return net.JoinHostPort(hosts.Canonical(target.Hostname()), cmp.Or(port, standard))
-}
+// Host returns the destination as host:port.
+func (c Configuration) Host() string { return hosts.Destination(c.plain.URL) }
 
 // MarshalJSON writes the configuration for the history: without header values, user
 // information and query values, and with the size of the body instead of the body.

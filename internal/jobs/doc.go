@@ -46,6 +46,9 @@
 // the history, recorded in the transaction that changes the state. A healthy job's success is not stored in the job,
 // except once an hour; its last_success_at is read from its runs.
 //
+// While a job is failing or late, a reminder is sent every remind_every_seconds from the start of that state. It is no
+// change of the health, and goes to webhooks only.
+//
 // Runs are their own history. The record of changes has the changes of jobs, without
 // header values, user information of URLs, and bodies.
 package jobs

@@ -1,15 +1,12 @@
 package jobs
 
 import (
-	"cmp"
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
 	"math"
-	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -24,20 +21,13 @@ import (
 const (
 	maxName        = 200
 	maxDescription = 2000
-	maxURL         = 2048
-	maxHost        = 253 // DNS allows no more
 	maxHeaders     = 100
-	maxHeaderName  = 200
-	maxHeaderValue = 8192
 	maxCACert      = 65536
 	maxBody        = 1 << 20
 	defaultTimeout = 30
 )
 
-var (
-	tokenPattern   = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
-	successPattern = regexp.MustCompile(`^([1-5][0-9]{2}|[1-5][xX]{2})$`)
-)
+var successPattern = regexp.MustCompile(`^([1-5][0-9]{2}|[1-5][xX]{2})$`)
 
 // Draft is the job that a caller asks for, not yet validated.
 type Draft struct {
@@ -183,7 +173,7 @@ func (d *Draft) configuration(c ConfigurationDraft) Configuration {
 	}
 	seconds := c.Timeout.Or(defaultTimeout)
 	d.require(slices.Contains([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, plain.Method), "method", "must be GET, POST, PUT, PATCH or DELETE")
-	d.refuse("url", checkURL(plain.URL))
+	d.refuse("url", hosts.URLRule(plain.URL))
 	d.require(successPattern.MatchString(plain.SuccessStatus), "success_status",
 		"must be a status from 100 to 599, or a class: 1xx, 2xx, 3xx, 4xx or 5xx")
 	d.require(len(c.Body.Or("")) <= maxBody, "body", "must have at most %d bytes", maxBody)
@@ -204,33 +194,6 @@ func (d *Draft) require(kept bool, member, rule string, args ...any) {
 // refuse adds a problem if a member of the configuration breaks a rule; "" is no rule.
 func (d *Draft) refuse(member, rule string) { d.require(rule == "", member, "%s", rule) }
 
-// checkURL returns the rule that a URL breaks, or "".
-func checkURL(text string) string {
-	if length := utf8.RuneCountInString(text); length < 1 || length > maxURL {
-		return fmt.Sprintf("is required and must have 1 to %d characters", maxURL)
-	}
-	scheme, _, _ := strings.Cut(text, "://")
-	target, err := url.Parse(text)
-	switch {
-	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }):
-		return "must be a URL without spaces and control characters"
-	case !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https"):
-		return "must be an absolute URL that starts with http:// or https://"
-	case err != nil: // the error may quote a password
-		return "must be a URL such as https://user:p%40ss@example.com:8443/path: percent-encode special characters, put IPv6 addresses in brackets, and use a port from 1 to 65535"
-	case target.Hostname() == "":
-		return "must name a host"
-	case !utf8.ValidString(target.Hostname()) || utf8.RuneCountInString(target.Hostname()) > maxHost:
-		return fmt.Sprintf("must name a host of at most %d characters in UTF-8", maxHost)
-	case !hosts.IsName(target.Hostname()):
-		return "must name a host that can be looked up"
-	}
-	if number, err := strconv.Atoi(cmp.Or(target.Port(), "80")); err != nil || number < 1 || number > 65535 {
-		return "must have a port from 1 to 65535"
-	}
-	return ""
-}
-
 // headers checks headers and returns them.
 func (d *Draft) headers(drafts []HeaderDraft) []Header {
 	if len(drafts) > maxHeaders {
@@ -241,40 +204,14 @@ func (d *Draft) headers(drafts []HeaderDraft) []Header {
 	named := 0
 	for i, draft := range drafts {
 		headers[i] = draft.Header
-		d.refuse(draft.NameAt, checkHeaderName(draft.Name))
-		d.refuse(draft.ValueAt, checkHeaderValue(draft.Value))
+		d.refuse(draft.NameAt, hosts.HeaderNameRule(draft.Name))
+		d.refuse(draft.ValueAt, hosts.HeaderValueRule(draft.Value))
 		if strings.EqualFold(draft.Name, "Host") {
 			named++
 			d.require(named == 1 && hosts.IsHeader(draft.Value), draft.ValueAt, "must be one host name in ASCII, with a port or without, and given once")
 		}
 	}
 	return headers
-}
-
-func checkHeaderName(name string) string {
-	switch length := utf8.RuneCountInString(name); {
-	case strings.EqualFold(name, "Content-Length"):
-		return "must not be Content-Length: it follows from the body"
-	case hosts.IsConnectionHeader(name):
-		return "must not be a hop-by-hop header: it belongs to the connection"
-	case length < 1 || length > maxHeaderName:
-		return fmt.Sprintf("must have 1 to %d characters", maxHeaderName)
-	case !tokenPattern.MatchString(name):
-		return "must be a header name: letters, digits and !#$%&'*+-.^_`|~"
-	}
-	return ""
-}
-
-func checkHeaderValue(value string) string {
-	switch {
-	case value == Redacted:
-		return "must be the value that is to be sent: " + Redacted + " stands for one that the reader may not see"
-	case utf8.RuneCountInString(value) > maxHeaderValue:
-		return fmt.Sprintf("must have at most %d characters", maxHeaderValue)
-	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
-		return "must not contain line breaks, NUL or other control characters"
-	}
-	return ""
 }
 
 // checkCACert returns the rule that a list of certificates in PEM breaks, or "".

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/hosts"
 	"github.com/signalbox/signalbox/internal/jobs/cron"
 	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
@@ -206,7 +207,7 @@ func TestCheckURL(t *testing.T) {
 		"http://u:p%40@example.com": "",
 	} {
 		t.Run(fmt.Sprintf("%q", url), func(t *testing.T) {
-			if got := checkURL(url); !strings.Contains(got, want) || (want == "") != (got == "") {
+			if got := hosts.URLRule(url); !strings.Contains(got, want) || (want == "") != (got == "") {
 				t.Errorf("%q: got %q, want %q", url, got, want)
 			}
 		})

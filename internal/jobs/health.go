@@ -32,6 +32,8 @@ const (
 	Failing   changes.Action = "failing"
 	Late      changes.Action = "late"
 	Recovered changes.Action = "recovered"
+	// Reminder tells again that a job is failing or late. It is no change of the health, so the history does not have it.
+	Reminder changes.Action = "reminder"
 )
 
 // Health is how a job does.
@@ -62,6 +64,8 @@ type HealthChange struct {
 	Detail string
 	// Run is the run that decided it; "" for none.
 	Run string
+	// Host is the destination of the job.
+	Host string
 }
 
 // recordedHealth is a health as the history stores it.
@@ -134,9 +138,20 @@ func (h Health) fail(at time.Time, alerts Alerts) (Health, changes.Action) {
 	return h.to(HealthFailing, at), Failing
 }
 
-// Watched is a job whose lateness is checked.
+// nextReminder returns when it is told next after a time that the job is failing or late.
+func (h Health) nextReminder(every int, now time.Time) time.Time {
+	interval := seconds(every)
+	return h.Since.Add(max(0, now.Sub(h.Since)).Truncate(interval) + interval)
+}
+
+// isBad reports whether the job is failing or late.
+func (h Health) isBad() bool { return h.State == HealthFailing || h.State == HealthLate }
+
+// Watched is a job whose lateness is checked, and of whose state reminders are sent.
 type Watched struct {
 	Account, UID, Key string
+	Host              string
+	CheckAt           time.Time // when the check was due
 	Enabled           bool
 	CreatedAt         time.Time
 	NextRunAt         *time.Time
@@ -147,9 +162,13 @@ type Watched struct {
 }
 
 // CheckLate returns the health of a job at a time, when to check again (nil: not before the health changes), and the
-// event if the job is late now.
+// event if the job is late now, or if it is time for a reminder.
 func (w Watched) CheckLate(now time.Time) (after Health, again *time.Time, event *HealthChange) {
-	if w.Alerts == nil || w.Health.State != HealthNew && w.Health.State != HealthOK {
+	switch {
+	case w.Alerts != nil && w.Health.isBad():
+		again, event = w.remind(now)
+		return w.Health, again, event
+	case w.Alerts == nil || w.Health.State != HealthNew && w.Health.State != HealthOK:
 		return w.Health, nil, nil
 	}
 	for _, limit := range w.limits() {
@@ -161,9 +180,28 @@ func (w Watched) CheckLate(now time.Time) (after Health, again *time.Time, event
 		}
 		after = w.Health.to(HealthLate, now)
 		after.LateFor = limit.instant
-		return after, nil, &HealthChange{Account: w.Account, Key: w.Key, Action: Late, Before: w.Health, After: after, Detail: limit.detail}
+		if every := w.Alerts.RemindEvery; every != nil {
+			again = new(after.nextReminder(*every, now))
+		} else {
+			again = nil
+		}
+		return after, again, &HealthChange{Account: w.Account, Key: w.Key, Host: w.Host, Action: Late, Before: w.Health, After: after, Detail: limit.detail}
 	}
 	return w.Health, again, nil
+}
+
+// remind returns when the next reminder is due, and the reminder if the check was for one.
+func (w Watched) remind(now time.Time) (again *time.Time, event *HealthChange) {
+	every := w.Alerts.RemindEvery
+	if every == nil {
+		return nil, nil
+	}
+	again = new(w.Health.nextReminder(*every, now))
+	if w.CheckAt.Before(w.Health.Since.Add(seconds(*every))) {
+		return again, nil
+	}
+	return again, &HealthChange{Account: w.Account, Key: w.Key, Host: w.Host, Action: Reminder, Before: w.Health, After: w.Health,
+		Detail: fmt.Sprintf("It has been %s since %s.", w.Health.State, w.Health.Since.Format(time.RFC3339))}
 }
 
 // lateLimit is a time at which a job is late unless something happens before.

@@ -55,8 +55,12 @@ type Job struct {
 // Lane returns the queue of the job's runs.
 func (j Job) Lane() string { return Lane(j.Account, j.Configuration.Host()) }
 
-// LateCheckAt returns when to check first whether the job is late after it was written; nil for never.
+// LateCheckAt returns when to check first whether the job is late after it was written, or when the next reminder is due;
+// nil for never.
 func (j Job) LateCheckAt() *time.Time {
+	if j.Enabled && j.Health.isBad() && j.Alerts != nil && j.Alerts.RemindEvery != nil {
+		return new(j.Health.nextReminder(*j.Alerts.RemindEvery, j.UpdatedAt))
+	}
 	if !j.Enabled || j.Alerts == nil || j.Alerts.LateAfter == nil && j.Alerts.NoSuccessFor == nil {
 		return nil
 	}

@@ -36,12 +36,13 @@ func (tx *Tx) RecordChanges(ctx context.Context, account string, made ...changes
 	access := slices.ContainsFunc(made, func(c changes.Change) bool { return accounts.DecidesAccess(c.Kind) })
 	history, err := one(ctx, tx.conn, fault.Missing("account", account), scanHistory, `UPDATE accounts SET change_seq = change_seq + $2,
 		access_seq = CASE WHEN $3 THEN change_seq + $2 ELSE access_seq END, history_bytes = history_bytes + $4
-		WHERE id = $1 RETURNING change_seq, history_bytes, history_trimmed`, account, len(made), access, sizeOf(made))
+		WHERE id = $1 RETURNING change_seq, history_bytes, history_trimmed, webhooks`, account, len(made), access, sizeOf(made))
 	if err != nil {
 		return fmt.Errorf("numbering changes: %w", err)
 	}
 	rows, before := make([][]any, len(made)), history.last-int64(len(made))
-	for i, c := range made {
+	for i := range made {
+		c := &made[i]
 		c.Account, c.Seq, c.CreatedAt = account, before+1+int64(i), tx.now
 		rows[i] = []any{account, c.Seq, c.Kind, c.Key, string(c.Action), c.Actor.Type, c.Actor.ID, c.Actor.Name,
 			textOrNull(c.Before), textOrNull(c.After), c.Reverts, c.Note, micros(tx.now)}
@@ -55,6 +56,11 @@ func (tx *Tx) RecordChanges(ctx context.Context, account string, made ...changes
 	}
 	if err := inserts(ctx, tx, `INSERT INTO changes (`+recordedColumns+`) VALUES`, "", rows); err != nil {
 		return err
+	}
+	if history.webhooks > 0 {
+		if err := tx.emit(ctx, account, made); err != nil {
+			return fmt.Errorf("telling webhooks: %w", err)
+		}
 	}
 	return tx.trimHistory(ctx, account, history, before)
 }

@@ -34,10 +34,12 @@ type historyState struct {
 	last    int64 // the number of the last change
 	bytes   int64 // of all documents
 	trimmed int64 // the number of the last change whose documents are gone
+
+	webhooks int // how many are enabled
 }
 
 func scanHistory(r row) (h historyState, err error) {
-	err = r.Scan(&h.last, &h.bytes, &h.trimmed)
+	err = r.Scan(&h.last, &h.bytes, &h.trimmed, &h.webhooks)
 	return h, err
 }
 
@@ -117,7 +119,7 @@ func (db *DB) trimHistory(ctx context.Context, account string) (trimmed int, err
 		count := 0
 		err := db.write(ctx, writeOptions{priority: forObservations, account: account}, func(ctx context.Context, tx *Tx) error {
 			now, err := one(ctx, tx.conn, fault.Missing("account", account), scanHistory,
-				`SELECT change_seq, history_bytes, history_trimmed FROM accounts WHERE id = $1`, account)
+				`SELECT change_seq, history_bytes, history_trimmed, webhooks FROM accounts WHERE id = $1`, account)
 			if err == nil {
 				err = tx.trimHistory(ctx, account, now, now.last)
 			}

@@ -136,7 +136,12 @@ func (tx *Tx) PullForward(ctx context.Context, sooner []jobs.Sooner) error {
 
 // PendingAccounts returns the ids of accounts with pending runs, sorted and starting after the given id.
 func (tx *ReadTx) PendingAccounts(ctx context.Context, after string, limit int) ([]string, error) {
-	lanes, err := tx.pendingLanes(ctx, afterAccount(after), afterAll, `substr(heads.lane, 1, 36) || ';'`, limit)
+	return tx.pendingAccounts(ctx, pendingRuns, after, limit)
+}
+
+// pendingAccounts returns the ids of accounts that have something in a queue.
+func (tx *ReadTx) pendingAccounts(ctx context.Context, queue, after string, limit int) ([]string, error) {
+	lanes, err := tx.pendingLanes(ctx, queue, afterAccount(after), afterAll, `substr(heads.lane, 1, 36) || ';'`, limit)
 	for i, lane := range lanes {
 		lanes[i], _, _ = strings.Cut(lane, ":")
 	}
@@ -145,16 +150,24 @@ func (tx *ReadTx) PendingAccounts(ctx context.Context, after string, limit int) 
 
 // PendingLanes returns the lanes of an account with pending runs, sorted and starting after the given lane.
 func (tx *Tx) PendingLanes(ctx context.Context, account, after string, limit int) ([]string, error) {
-	return tx.pendingLanes(ctx, max(account+":", after), afterAccount(account), `heads.lane`, limit)
+	return tx.lanesOf(ctx, pendingRuns, account, after, limit)
 }
 
-// pendingLanes returns lanes with pending runs between after and before. After each lane it searches the index for the
-// first lane greater than the SQL expression next, so a long queue costs no more than a short one.
-func (tx *ReadTx) pendingLanes(ctx context.Context, after, before, next string, limit int) ([]string, error) {
+// lanesOf returns the lanes of an account that have something in a queue.
+func (tx *ReadTx) lanesOf(ctx context.Context, queue, account, after string, limit int) ([]string, error) {
+	return tx.pendingLanes(ctx, queue, max(account+":", after), afterAccount(account), `heads.lane`, limit)
+}
+
+// pendingRuns is SQL for the rows that workers of runs claim.
+const pendingRuns = `runs WHERE status = 'PENDING'`
+
+// pendingLanes returns lanes of a queue between after and before. After each lane it searches the index for the first
+// lane greater than the SQL expression next, so a long queue costs no more than a short one.
+func (tx *ReadTx) pendingLanes(ctx context.Context, queue, after, before, next string, limit int) ([]string, error) {
 	return all(ctx, tx.conn, scanString, `WITH RECURSIVE heads (lane, place) AS (
-			SELECT (SELECT lane FROM runs WHERE status = 'PENDING' AND lane > $1 AND lane < $2 ORDER BY lane LIMIT 1), 1
+			SELECT (SELECT lane FROM `+queue+` AND lane > $1 AND lane < $2 ORDER BY lane LIMIT 1), 1
 			UNION ALL
-			SELECT (SELECT lane FROM runs WHERE status = 'PENDING' AND lane > `+next+` AND lane < $2 ORDER BY lane LIMIT 1), place + 1
+			SELECT (SELECT lane FROM `+queue+` AND lane > `+next+` AND lane < $2 ORDER BY lane LIMIT 1), place + 1
 			FROM heads WHERE heads.lane IS NOT NULL AND place < $3)
 		SELECT lane FROM heads WHERE lane IS NOT NULL`, after, before, limit)
 }
@@ -338,11 +351,14 @@ func (tx *Tx) PutBack(ctx context.Context, run, lease string) (bool, error) {
 	return changed > 0, err
 }
 
-// LoseRuns fails the running runs of a worker that is gone.
+// LoseRuns fails the running runs of a worker that is gone, and lets other workers send its deliveries of webhooks.
 func (tx *Tx) LoseRuns(ctx context.Context, lease, detail string) (int, error) {
 	lost, err := all(ctx, tx.conn, scanString, `UPDATE runs SET status = 'FAILED', failure_reason = 'WORKER_LOST', error = $2, finished_at = $3
 		WHERE status = 'RUNNING' AND lease = $1 RETURNING id`, lease, detail, micros(tx.now))
 	if err != nil {
+		return 0, err
+	}
+	if err := tx.releaseLost(ctx, lease); err != nil {
 		return 0, err
 	}
 	return len(lost), tx.settle(ctx, lost)

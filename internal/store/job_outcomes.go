@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/jobs"
+	"github.com/signalbox/signalbox/internal/webhooks"
 )
 
 // noted marks an ended run whose job must be told. A success of a healthy job changes nothing, so that it costs no
@@ -49,13 +50,14 @@ func (tx *Tx) settle(ctx context.Context, runs []string) error {
 
 // endedRun is a run that has ended, and its job.
 type endedRun struct {
-	run   jobs.Run
-	judge jobs.Judge
+	run      jobs.Run
+	judge    jobs.Judge
+	webhooks int // of its account
 }
 
 func (tx *ReadTx) ended(ctx context.Context, runs []string, lock string) ([]endedRun, error) {
 	query := `SELECT runs.id, runs.account_id, runs.job_uid, runs.job_key, runs.attempt, runs.job_version, runs.scheduled_for, runs.due_at, runs.created_at,
-		runs.status, runs.failure_reason, runs.finished_at, runs.result, jobs.version, jobs.deleted_at IS NOT NULL, jobs.retry, jobs.alerts,
+		runs.status, runs.failure_reason, runs.error, runs.finished_at, runs.result, jobs.lane, (SELECT webhooks FROM accounts WHERE accounts.id = runs.account_id), jobs.version, jobs.deleted_at IS NOT NULL, jobs.retry, jobs.alerts,
 		CASE WHEN runs.status = 'FAILED' AND jobs.failures = 0 THEN ` + lastSuccess + ` END, ` + healthColumns + `
 		FROM runs JOIN jobs ON jobs.uid = runs.job_uid WHERE $1 = '' AND runs.id ` + tx.dialect.among + ` ORDER BY jobs.uid, runs.finished_at, runs.id` + lock
 	return all(ctx, tx.conn, scanEnded, query, "", tx.dialect.texts(runs))
@@ -63,11 +65,12 @@ func (tx *ReadTx) ended(ctx context.Context, runs []string, lock string) ([]ende
 
 func scanEnded(r row) (ended endedRun, err error) {
 	run, job := &ended.run, &ended.judge
+	var lane string
 	var result *string
 	var success *time.Time
 	var policies storedPolicies
 	err = r.Scan(append([]any{&run.ID, &run.Account, &run.JobUID, &run.JobKey, &run.Attempt, &run.JobVersion, asTimeOrNull(&run.ScheduledFor), asTimeOrNull(&run.DueAt),
-		asTime(&run.CreatedAt), &run.Status, &run.Reason, asTimeOrNull(&run.FinishedAt), &result, &job.Version, &job.Deleted, &policies.retry, &policies.alerts, asTimeOrNull(&success)},
+		asTime(&run.CreatedAt), &run.Status, &run.Reason, &run.Error, asTimeOrNull(&run.FinishedAt), &result, &lane, &ended.webhooks, &job.Version, &job.Deleted, &policies.retry, &policies.alerts, asTimeOrNull(&success)},
 		intoHealth(&job.Health)...)...)
 	if err == nil {
 		err = policies.read(&job.Retry, &job.Alerts)
@@ -76,6 +79,7 @@ func scanEnded(r row) (ended endedRun, err error) {
 		err = decode(*result, &run.Result)
 	}
 	job.UID, job.Health.LastSuccessAt = run.JobUID, later(job.Health.LastSuccessAt, success)
+	_, job.Host, _ = strings.Cut(lane, ":")
 	return ended, err
 }
 
@@ -83,9 +87,14 @@ func scanEnded(r row) (ended endedRun, err error) {
 type verdict struct {
 	jobs.Verdict
 
-	run    jobs.Run
-	alerts *jobs.Alerts
+	run      jobs.Run
+	alerts   *jobs.Alerts
+	host     string
+	webhooks int // of the account
 }
+
+// isTold reports whether webhooks may be told of the run itself.
+func (v verdict) isTold() bool { return v.webhooks > 0 && v.run.Status == jobs.Failed }
 
 // judge decides what follows from runs that are sorted by job and end: each sees the health that the one before left.
 func judge(ended []endedRun) []verdict {
@@ -94,17 +103,17 @@ func judge(ended []endedRun) []verdict {
 		if i > 0 && ended[i-1].judge.UID == each.judge.UID {
 			each.judge.Health = verdicts[i-1].Health
 		}
-		verdicts[i] = verdict{each.judge.End(each.run, rand.Float64()), each.run, each.judge.Alerts} //nolint:gosec // jitter
+		verdicts[i] = verdict{each.judge.End(each.run, rand.Float64()), each.run, each.judge.Alerts, each.judge.Host, each.webhooks} //nolint:gosec // jitter
 	}
 	return verdicts
 }
 
-// lockAccounts locks the accounts whose histories will get events, in one order.
+// lockAccounts locks the accounts whose histories or webhooks will get events, in one order.
 func (tx *Tx) lockAccounts(ctx context.Context, verdicts []verdict) error {
 	accounts := map[string]bool{}
 	for _, verdict := range verdicts {
-		if verdict.Event != nil {
-			accounts[verdict.Event.Account] = true
+		if verdict.Event != nil || verdict.isTold() {
+			accounts[verdict.run.Account] = true
 		}
 	}
 	return tx.lockEach(ctx, slices.Sorted(maps.Keys(accounts)))
@@ -147,13 +156,19 @@ func (tx *Tx) storeVerdicts(ctx context.Context, verdicts []verdict) error {
 	if err := tx.saveHealth(ctx, rows); err != nil {
 		return err
 	}
-	return tx.recordHealth(ctx, events)
+	if err := tx.recordHealth(ctx, events); err != nil {
+		return err
+	}
+	return tx.tellFailures(ctx, verdicts)
 }
 
 // checkAgain returns when to check whether the job is late, if that changes: a job that has just recovered is checked at
-// once, which finds the time of the next check.
+// once, which finds the time of the next check. The next check of a job that has begun to fail is for the first reminder.
 func checkAgain(each verdict) *time.Time {
 	alerts := each.alerts
+	if each.Event != nil && each.Event.Action == jobs.Failing && alerts != nil && alerts.RemindEvery != nil {
+		return new(each.Health.Since.Add(time.Duration(*alerts.RemindEvery) * time.Second))
+	}
 	if each.Health.State != jobs.HealthOK || alerts == nil || alerts.LateAfter == nil && alerts.NoSuccessFor == nil || !each.Health.Since.Equal(*each.run.FinishedAt) {
 		return nil
 	}
@@ -173,16 +188,36 @@ func (tx *Tx) saveHealth(ctx context.Context, rows [][]any) error {
 	return err
 }
 
-// recordHealth adds events to the histories of their accounts. It is the only place that does: whatever else an event
-// causes, such as a webhook, belongs here.
+// recordHealth adds events to the histories of their accounts, which tells webhooks. Reminders are told to webhooks only.
 func (tx *Tx) recordHealth(ctx context.Context, events []jobs.HealthChange) error {
 	slices.SortStableFunc(events, func(a, b jobs.HealthChange) int { return cmp.Compare(a.Account, b.Account) })
 	for _, event := range events {
-		if err := changes.RecordEach(ctx, tx, event.Account, changes.System(), event.Action, jobs.KindHealth, []changes.Edit[any]{event.Change()}); err != nil {
+		if event.Action == jobs.Reminder {
+			reminder := webhooks.Reminder(event.Account, event.Key, event.Host, string(event.After.State), event.Detail, tx.now)
+			if err := tx.emit(ctx, event.Account, nil, reminder); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := changes.RecordEach(ctx, hostedRecorder{tx, event.Host}, event.Account, changes.System(), event.Action, jobs.KindHealth, []changes.Edit[any]{event.Change()}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// hostedRecorder records changes that are about a destination.
+type hostedRecorder struct {
+	tx   *Tx
+	host string
+}
+
+// RecordChanges is Tx.RecordChanges.
+func (r hostedRecorder) RecordChanges(ctx context.Context, account string, made ...changes.Change) error {
+	for i := range made {
+		made[i].Host = r.host
+	}
+	return r.tx.RecordChanges(ctx, account, made...)
 }
 
 // unnoted removes the marks of ended runs, and returns the marked ones apart.
@@ -197,7 +232,7 @@ func unnoted(marked []string) (runs, attention []string) {
 }
 
 // lateColumns has the exact last success: the stored one may be behind, while one of the last runs is not.
-const lateColumns = `jobs.account_id, jobs.uid, jobs.key, jobs.enabled, jobs.created_at, jobs.next_run_at, jobs.alerts,
+const lateColumns = `jobs.account_id, jobs.uid, jobs.key, jobs.lane, COALESCE(jobs.late_at, 0), jobs.enabled, jobs.created_at, jobs.next_run_at, jobs.alerts,
 	(SELECT min(scheduled_for) FROM runs WHERE runs.job_uid = jobs.uid AND status = 'PENDING' AND scheduled_for IS NOT NULL),
 	` + lastSuccess + `, ` + healthColumns
 
@@ -209,12 +244,14 @@ const lastSuccess = `(SELECT max(last.finished_at) FROM (SELECT r.status, r.job_
 func scanWatched(r row) (watched jobs.Watched, err error) {
 	var policies storedPolicies
 	var success *time.Time
-	err = r.Scan(append([]any{&watched.Account, &watched.UID, &watched.Key, &watched.Enabled, asTime(&watched.CreatedAt), asTimeOrNull(&watched.NextRunAt),
+	var lane string
+	err = r.Scan(append([]any{&watched.Account, &watched.UID, &watched.Key, &lane, asTime(&watched.CheckAt), &watched.Enabled, asTime(&watched.CreatedAt), asTimeOrNull(&watched.NextRunAt),
 		&policies.alerts, asTimeOrNull(&watched.Unstarted), asTimeOrNull(&success)}, intoHealth(&watched.Health)...)...)
 	if err == nil {
 		err = policies.read(new(*jobs.Retry), &watched.Alerts)
 	}
 	watched.Health.LastSuccessAt = later(watched.Health.LastSuccessAt, success)
+	_, watched.Host, _ = strings.Cut(lane, ":")
 	return watched, err
 }
 

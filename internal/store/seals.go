@@ -18,9 +18,12 @@ const (
 	sealChecks  sealedTable = "seal_checks"
 	jobRequests sealedTable = "job_requests"
 	requests    sealedTable = "requests"
+	webhookRows sealedTable = "webhooks"
 )
 
-func sealedTables() []sealedTable { return []sealedTable{sealChecks, jobRequests, requests} }
+func sealedTables() []sealedTable {
+	return []sealedTable{sealChecks, jobRequests, requests, webhookRows}
+}
 
 func (t sealedTable) place(id string) sealed.Place {
 	return sealed.Place{Table: string(t), Column: "sealed", Row: id}

@@ -48,6 +48,7 @@ type DB struct {
 	options  Options
 	wake     atomic.Pointer[func(account string)]
 	onTrim   atomic.Pointer[func(changes int)]
+	onDue    atomic.Pointer[func()]
 	ring     atomic.Pointer[sealed.Ring]
 	versions versionCache
 	reads    coalesce.Group[string, struct{}, accounts.Versions] // of versions
@@ -144,6 +145,9 @@ func (db *DB) OnChange(wake func(account string)) { db.wake.Store(&wake) }
 // number of trimmed changes.
 func (db *DB) OnTrim(tell func(changes int)) { db.onTrim.Store(&tell) }
 
+// OnDeliveries sets a function that is called after every commit that made deliveries of webhooks claimable.
+func (db *DB) OnDeliveries(wake func()) { db.onDue.Store(&wake) }
+
 // SealWith sets the key ring that encrypts secrets.
 func (db *DB) SealWith(ring *sealed.Ring) { db.ring.Store(ring) }
 
@@ -210,6 +214,9 @@ func (db *DB) follow(tx *Tx) {
 	if wake := db.wake.Load(); tx.changed && wake != nil {
 		(*wake)(tx.locked)
 	}
+	if wake := db.onDue.Load(); tx.delivers && wake != nil {
+		(*wake)()
+	}
 	for _, fn := range tx.afterCommit {
 		fn()
 	}
@@ -264,6 +271,7 @@ type Tx struct {
 	changed      bool   // it recorded changes
 	firstChange  int64  // the number of the first change it recorded; zero for none
 	wrote        bool   // a statement changed rows
+	delivers     bool   // it made deliveries of webhooks claimable
 	afterCommit  []func()
 }
 

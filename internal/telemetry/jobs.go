@@ -18,6 +18,10 @@ type jobMetrics struct {
 	inFlight   prometheus.Gauge
 	lastTick   prometheus.Gauge
 	health     *healthGauges
+
+	deliveries         *prometheus.CounterVec
+	deliveryQueueDepth prometheus.Gauge
+	deliveriesInFlight prometheus.Gauge
 }
 
 // JobHealth are the labels of a job that is failing or late.
@@ -65,7 +69,12 @@ func newJobMetrics(registry prometheus.Registerer) jobMetrics {
 		inFlight:   newGauge("signalbox_runs_in_flight", "Requests of runs in flight on this node."),
 		lastTick:   newGauge("signalbox_scheduler_last_tick_timestamp_seconds", "When this node's scheduler last looked for due jobs."),
 		health:     newHealthGauges(),
+
+		deliveries:         newCounters("signalbox_webhook_attempts_total", "Attempts to deliver messages of webhooks on this node, by outcome.", "outcome"),
+		deliveryQueueDepth: newGauge("signalbox_webhook_queue_depth", "Deliveries of webhooks that are due and wait for any node, up to 100000."),
+		deliveriesInFlight: newGauge("signalbox_webhook_deliveries_in_flight", "Requests of webhooks in flight on this node."),
 	}
+	registry.MustRegister(m.deliveries, m.deliveryQueueDepth, m.deliveriesInFlight)
 	registry.MustRegister(m.health.vector, runs, m.skips, m.lag, m.queueDepth, m.inFlight, m.lastTick)
 	return m
 }
@@ -87,3 +96,16 @@ func (m *Metrics) SetRunsInFlight(requests int) { m.jobs.inFlight.Set(float64(re
 
 // SetLastTick records when the scheduler last looked for due jobs.
 func (m *Metrics) SetLastTick(at time.Time) { m.jobs.lastTick.Set(float64(at.UnixMilli()) / 1000) }
+
+// CountDelivery counts an attempt to deliver a message of a webhook: succeeded or failed.
+func (m *Metrics) CountDelivery(outcome string) { m.jobs.deliveries.WithLabelValues(outcome).Inc() }
+
+// SetDeliveryQueueDepth records how many deliveries of webhooks wait for a worker.
+func (m *Metrics) SetDeliveryQueueDepth(deliveries int) {
+	m.jobs.deliveryQueueDepth.Set(float64(deliveries))
+}
+
+// SetDeliveriesInFlight records how many requests of webhooks are in flight.
+func (m *Metrics) SetDeliveriesInFlight(requests int) {
+	m.jobs.deliveriesInFlight.Set(float64(requests))
+}

@@ -100,7 +100,9 @@ func (w *Worker) readSome(ctx context.Context, r *configurationRead, ids []strin
 		found, err := tx.Configurations(ctx, ids)
 		for id, configuration := range found {
 			r.found[id] = configuration
-			w.configurations.put(id, configuration)
+			if !w.Once {
+				w.configurations.put(id, configuration)
+			}
 		}
 		return err
 	})

@@ -64,6 +64,13 @@
 // A worker whose clock is wrong claims nothing, because the clock stamps and
 // meters runs, and declares no worker lost. Its heartbeats and requests go on.
 //
+// # Followers
+//
+// A process has one worker that sends heartbeats, and others that follow it: they have its boot and thus its leases, and
+// live and die with it. The worker that sends the messages of webhooks is one. A follower has a store that shows its
+// queue as if it had runs, and limits of its own, so that no queue takes the place of another. The node that declares a
+// worker lost gives up what the followers had claimed in the same transaction.
+//
 // # Canceling
 //
 // A cancellation is written to the run first. The worker that makes the request

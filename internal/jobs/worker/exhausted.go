@@ -40,7 +40,7 @@ func (w *Worker) putBackOnce(ctx context.Context, claim Claim) error {
 	defer cancel()
 	return w.Store.Write(ctx, claim.Account, func(ctx context.Context, tx Tx) error {
 		owned, err := tx.PutBack(ctx, claim.Run, w.Boot)
-		if err != nil || !owned { // the run was canceled meanwhile
+		if err != nil || !owned || w.Unmetered { // not owned: the run was canceled meanwhile
 			return err
 		}
 		return tx.MeterRuns(ctx, claim.Account, claim.Period, -1)

@@ -56,21 +56,31 @@ func (w *Worker) heartbeat(ctx context.Context) (time.Duration, error) {
 	took := w.Now().Sub(at)
 	if err == nil {
 		w.abortTimer.Reset(w.Intervals.AbortAfter - took)
-		if !w.alive.Swap(true) {
-			w.Wake() // claiming waited for a heartbeat
-		}
+		w.live()
 	}
 	return w.Intervals.Heartbeat - took, err
 }
 
-// abortOwn aborts all requests of this worker, before other nodes mark its runs WORKER_LOST. A timer calls it, because
+// live lets this worker and its followers claim.
+func (w *Worker) live() {
+	if !w.alive.Swap(true) {
+		w.Wake() // claiming waited for a heartbeat
+	}
+	for _, follower := range w.Followers {
+		follower.live()
+	}
+}
+
+// abortOwn aborts all requests of this worker and its followers, before other nodes mark its runs WORKER_LOST. A timer calls it, because
 // the heartbeat may be waiting for the database.
 func (w *Worker) abortOwn() {
 	if w.Alone {
 		return
 	}
-	w.alive.Store(false)
-	w.inFlight.abortAll(errLost)
+	for _, each := range append([]*Worker{w}, w.Followers...) {
+		each.alive.Store(false)
+		each.inFlight.abortAll(errLost)
+	}
 }
 
 // watchNodes declares silent workers lost until ctx ends.

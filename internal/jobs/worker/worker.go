@@ -155,6 +155,13 @@ type Worker struct {
 	Alone bool
 	// Paused reports whether this worker must claim no runs and give up no workers, because its clock is wrong. nil means never.
 	Paused background.Pause
+	// Followers are other workers of this process. They have this worker's boot and live as long as its heartbeats
+	// succeed. It starts and stops them with itself.
+	Followers []*Worker
+	// Unmetered means that requests do not count toward a plan.
+	Unmetered bool
+	// Once means that every configuration is sent once, so that it is not kept.
+	Once bool
 	// Intervals are the documented intervals if zero.
 	Intervals Intervals
 
@@ -172,6 +179,7 @@ type Worker struct {
 	exhausted      atomic.Int64        // when claiming may go on after a shortage, in Unix nanoseconds
 	puttingBack    sync.RWMutex        // held while runs go back to the queue
 	stopped        sync.Once
+	follows        bool // another worker sends the heartbeats
 
 	claiming, heartbeats      background.Loop
 	writing, executing        sync.WaitGroup
@@ -190,12 +198,25 @@ func (w *Worker) Start(ctx context.Context) {
 	w.configurations.known = map[string]jobs.Configuration{}
 	w.wake = background.NewBell()
 	w.outcomes = make(chan Outcome, 4*w.Limits.Node)
-	w.abortTimer = time.AfterFunc(w.Intervals.AbortAfter, w.abortOwn)
 	w.readContext, w.cancelReads = context.WithCancel(ctx)
 	w.writeContext, w.cancelWrites = context.WithCancel(ctx)
-	w.heartbeats.Start(ctx, w.sendHeartbeats, w.watchNodes, w.checkOwned)
+	if w.follows {
+		w.heartbeats.Start(ctx, w.checkOwned)
+	} else {
+		w.lead(ctx)
+	}
 	w.claiming.Start(ctx, w.claimRuns)
 	w.writing.Go(func() { w.writeOutcomes(w.writeContext) })
+}
+
+// lead starts the followers and the heartbeats.
+func (w *Worker) lead(ctx context.Context) {
+	for _, follower := range w.Followers {
+		follower.follows, follower.Boot, follower.Intervals = true, w.Boot, w.Intervals
+		follower.Start(ctx)
+	}
+	w.abortTimer = time.AfterFunc(w.Intervals.AbortAfter, w.abortOwn)
+	w.heartbeats.Start(ctx, w.sendHeartbeats, w.watchNodes, w.checkOwned)
 }
 
 // Wake makes the worker claim now. It never blocks.
@@ -215,6 +236,10 @@ func (w *Worker) Stop(ctx context.Context) {
 }
 
 func (w *Worker) stop(ctx context.Context) {
+	var leaving sync.WaitGroup
+	for _, follower := range w.Followers {
+		leaving.Go(func() { follower.Stop(ctx) })
+	}
 	w.claiming.Stop()
 	finished := make(chan struct{})
 	go func() {
@@ -233,7 +258,11 @@ func (w *Worker) stop(ctx context.Context) {
 	close(w.outcomes)
 	w.writing.Wait()
 	w.cancelWrites()
+	leaving.Wait()
 	w.heartbeats.Stop()
+	if w.follows {
+		return
+	}
 	w.abortTimer.Stop()
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()

@@ -55,6 +55,7 @@ func Run(t *testing.T, database Database) {
 		"totals":         totals,
 		"connections":    connectionConcept,
 		"requests":       requestConcept,
+		"webhooks":       webhookConcept,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,48 @@
+package app
+
+import (
+	"context"
+
+	"github.com/signalbox/signalbox/internal/jobs"
+	"github.com/signalbox/signalbox/internal/jobs/worker"
+	"github.com/signalbox/signalbox/internal/webhooks"
+)
+
+// deliveriesInFlight bounds the requests of webhooks in flight on a node. They are beside those of runs, so that neither
+// takes the place of the other.
+const deliveriesInFlight = 256
+
+// wireDeliveries connects the engine of webhooks: a commit with due deliveries wakes the worker that sends them, and so
+// does the courier, which releases the ones that have waited.
+func (a *App) wireDeliveries() *worker.Worker {
+	log := a.log.With("queue", "webhooks")
+	sending := &worker.Worker{
+		Store: a.db.Deliveries(webhooks.Composer{PublicURL: a.settings.PublicURL}), Sender: deliverySender{sender{a.egress}}, Limits: limits(deliveriesInFlight),
+		Log: log, Observe: deliveryObserver{a}, Now: a.options.Now, Paused: a.clock.isWrong, Alone: a.settings.Database == "", Unmetered: true, Once: true,
+	}
+	a.courier = &webhooks.Courier{Store: a.db.Courier(), Log: log, Queued: sending.Wake, Paused: a.clock.isWrong}
+	a.db.OnDeliveries(sending.Wake)
+	return sending
+}
+
+// deliverySender sends the messages of webhooks, with exactly the headers that were composed.
+type deliverySender struct{ sender }
+
+// Send sends a message.
+func (s deliverySender) Send(ctx context.Context, order worker.Order) (jobs.Result, error) {
+	return s.send(ctx, order, asHeaders(order.Configuration.Plain().Headers))
+}
+
+// deliveryObserver passes the reports of the worker of webhooks to the metrics.
+type deliveryObserver struct{ app *App }
+
+func (o deliveryObserver) RunFinished(status jobs.Status, _ jobs.Reason) {
+	outcome := "failed"
+	if status == jobs.Succeeded {
+		outcome = "succeeded"
+	}
+	o.app.metrics.CountDelivery(outcome)
+}
+func (o deliveryObserver) InFlight(requests int)      { o.app.metrics.SetDeliveriesInFlight(requests) }
+func (o deliveryObserver) QueueDepth(deliveries int)  { o.app.metrics.SetDeliveryQueueDepth(deliveries) }
+func (o deliveryObserver) Unhealthy([]jobs.Unhealthy) {}

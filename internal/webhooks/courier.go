@@ -1,0 +1,133 @@
+package webhooks
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/background"
+	"github.com/signalbox/signalbox/internal/transaction"
+)
+
+const (
+	// longestSleep is how late a delivery that another node stored is released.
+	longestSleep = time.Second
+	// releaseBatch bounds how many deliveries one transaction releases.
+	releaseBatch = 500
+	// presenceInterval is how often connected services are noted.
+	presenceInterval = time.Minute
+	// silentAfter is how long a service must be neither connected nor reporting to be silent.
+	silentAfter = time.Hour
+)
+
+// CourierReadTx is what a Courier reads.
+type CourierReadTx interface {
+	Now() time.Time
+	// NextDelivery returns when the next waiting delivery is due; nil if none waits.
+	NextDelivery(ctx context.Context) (*time.Time, error)
+	// QuietAccounts returns accounts with services that were last connected before an instant and are not known as silent.
+	QuietAccounts(ctx context.Context, before time.Time) ([]string, error)
+}
+
+// CourierTx is what a Courier writes.
+type CourierTx interface {
+	Now() time.Time
+	// ReleaseDeliveries makes due deliveries claimable, and returns their number.
+	ReleaseDeliveries(ctx context.Context, limit int) (int, error)
+	// NotePresence stores which services of accounts with webhooks are connected now.
+	NotePresence(ctx context.Context) error
+	// TellSilent records the event of each service of an account that was last connected before an instant and has not
+	// reported since, and marks the service as silent. It returns their number.
+	TellSilent(ctx context.Context, account string, before time.Time) (int, error)
+}
+
+// Courier releases deliveries that are due and finds silent services, as the package documentation describes.
+type Courier struct {
+	Store  transaction.Store[CourierReadTx, CourierTx]
+	Log    *slog.Logger
+	Queued func()           // called when deliveries were released
+	Paused background.Pause // true while this node's clock is wrong
+	// PresenceInterval is a minute if zero.
+	PresenceInterval time.Duration
+
+	loop background.Loop
+}
+
+// Start starts the loops.
+func (c *Courier) Start(ctx context.Context) {
+	if c.PresenceInterval == 0 {
+		c.PresenceInterval = presenceInterval
+	}
+	c.loop.Start(ctx, c.releaseDue, c.watchServices)
+}
+
+// Stop ends the loops.
+func (c *Courier) Stop() { c.loop.Stop() }
+
+func (c *Courier) releaseDue(ctx context.Context) {
+	background.Repeat(ctx, nil, c.release, func(err error) {
+		c.Log.Warn("Releasing due deliveries of webhooks failed; retrying.", "error", err)
+	})
+}
+
+// release makes due deliveries claimable and returns how long to sleep.
+func (c *Courier) release(ctx context.Context) (time.Duration, error) {
+	if c.Paused.IsOn() {
+		return longestSleep, nil
+	}
+	for {
+		due, now, err := c.next(ctx)
+		if err != nil || due == nil {
+			return longestSleep, err
+		}
+		if wait := due.Sub(now); wait > 0 {
+			return min(wait, longestSleep), nil
+		}
+		count, err := c.releaseSome(ctx)
+		if err != nil || count == 0 { // another node has locked them
+			return longestSleep, err
+		}
+		c.Queued()
+	}
+}
+
+func (c *Courier) releaseSome(ctx context.Context) (int, error) {
+	return transaction.Write(ctx, c.Store, "", func(ctx context.Context, tx CourierTx) (int, error) { return tx.ReleaseDeliveries(ctx, releaseBatch) })
+}
+
+// next returns when the next waiting delivery is due, and the time of the transaction.
+func (c *Courier) next(ctx context.Context) (due *time.Time, now time.Time, err error) {
+	err = c.Store.Read(ctx, func(ctx context.Context, tx CourierReadTx) (err error) {
+		due, err = tx.NextDelivery(ctx)
+		now = tx.Now()
+		return err
+	})
+	return due, now, err
+}
+
+func (c *Courier) watchServices(ctx context.Context) {
+	background.Repeat(ctx, nil, func(ctx context.Context) (time.Duration, error) { return c.PresenceInterval, c.CheckServices(ctx) }, func(err error) {
+		c.Log.Warn("Checking for silent services failed; retrying.", "error", err)
+	})
+}
+
+// CheckServices notes the connected services and records the event of each that has become silent.
+func (c *Courier) CheckServices(ctx context.Context) error {
+	if c.Paused.IsOn() {
+		return nil
+	}
+	var before time.Time
+	if err := c.Store.Write(ctx, "", func(ctx context.Context, tx CourierTx) error {
+		before = tx.Now().Add(-silentAfter)
+		return tx.NotePresence(ctx)
+	}); err != nil {
+		return err
+	}
+	accounts, err := transaction.Read(ctx, c.Store, func(ctx context.Context, tx CourierReadTx) ([]string, error) { return tx.QuietAccounts(ctx, before) })
+	for _, account := range accounts {
+		if _, err := transaction.Write(ctx, c.Store, account, func(ctx context.Context, tx CourierTx) (int, error) { return tx.TellSilent(ctx, account, before) }); err != nil {
+			return err
+		}
+	}
+	return err
+}

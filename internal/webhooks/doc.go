@@ -1,0 +1,51 @@
+// Package webhooks tells other systems what happens in an account: which events a webhook gets, how its messages look and
+// are signed, and what follows from the answers. It does not send: a worker of package worker does, with the claims,
+// leases and limits of runs, in a share of its own.
+//
+// # From an event to a delivery
+//
+// An event is a recorded change, a failed run, a reminder, a silent service, used-up runs, or a test. The transaction
+// that records it also stores its deliveries, one for each webhook that matches: an event is told if and only if it
+// happened. Accounts without webhooks are known by a number in the account's row, which that transaction writes anyway.
+//
+// The id of a delivery is a function of the webhook and the event, and stays the same for every attempt, so that a
+// receiver can ignore what it has seen. Deliveries are not ordered: one that fails delays no other.
+//
+// # The states of a delivery
+//
+//	                     due            claim           2xx
+//	          waiting ─────────▶ pending ─────▶ sending ─────▶ delivered
+//	             ▲                  ▲              │
+//	             │                  ╰─ node gone ──┤
+//	             ╰────── another attempt ──────────┤
+//	                                               ╰─ last attempt, or 410 ─▶ failed
+//
+//	waiting, pending ── webhook disabled ──▶ canceled
+//	delivered, failed, canceled ── redeliver ──▶ pending
+//
+//	answer              state of the delivery                          webhook
+//	2xx                 delivered                                      ok
+//	410                 failed                                         disabled
+//	429, 503            waiting, not before Retry-After (24 h at most) failing
+//	anything else       waiting; failed after the 8th attempt          failing
+//	after five days     failed                                         disabled
+//	of failures only
+//
+// Attempts are made at once, then after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, ±10 %. No answer within 15 s, a
+// redirect and a refused address are failures like any other. If a node dies, another one sends its deliveries again:
+// delivery is at least once. A disabled webhook gets no events and cancels what it has not sent; a write that enables it
+// starts anew.
+//
+// # Messages that join events
+//
+// The first event for a chat waits 30 s for others of the same webhook and the same host, or kind. Their deliveries are
+// joined to the first one and sent in its message. The joined ones are never claimed. A transaction that joins a delivery
+// locks the first one's row, so that it is not claimed before the joined one is stored. PagerDuty joins nothing: each
+// incident is resolved on its own.
+//
+// # The courier
+//
+// A Courier releases waiting deliveries when they are due, and finds services that have become silent: every minute it
+// notes which services are connected, and an hour after a service was last seen, and if no report of it has come since,
+// it records the event. It works only for accounts with webhooks. Nodes skip rows that another node has locked.
+package webhooks
