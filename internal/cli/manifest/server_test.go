@@ -38,7 +38,7 @@ type problem struct {
 type server struct {
 	t      *testing.T
 	client *signalbox.Client
-	// defaults has the members that a kind gets when they are not sent, as JSON objects.
+	// defaults has the members that a kind, or an object in it, gets when they are not sent, as JSON objects.
 	defaults map[string]string
 	// refuse returns what is wrong with a write; it is called while the server is locked.
 	refuse func(write) []problem
@@ -286,13 +286,13 @@ func (s *server) change(w http.ResponseWriter, r *http.Request) {
 
 // settle returns what a write comes to: defaults, instants instead of durations, and when it was.
 func (s *server) settle(asked write) members {
-	after := members{}
-	if defaults, has := s.defaults[asked.Kind]; has {
-		if err := json.Unmarshal([]byte(defaults), &after); err != nil {
+	defaults := members{}
+	if text, has := s.defaults[asked.Kind]; has {
+		if err := json.Unmarshal([]byte(text), &defaults); err != nil {
 			s.t.Error(err)
 		}
 	}
-	maps.Copy(after, asked.Attributes)
+	after := s.withDefaults(asked.Attributes, defaults)
 	settleExpiry(after, "level_ttl_seconds", "level_expires_at")
 	var levels map[string]members
 	if json.Unmarshal(after["environments"], &levels) == nil && asked.Kind != "config" {
@@ -312,6 +312,19 @@ func (s *server) settle(asked write) members {
 		after["values"] = s.encode(values)
 	}
 	after["updated_at"] = json.RawMessage(strconv.Itoa(s.version))
+	return after
+}
+
+// withDefaults returns an object with the members that it lacks. Objects in it get those that they lack.
+func (s *server) withDefaults(sent, defaults members) members {
+	after := maps.Clone(defaults)
+	for name, value := range sent {
+		var inner, innerDefaults members
+		if json.Unmarshal(value, &inner) == nil && inner != nil && json.Unmarshal(defaults[name], &innerDefaults) == nil {
+			value = s.encode(s.withDefaults(inner, innerDefaults))
+		}
+		after[name] = value
+	}
 	return after
 }
 
