@@ -112,9 +112,11 @@ type fileSet struct {
 	levels *logging.FileLevels // nil until the first file is made
 	digest [sha256.Size]byte   // of the levels
 	files  map[string]madeFile // by the name of the format
-	// late is the same without the levels that have expired, for an outage of the database. It is valid until lateUntil.
-	late      *fileSet
-	lateUntil *time.Time
+	// late is the same without the levels that have expired. It is valid until the next one expires. The database removes
+	// expired levels at once, but it may be away, or have just come back.
+	late *fileSet
+	// expires is when the next level expires; nil for never.
+	expires *time.Time
 }
 
 // madeFile is a file in a format.
@@ -138,12 +140,9 @@ func (s *fileSet) bytes() int64 {
 	return s.size.Load()
 }
 
-// file answers with the levels in a format. If the database is away, since is when they were last known to be current.
+// file answers with the levels in a format; see loadedFiles for since.
 func (e *encodedSnapshot) file(c *call, format levelfiles.Format, held *heldSnapshot, since time.Time) (reply, error) {
-	set, err := e.files, error(nil)
-	if !since.IsZero() {
-		set, err = set.unexpired(time.Now())
-	}
+	set, err := e.files.unexpired(time.Now())
 	if err != nil {
 		return reply{}, err
 	}
@@ -193,6 +192,7 @@ func (s *fileSet) open(now time.Time) error {
 			return fmt.Errorf("decoding the levels for files: %w", err)
 		}
 		s.levels = document.Data.Attributes.Files
+		s.expires = s.levels.NextExpiry()
 		s.size.Add(int64(len(s.text))) // as much again, roughly
 	}
 	s.text = nil // the snapshot has it
@@ -208,11 +208,14 @@ func (s *fileSet) unexpired(now time.Time) (*fileSet, error) {
 	if err := s.open(now); err != nil {
 		return nil, err
 	}
-	if s.late == nil || s.lateUntil != nil && !now.Before(*s.lateUntil) {
-		left, next := s.levels.Unexpired(now)
-		s.late, s.lateUntil = &fileSet{levels: left, read: s.read}, next
+	if s.expires != nil && !now.Before(*s.expires) {
+		left := s.levels.Unexpired(now)
+		s.late, s.expires = &fileSet{levels: left, read: s.read}, left.NextExpiry()
 	}
-	return s.late, nil
+	if s.late != nil {
+		return s.late, nil
+	}
+	return s, nil
 }
 
 // lastModified is the Last-Modified of the files of an environment.

@@ -11,7 +11,9 @@ import (
 // seen returns the programs that count as connected, with their last sequence numbers.
 func seen(p *connections.Pollers, now time.Time) map[string]int64 {
 	found := map[string]int64{}
-	p.EachConnection(now, func(connection *connections.Connection, seq int64) { found[*connection.Service+" "+connection.Client] = seq })
+	p.EachConnection(now, func(connection *connections.Connection, seq int64) {
+		found[*connection.Service+" "+connection.Client] = seq
+	})
 	return found
 }
 

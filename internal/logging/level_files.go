@@ -126,10 +126,9 @@ func (f *FileLevels) add(loggers []Logger, groups []Group, spellings map[string]
 	}
 }
 
-// Unexpired returns the levels without those that have expired at an instant, and when the next level expires; nil for
-// none. The server removes expired levels in the database; a node that cannot reach the database uses this instead.
-func (f *FileLevels) Unexpired(at time.Time) (left *FileLevels, next *time.Time) {
-	left = &FileLevels{Environment: f.Environment, Modified: f.Modified, Released: f.Released}
+// Unexpired returns the levels without those that have expired at an instant.
+func (f *FileLevels) Unexpired(at time.Time) *FileLevels {
+	left := &FileLevels{Environment: f.Environment, Modified: f.Modified, Released: f.Released}
 	for _, logger := range f.Loggers {
 		var ended bool
 		if logger.Levels, ended = logger.expired(at); ended && logger.empty() && logger.Group == "" && logger.Managed {
@@ -137,21 +136,28 @@ func (f *FileLevels) Unexpired(at time.Time) (left *FileLevels, next *time.Time)
 			left.Released = append(left.Released, Released{Key: logger.Key, Name: logger.Key, At: at})
 		}
 		left.Loggers = append(left.Loggers, logger)
-		next = sooner(next, logger.NextExpiry())
 	}
 	for _, group := range f.Groups {
 		group.Levels, _ = group.expired(at)
 		left.Groups = append(left.Groups, group)
-		next = sooner(next, group.NextExpiry())
 	}
-	return left, next
+	return left
 }
 
-func sooner(a, b *time.Time) *time.Time {
-	if a == nil || b != nil && b.Before(*a) {
-		return b
+// NextExpiry returns when the next level expires, or nil if none does.
+func (f *FileLevels) NextExpiry() (next *time.Time) {
+	note := func(at *time.Time) {
+		if at != nil && (next == nil || at.Before(*next)) {
+			next = at
+		}
 	}
-	return a
+	for _, logger := range f.Loggers {
+		note(logger.NextExpiry())
+	}
+	for _, group := range f.Groups {
+		note(group.NextExpiry())
+	}
+	return next
 }
 
 // At returns the loggers for a file at an instant: the controlled ones with their levels, and those that were released

@@ -96,10 +96,10 @@ type Source struct {
 	ResolvedLevel loglevel.Level `json:"resolved_level"`
 	// Spelling is the name as the service reported it; empty if that is the normalized name.
 	Spelling      string    `json:"-"`
-	FirstObserved time.Time      `json:"first_observed"`
-	LastSeen      time.Time      `json:"last_seen"`
-	CreatedAt     time.Time      `json:"created_at"`
-	UpdatedAt     time.Time      `json:"updated_at"`
+	FirstObserved time.Time `json:"first_observed"`
+	LastSeen      time.Time `json:"last_seen"`
+	CreatedAt     time.Time `json:"created_at"`
+	UpdatedAt     time.Time `json:"updated_at"`
 }
 
 // SourceKey returns the logger, service and environment of the source.
