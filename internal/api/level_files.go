@@ -60,7 +60,11 @@ func (a *API) levelFile(format levelfiles.Format) handler {
 			return reply{}, err
 		}
 		a.notePoll(c, environment, service, found.version)
-		return found.file(c, format, a.loaded.holder(key), since)
+		set, err := found.files.unexpired(time.Now())
+		if err != nil {
+			return reply{}, err
+		}
+		return set.reply(c, format, since, func(at time.Time) time.Time { return a.loaded.modified(key, set.digest, at) })
 	}
 }
 
@@ -106,7 +110,7 @@ func (a *API) notePoll(c *call, environment, service string, seq int64) {
 type fileSet struct {
 	text []byte // of the snapshot with the levels
 	read time.Time
-	size atomic.Int64 // the approximate memory
+	size *atomic.Int64 // the approximate memory
 
 	mu     sync.Mutex
 	levels *logging.FileLevels // nil until the first file is made
@@ -127,7 +131,9 @@ type madeFile struct {
 	zipped func() []byte
 }
 
-func newFileSet(text []byte) *fileSet { return &fileSet{text: text, read: time.Now()} }
+func newFileSet(text []byte) *fileSet {
+	return &fileSet{text: text, read: time.Now(), size: &atomic.Int64{}}
+}
 
 // isOld reports whether the levels should be read again.
 func (s *fileSet) isOld() bool { return time.Since(s.read) > fileWindow }
@@ -140,19 +146,15 @@ func (s *fileSet) bytes() int64 {
 	return s.size.Load()
 }
 
-// file answers with the levels in a format; see loadedFiles for since.
-func (e *encodedSnapshot) file(c *call, format levelfiles.Format, held *heldSnapshot, since time.Time) (reply, error) {
-	set, err := e.files.unexpired(time.Now())
-	if err != nil {
-		return reply{}, err
-	}
-	made, err := set.in(format, time.Now())
+// reply answers with the levels in a format. modified returns the Last-Modified; see loadedFiles for since.
+func (s *fileSet) reply(c *call, format levelfiles.Format, since time.Time, modified func(at time.Time) time.Time) (reply, error) {
+	made, err := s.in(format, time.Now())
 	if err != nil {
 		return reply{}, err
 	}
 	c.writer.set("Cache-Control", "private, no-cache")
 	return reply{status: http.StatusOK, body: made.body, zipped: made.zipped, mediaType: format.MediaType, etag: made.etag, since: since,
-		modified: held.modified.of(set.digest, set.levels.Modified)}, nil
+		modified: modified(s.levels.Modified)}, nil
 }
 
 // in returns the file of a format.
@@ -210,12 +212,21 @@ func (s *fileSet) unexpired(now time.Time) (*fileSet, error) {
 	}
 	if s.expires != nil && !now.Before(*s.expires) {
 		left := s.levels.Unexpired(now)
-		s.late, s.expires = &fileSet{levels: left, read: s.read}, left.NextExpiry()
+		s.late, s.expires = &fileSet{levels: left, read: s.read, size: s.size}, left.NextExpiry()
 	}
 	if s.late != nil {
 		return s.late, nil
 	}
 	return s, nil
+}
+
+// modified returns the Last-Modified of levels with this digest; at is when any level of the account was last modified. After
+// the database was restored to an earlier state, it is not before the restore.
+func (c *snapshotCache) modified(key snapshotKey, digest [sha256.Size]byte, at time.Time) time.Time {
+	if forgotten := time.Unix(c.forgotten.Load(), 0); at.Before(forgotten) {
+		at = forgotten
+	}
+	return c.holder(key).modified.of(digest, at)
 }
 
 // lastModified is the Last-Modified of the files of an environment.

@@ -123,6 +123,8 @@ type snapshotCache struct {
 
 	mu   sync.Mutex
 	kept map[snapshotKey]*heldSnapshot
+	// forgotten is when all snapshots were last dropped, in seconds.
+	forgotten atomic.Int64
 }
 
 // heldSnapshot is the newest snapshot of a key.
@@ -360,4 +362,5 @@ func (c *snapshotCache) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.kept = map[snapshotKey]*heldSnapshot{}
+	c.forgotten.Store(time.Now().Unix())
 }

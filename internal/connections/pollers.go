@@ -1,6 +1,7 @@
 package connections
 
 import (
+	"strings"
 	"sync"
 	"time"
 )
@@ -46,7 +47,8 @@ func (p *Pollers) Seen(account string, peer Peer, seq int64, now time.Time) (isN
 	if p.known == nil {
 		p.known, p.count = map[pollerKey]*poller{}, map[string]int{}
 	}
-	p.known[key] = &poller{New(account, peer, now), seq, now}
+	key = key.clone()
+	p.known[key] = &poller{New(key.account, key.peer(peer), now), seq, now}
 	p.count[account]++
 	return true
 }
@@ -81,6 +83,23 @@ func (p *Pollers) remove(key pollerKey) {
 	if p.count[key.account]--; p.count[key.account] == 0 {
 		delete(p.count, key.account)
 	}
+}
+
+// clone copies texts that could keep a whole request in memory.
+func (k pollerKey) clone() pollerKey {
+	return pollerKey{strings.Clone(k.account), strings.Clone(k.service), strings.Clone(k.environment), strings.Clone(k.client)}
+}
+
+// peer returns the peer of a key; of is the peer that the key was made from.
+func (k *pollerKey) peer(of Peer) Peer {
+	made := Peer{Client: k.client}
+	if of.Service != nil {
+		made.Service = &k.service
+	}
+	if of.Environment != nil {
+		made.Environment = &k.environment
+	}
+	return made
 }
 
 func (p Peer) key(account string) pollerKey {

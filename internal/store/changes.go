@@ -38,7 +38,7 @@ func (tx *Tx) RecordChanges(ctx context.Context, account string, made ...changes
 	levels := slices.ContainsFunc(made, func(c changes.Change) bool { return c.Kind == logging.Kind || c.Kind == logging.KindGroup })
 	history, err := one(ctx, tx.conn, fault.Missing("account", account), scanHistory, `UPDATE accounts SET change_seq = change_seq + $2,
 		access_seq = CASE WHEN $3 THEN change_seq + $2 ELSE access_seq END, history_bytes = history_bytes + $4,
-		levels_at = CASE WHEN NOT $5 THEN levels_at WHEN levels_at < $6 THEN $6 ELSE levels_at + 1 END
+		levels_at = CASE WHEN $5 THEN `+nextLevelsAt("$6")+` ELSE levels_at END
 		WHERE id = $1 RETURNING change_seq, history_bytes, history_trimmed, webhooks`, account, len(made), access, sizeOf(made), levels, tx.now.Unix())
 	if err != nil {
 		return fmt.Errorf("numbering changes: %w", err)

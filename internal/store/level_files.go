@@ -15,6 +15,16 @@ func (tx *ReadTx) LevelsModified(ctx context.Context, account string) (time.Time
 	return time.Unix(int64(seconds), 0).UTC(), err
 }
 
+// nextLevelsAt returns SQL for the next value of levels_at: the time, but always more than before.
+func nextLevelsAt(now string) string {
+	return `CASE WHEN levels_at < ` + now + ` THEN ` + now + ` ELSE levels_at + 1 END`
+}
+
+// moveLevels notes that level files may change although no change is recorded: services report other names.
+func (tx *Tx) moveLevels(ctx context.Context, account string) error {
+	return tx.run(ctx, `UPDATE accounts SET levels_at = `+nextLevelsAt("$2")+` WHERE id = $1`, account, tx.now.Unix())
+}
+
 // LoggerSpellings returns the distinct spellings that services report, sorted by logger and spelling. Loggers that are
 // only reported in their normalized form are not listed.
 func (tx *ReadTx) LoggerSpellings(ctx context.Context, account string) ([]logging.Spelling, error) {

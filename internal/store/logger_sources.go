@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/signalbox/signalbox/client/loglevel"
 	"github.com/signalbox/signalbox/internal/logging"
@@ -81,6 +82,11 @@ func (tx *ReadTx) CountLoggerSources(ctx context.Context, account string) (int, 
 func (tx *Tx) SaveLoggerSources(ctx context.Context, sources []logging.Source) error {
 	if len(sources) == 0 {
 		return nil
+	}
+	if slices.ContainsFunc(sources, func(s logging.Source) bool { return s.Spelling != "" }) {
+		if err := tx.moveLevels(ctx, sources[0].Account); err != nil {
+			return err
+		}
 	}
 	rows := make([][]any, len(sources))
 	for i, s := range sources {
