@@ -31,10 +31,12 @@ const (
 type KeyAccess string
 
 // The kinds of access. A key that evaluates may call OFREP for its one environment and nothing else. It is the only key
-// that a browser should hold.
+// that a browser should hold. A key for levels may read the level files of its one environment and nothing else. It is the
+// only key that a URL should hold.
 const (
 	AccessFull     KeyAccess = "full"
 	AccessEvaluate KeyAccess = "evaluate"
+	AccessLevels   KeyAccess = "levels"
 )
 
 // Key is an API key.

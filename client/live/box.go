@@ -33,6 +33,7 @@ type Box struct {
 	cache     *cache // nil keeps nothing
 	expiry    bell   // rings when the state or a level's expiry has changed
 	states    listeners
+	moves     listeners // of levels
 
 	stop       context.CancelFunc
 	background sync.WaitGroup
@@ -175,6 +176,13 @@ func (b *Box) OnFlagChange(listener func(keys []string)) (stop func()) {
 	return b.flags.listeners.add(b.callbacks, listener)
 }
 
+// OnLevelChange calls a function after the levels of loggers may have changed; [Box.ControlledLoggers] has them. stop ends the
+// calls.
+func (b *Box) OnLevelChange(listener func()) (stop func()) { return b.moves.add(b.callbacks, listener) }
+
+// HasValues reports whether the box has values of the server, from the server itself or from the cache or bootstrap file.
+func (b *Box) HasValues() bool { return b.contents.Load().seq > 0 }
+
 // Close ends the synchronization and sends the pending reports, for five seconds at most. If ctx has already ended, such as
 // the context of a program that was told to stop, it takes a second at most. Values can still be read. Close logs a report
 // that fails instead of returning an error, because callers cannot repair it.
@@ -244,6 +252,7 @@ func (b *Box) applyLevels(of *contents) {
 	if b.levels.replace(newTree(of.loggers, of.groups)) {
 		b.reports.levelsChanged()
 	}
+	b.moves.notify()
 }
 
 // noteState sets the state. If the status or polling changed, it notifies listeners and logs the loss of the server.

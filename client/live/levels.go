@@ -2,6 +2,7 @@ package live
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	signalbox "github.com/signalbox/signalbox/client"
@@ -131,6 +132,31 @@ func (t *levelTable) all() []controlled {
 		list[i] = *each
 	}
 	return list
+}
+
+// ControlledLogger is a logger whose level Signalbox decides.
+type ControlledLogger struct {
+	ID    string
+	Name  string // the display name
+	Level loglevel.Level
+}
+
+// ControlledLoggers returns the managed loggers and the loggers with a level below them, sorted by id. It is for programs that
+// hand levels on; others use [Box.Adapt].
+func (b *Box) ControlledLoggers() []ControlledLogger {
+	b.applying.Lock() // so that the levels and the names are of one state
+	defer b.applying.Unlock()
+	b.levels.mu.Lock()
+	tree := b.levels.tree
+	b.levels.mu.Unlock()
+	var found []ControlledLogger
+	for key, logger := range b.contents.Load().loggers {
+		if tree.Controls(key) {
+			found = append(found, ControlledLogger{key, logger.Name, tree.Resolve(key, b.settings.environment).Level})
+		}
+	}
+	slices.SortFunc(found, func(a, b ControlledLogger) int { return strings.Compare(a.ID, b.ID) })
+	return found
 }
 
 // takeNews returns the loggers that were not reported yet, or all of them.

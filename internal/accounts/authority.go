@@ -19,19 +19,28 @@ type Needs struct {
 	Role      Role // the lowest role that is allowed
 	Scoped    bool // keys restricted to environments are allowed
 	Evaluates bool // keys that only evaluate are allowed
+	Levels    bool // only keys that only read levels are allowed
 }
 
 // Permit refuses a caller whose access, role or scopes do not meet the needs.
 func (n Needs) Permit(caller Caller) error {
-	if !n.Evaluates {
-		if err := caller.RequireFullAccess(); err != nil {
-			return err
-		}
+	if err := n.permitAccess(caller); err != nil {
+		return err
 	}
 	if err := caller.Require(n.Role); err != nil || n.Scoped {
 		return err
 	}
 	return caller.RequireUnscoped()
+}
+
+func (n Needs) permitAccess(caller Caller) error {
+	switch {
+	case n.Levels:
+		return caller.requireLevelsAccess()
+	case n.Evaluates && caller.Access == EvaluateAccess:
+		return nil
+	}
+	return caller.RequireFullAccess()
 }
 
 // AuthorityTx has the reads that confirm a caller.

@@ -24,7 +24,7 @@ type Caller struct {
 	// with an API key.
 	SessionID string
 	Role      Role
-	Access    Access // EvaluateAccess allows only evaluation, whatever the role
+	Access    Access // EvaluateAccess and LevelsAccess allow only that, whatever the role
 	// Environments restricts writes to these environments; nil does not restrict.
 	Environments []string
 	// Origins are the origins of the web pages that may use an evaluate key; nil is any.

@@ -8,14 +8,16 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// Access says whether a key may be used for everything or only for evaluation.
+// Access says whether a key may be used for everything or only for one purpose.
 type Access string
 
 // The kinds of access. Only evaluate keys belong in a browser: they reveal the values
-// of flags in one environment and nothing else.
+// of flags in one environment and nothing else. Only levels keys belong in a URL: they
+// reveal the log levels of one environment and nothing else.
 const (
 	FullAccess     Access = "full"
 	EvaluateAccess Access = "evaluate"
+	LevelsAccess   Access = "levels"
 )
 
 const (
@@ -23,14 +25,40 @@ const (
 	maxOrigin  = 255
 )
 
-// RequireFullAccess refuses a caller whose key may only evaluate flags.
+// isFull reports whether the access has no purpose of its own. Keys from before there were
+// kinds of access have none.
+func (a Access) isFull() bool { return a != EvaluateAccess && a != LevelsAccess }
+
+// RequireFullAccess refuses a caller whose key has one purpose.
 func (c Caller) RequireFullAccess() error {
-	if c.Access != EvaluateAccess {
+	if c.Access.isFull() {
+		return nil
+	}
+	may := "evaluate flags over OFREP"
+	if c.Access == LevelsAccess {
+		may = "read log levels under /levels/"
+	}
+	return fault.New(fault.Forbidden, "This key may only %s, in the environment %q. Use a key whose access is full for everything else.",
+		may, strings.Join(c.Environments, ", "))
+}
+
+// requireLevelsAccess refuses every caller except a key that may only read levels. Paths
+// end up in the logs of proxies, so a key with more rights must not work there.
+func (c Caller) requireLevelsAccess() error {
+	if c.Access == LevelsAccess {
 		return nil
 	}
 	return fault.New(fault.Forbidden,
-		"This key may only evaluate flags over OFREP, in the environment %q. Use a key whose access is full for everything else.",
-		strings.Join(c.Environments, ", "))
+		"The key in this path must have the access levels; this key may do more than that, and a path is no place for it. Revoke it if the path may have been logged.")
+}
+
+// RequireLevels refuses a caller whose key may not read the levels of an environment.
+func (c Caller) RequireLevels(environment string) error {
+	if slices.Contains(c.Environments, environment) {
+		return nil
+	}
+	return fault.New(fault.Forbidden, "This key may read log levels in the environment %q only, not in %q.",
+		strings.Join(c.Environments, ", "), environment)
 }
 
 // RequireEvaluation refuses a caller whose key may not evaluate in an environment.
@@ -50,16 +78,16 @@ func (d KeyDraft) access(problems *fault.Problems, stored Access) Access {
 		return stored
 	}
 	access := Access(strings.ToLower(text))
-	if access != FullAccess && access != EvaluateAccess {
-		problems.Attribute("access", "must be full or evaluate")
+	if access != FullAccess && access != EvaluateAccess && access != LevelsAccess {
+		problems.Attribute("access", "must be full, evaluate or levels")
 	}
 	return access
 }
 
 // checkAccess notes a problem if the scopes of a key are not allowed with its access.
 func checkAccess(problems *fault.Problems, access Access, scopes Scopes) {
-	if access == EvaluateAccess && len(scopes.Environments) != 1 {
-		problems.Attribute("scopes/environments", "must name exactly one environment, because access is evaluate")
+	if !access.isFull() && len(scopes.Environments) != 1 {
+		problems.Attribute("scopes/environments", "must name exactly one environment, because access is %s", access)
 	}
 	if access != EvaluateAccess && scopes.Origins != nil {
 		problems.Attribute("scopes/origins", "must be left out unless access is evaluate: web pages should hold no other key")

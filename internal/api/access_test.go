@@ -197,6 +197,13 @@ func accessTable() []access {
 
 		{"GET /api/v1/snapshots/{environment}", at(snapshotsPath + "/production"), "  401 401 200 200 200 200 401 401 200"},
 
+		// The key in the path counts, and no other credential.
+		{"GET /levels/{token}/{environment}/logback.properties", levelFileOf("logback.properties"), "200 200 200 200 200 200 200 200 200"},
+		{"GET /levels/{token}/{environment}/log4j2.xml", levelFileOf("log4j2.xml"), "                200 200 200 200 200 200 200 200 200"},
+		{"GET /levels/{token}/{environment}/log4j2.json", levelFileOf("log4j2.json"), "              200 200 200 200 200 200 200 200 200"},
+		{"GET /levels/{token}/{environment}/levels.json", levelFileOf("levels.json"), "              200 200 200 200 200 200 200 200 200"},
+		{"GET /levels/{token}/{environment}/python.json", levelFileOf("python.json"), "              200 200 200 200 200 200 200 200 200"},
+
 		{"POST /ofrep/v1/evaluate/flags", sending(ofrepPath, `{"context":{}}`), "   401 401 200 200 200 200 401 401 200"},
 		{"POST /ofrep/v1/evaluate/flags/{key}", on(aFlagOverOFREP, `{"context":{}}`), "401 401 200 200 200 200 401 401 200"},
 		{"OPTIONS /ofrep/v1/evaluate/flags", at(ofrepPath), "                       204 204 204 204 204 204 204 204 204"},

@@ -98,6 +98,7 @@ type Services struct {
 	Jobs          *jobs.Service
 	Webhooks      *webhooks.Service
 	Connections   *connections.Service
+	Pollers       *connections.Pollers
 	Snapshots     SnapshotSource
 	History       History
 	Auth          Authenticator

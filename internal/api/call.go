@@ -131,6 +131,7 @@ type reply struct {
 	length    string        // the Content-Length of body
 	mediaType string        // empty is JSON:API's
 	etag      string
+	modified  time.Time    // the Last-Modified; zero sends none, and must have no fraction of a second
 	since     time.Time    // when the answer was last known to be current, if the database is away
 	observed  bool         // the body has members that the ETag does not cover
 	raw       http.Handler // serves the response itself

@@ -85,7 +85,11 @@ func (a *API) UseKept(snapshots []KeptSnapshot, flags []KeptFlags) {
 		}
 		key := kept.key()
 		held := a.loaded.holder(key)
-		a.loaded.keep(key, held, encoded(kept.Seq, []byte(kept.Text), number, kept.ETag))
+		snapshot := encoded(kept.Seq, []byte(kept.Text), number, kept.ETag)
+		if key.parts.Files {
+			snapshot.files = newFileSet(snapshot.text)
+		}
+		a.loaded.keep(key, held, snapshot)
 		held.used.Store(kept.Used.UnixMicro())
 		held.confirmed.Store(kept.Confirmed.UnixMicro())
 	}

@@ -121,7 +121,7 @@ func isClean(escaped string) bool {
 	return !suspicious && escaped != "" || path.Clean(escaped) == escaped
 }
 
-// finished counts and logs a request. The query is not logged: it may hold a key.
+// finished counts and logs a request. The query is not logged, and keys in the path are hidden.
 func (a *API) finished(w *recorder, r *http.Request, started time.Time) {
 	route := r.Pattern
 	if route == "" || route == everything {
@@ -136,7 +136,7 @@ func (a *API) finished(w *recorder, r *http.Request, started time.Time) {
 	}
 	// For every request, a Logger would get the time again and look up the calling code.
 	line := slog.NewRecord(ended, level, "request", 0)
-	line.AddAttrs(slog.String("method", r.Method), slog.String("route", route), slog.String("path", r.URL.Path),
+	line.AddAttrs(slog.String("method", r.Method), slog.String("route", route), slog.String("path", telemetry.Path(r)),
 		slog.Int("status", w.status), slog.Int64("bytes", w.bytes), slog.Int64("took_us", took.Microseconds()),
 		w.caller())
 	_ = a.Log.Handler().Handle(w.ctx, line) // a Logger drops its error as well
@@ -313,7 +313,7 @@ func (a *API) identify(ctx context.Context, to access, c *call) error {
 	if err != nil {
 		return err
 	}
-	if key != "" {
+	if key != "" || to.inPath {
 		return a.authenticate(ctx, to, c, key)
 	}
 	session := cookieValue(c.request, a.cookieName(c.request, sessionCookie))
@@ -338,6 +338,9 @@ func header(r *http.Request, name string) string {
 
 // token returns the API key from a place where the route accepts it, or "".
 func token(r *http.Request, to access) (string, error) {
+	if to.inPath {
+		return r.PathValue("token"), nil
+	}
 	if key := header(r, "X-Api-Key"); to.anyHeader && key != "" {
 		return key, nil
 	}

@@ -49,6 +49,7 @@ func subjects() []subject {
 			{"Set the level of a logger or group", []string{"PUT /api/v1/loggers/{id}", "PUT /api/v1/log_groups/{id}"}},
 			{"Delete loggers; create and delete groups", []string{"DELETE /api/v1/loggers/{id}", "POST /api/v1/log_groups", "DELETE /api/v1/log_groups/{id}"}},
 			{"Report loggers of a service", []string{"POST /api/v1/loggers/bulk"}},
+			{"Read levels as a file", under("/levels/{token}/{environment}", "GET /logback.properties", "GET /log4j2.xml", "GET /log4j2.json", "GET /levels.json", "GET /python.json")},
 		}},
 		{"Configs", []action{
 			{"See configs, and the values of an environment", under("/api/v1/configs", "GET", "GET /{id}", "GET /{id}/resolved")},
@@ -124,7 +125,7 @@ func under(path string, requests ...string) (patterns []string) {
 }
 
 // permissionsColumns are the columns after the action.
-var permissionsColumns = []string{"VIEWER", "MEMBER", "ADMIN", "OWNER", "key for environments", "key for browsers"}
+var permissionsColumns = []string{"VIEWER", "MEMBER", "ADMIN", "OWNER", "key for environments", "key for browsers", "key for levels"}
 
 // TestPermissions_Page keeps docs/permissions.md what the route table says.
 func TestPermissions_Page(t *testing.T) {
@@ -190,6 +191,9 @@ func permissionsCells(needs accounts.Needs, open, session bool) []string {
 	if open {
 		return nil
 	}
+	if needs.Levels {
+		return append(slices.Repeat([]string{word(false, "")}, len(permissionsColumns)-1), "yes")
+	}
 	yes := "yes"
 	if session {
 		yes = "session"
@@ -205,7 +209,7 @@ func permissionsCells(needs accounts.Needs, open, session bool) []string {
 	case needs.Scoped && needs.Role != accounts.Viewer:
 		scoped = "own values"
 	}
-	return append(cells, scoped, word(needs.Evaluates, "yes"))
+	return append(cells, scoped, word(needs.Evaluates, "yes"), word(false, ""))
 }
 
 func word(may bool, yes string) string {

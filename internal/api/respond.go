@@ -93,7 +93,7 @@ func (a *API) write(w *recorder, r *http.Request, answer reply) {
 	if len(answer.body) >= compressFrom {
 		w.vary("Accept-Encoding")
 	}
-	if answer.etag != "" && a.notModified(w, r, answer, zipped) {
+	if a.isUnchanged(w, r, answer, zipped) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
@@ -111,6 +111,22 @@ func (a *API) write(w *recorder, r *http.Request, answer reply) {
 	w.set("Content-Length", length)
 	w.WriteHeader(answer.status)
 	_, _ = w.Write(body)
+}
+
+// isUnchanged sets the ETag and Last-Modified of an answer, and reports whether the caller has the answer already. The
+// ETag decides if the caller sent one.
+func (a *API) isUnchanged(w *recorder, r *http.Request, answer reply, zipped bool) bool {
+	if !answer.modified.IsZero() {
+		w.set("Last-Modified", answer.modified.UTC().Format(http.TimeFormat))
+	}
+	if answer.etag != "" && a.notModified(w, r, answer, zipped) {
+		return true
+	}
+	if answer.modified.IsZero() || header(r, "If-None-Match") != "" || !conditional(w, r, answer) {
+		return false
+	}
+	known, err := http.ParseTime(header(r, "If-Modified-Since"))
+	return err == nil && !answer.modified.After(known)
 }
 
 // compressed returns the body compressed.
@@ -150,7 +166,7 @@ func (a *API) writeError(w *recorder, r *http.Request, err error) {
 	}
 	if status >= http.StatusInternalServerError {
 		a.Log.ErrorContext(w.ctx, "A request failed in the server; the client got its request id to quote.",
-			"method", r.Method, "path", r.URL.Path, "status", status, "error", err)
+			"method", r.Method, "path", telemetry.Path(r), "status", status, "error", err)
 	}
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")

@@ -7,6 +7,7 @@ type access struct {
 	open      bool           // no key is needed
 	anyHeader bool           // the key may be in X-API-Key too
 	socket    bool           // the key may be in api_key too, because browsers cannot set a socket's headers
+	inPath    bool           // the key is in the path
 	needs     accounts.Needs // the rights that the route requires
 	outlives  bool           // it is answered from memory while the database is away
 	cached    bool           // only recorded changes can alter the response
@@ -23,6 +24,9 @@ func cachedReads() access { return access{needs: anyone(), cached: true} }
 func reports() access     { return access{needs: anyone()} }
 func evaluates() access {
 	return access{needs: accounts.Needs{Role: accounts.Viewer, Scoped: true, Evaluates: true}, anyHeader: true, outlives: true}
+}
+func pollsLevels() access {
+	return access{needs: accounts.Needs{Role: accounts.Viewer, Scoped: true, Levels: true}, inPath: true, outlives: true, quiet: true}
 }
 func loads() access        { return access{needs: anyone(), outlives: true} }
 func listens() access      { return access{needs: anyone(), socket: true} }
@@ -209,6 +213,7 @@ func (a *API) routes() []route {
 		{"GET /api/ws/v1/events", listens(), a.events},
 		{"GET /api/v1/connections", reads(), connection.tail(a, "-connected_at", isUUID, a.connections)},
 	}
+	routes = append(routes, a.levelFileRoutes()...)
 	if a.options.ServeMetrics {
 		routes = append(routes, route{"GET /metrics", probes(), a.metrics})
 	}

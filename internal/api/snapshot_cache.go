@@ -45,6 +45,7 @@ type encodedSnapshot struct {
 	etag    string
 	zipped  func() []byte // returns the compressed text; compresses at the first call
 	size    atomic.Int64  // of text and its compressed form
+	files   *fileSet      // nil unless the snapshot is for level files
 
 	stale struct { // the same snapshot, marked as stale
 		mu    sync.Mutex
@@ -83,7 +84,9 @@ func encoded(version int64, text []byte, number span, etag string) *encodedSnaps
 // at returns the snapshot with a later version. The content must be the same.
 func (e *encodedSnapshot) at(version int64) *encodedSnapshot {
 	before, number, after := e.text[:e.number.from], strconv.FormatInt(version, 10), e.text[e.number.to:]
-	return encoded(version, slices.Concat(before, []byte(number), after), span{len(before), len(before) + len(number)}, e.etag)
+	next := encoded(version, slices.Concat(before, []byte(number), after), span{len(before), len(before) + len(number)}, e.etag)
+	next.files = e.files
+	return next
 }
 
 // reply answers with the snapshot. If the database is away, since is when the snapshot
@@ -120,6 +123,8 @@ type snapshotCache struct {
 
 	mu   sync.Mutex
 	kept map[snapshotKey]*heldSnapshot
+	// forgotten is when all snapshots were last dropped, in seconds.
+	forgotten atomic.Int64
 }
 
 // heldSnapshot is the newest snapshot of a key.
@@ -128,6 +133,7 @@ type heldSnapshot struct {
 	used    atomic.Int64 // when it was last asked for, in microseconds
 	// confirmed is when it was last known to be current, in microseconds.
 	confirmed atomic.Int64
+	modified  lastModified
 }
 
 func newSnapshotCache(source SnapshotSource, history History, limit int) *snapshotCache {
@@ -183,6 +189,17 @@ func (c *snapshotCache) bringUp(ctx context.Context, key snapshotKey, held *held
 			next := current.at(newest)
 			c.keep(key, held, next)
 			return next, nil
+		}
+		return c.make(ctx, key, held)
+	})
+}
+
+// renew reads the levels for files again, unless another caller just did.
+func (c *snapshotCache) renew(ctx context.Context, key snapshotKey, version int64) (*encodedSnapshot, error) {
+	held := c.holder(key)
+	return c.updates.Do(ctx, key, version, func(ctx context.Context, versions []int64) (*encodedSnapshot, error) {
+		if current := held.atLeast(slices.Max(versions)); current != nil && !current.files.isOld() {
+			return current, nil
 		}
 		return c.make(ctx, key, held)
 	})
@@ -312,7 +329,7 @@ func (c *snapshotCache) size() (bytes int64) {
 // bytes returns the approximate memory of the snapshot.
 func (h *heldSnapshot) bytes() int64 {
 	if current := h.current.Load(); current != nil {
-		return snapshotOverhead + current.size.Load()
+		return snapshotOverhead + current.size.Load() + current.files.bytes()
 	}
 	return snapshotOverhead
 }
@@ -345,4 +362,5 @@ func (c *snapshotCache) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.kept = map[snapshotKey]*heldSnapshot{}
+	c.forgotten.Store(time.Now().Unix())
 }

@@ -31,7 +31,11 @@ const maxSnapshot = 64 << 20
 const seqHeader = "Signalbox-Seq"
 
 // SnapshotParts are the parts of a snapshot that a caller asks for.
-type SnapshotParts struct{ Flags, Levels, Configs bool }
+type SnapshotParts struct {
+	Flags, Levels, Configs bool
+	// Files asks for the levels as level files need them. No caller gets them as a snapshot.
+	Files bool
+}
 
 // has reports whether a change of a kind of resource may alter any of the parts. Unknown
 // kinds may alter all parts.
@@ -40,7 +44,7 @@ func (p SnapshotParts) has(kind string) bool {
 	case flags.Kind:
 		return p.Flags
 	case logging.Kind, logging.KindGroup:
-		return p.Levels
+		return p.Levels || p.Files
 	case configs.Kind:
 		return p.Configs
 	case jobs.Kind, accounts.KindSession, accounts.KindKey, accounts.KindUser, accounts.KindInvitation, accounts.KindLink, accounts.KindAccount, accounts.KindAccountSettings,
@@ -57,6 +61,7 @@ type Snapshot struct {
 	Flags   []flags.Flag
 	Loggers []logging.Logger
 	Groups  []logging.Group
+	Files   *logging.FileLevels
 }
 
 // snapshot serves everything that a running service needs in an environment. An
@@ -139,6 +144,9 @@ func readSnapshot(ctx context.Context, source SnapshotSource, key snapshotKey) (
 		writeList(&w, "loggers", logging.Kind, found.Loggers, func(logger logging.Logger) (string, any) { return logger.Key, logger })
 		writeList(&w, "log_groups", logging.KindGroup, found.Groups, func(group logging.Group) (string, any) { return group.Key, group })
 	}
+	if key.parts.Files {
+		w.member("files", found.Files)
+	}
 	if key.parts.Configs {
 		w.WriteString(`,"configs":{`)
 		_, _ = resolved.WriteTo(&w.Buffer) // a buffer takes everything
@@ -151,7 +159,11 @@ func readSnapshot(ctx context.Context, source SnapshotSource, key snapshotKey) (
 	if w.err != nil {
 		return nil, w.err
 	}
-	return newEncodedSnapshot(found.Seq, bytes.Clone(w.Bytes()), w.omitted...), nil // without spare capacity
+	made := newEncodedSnapshot(found.Seq, bytes.Clone(w.Bytes()), w.omitted...) // without spare capacity
+	if key.parts.Files {
+		made.files = newFileSet(made.text)
+	}
+	return made, nil
 }
 
 // snapshotWriter encodes a snapshot into memory, and remembers the first error.
@@ -159,6 +171,16 @@ type snapshotWriter struct {
 	bytes.Buffer
 	err     error
 	omitted []span // the parts that the ETag does not cover: the version and each updated_at
+}
+
+// member writes a member with any value.
+func (w *snapshotWriter) member(name string, value any) {
+	text, err := json.Marshal(value)
+	if err != nil && w.err == nil {
+		w.err = fmt.Errorf("encoding a snapshot: %w", err)
+	}
+	w.WriteString(`,"` + name + `":`)
+	_, _ = w.Write(text) // a buffer takes everything
 }
 
 // writeList writes a member that is a list of resources.

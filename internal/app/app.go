@@ -69,6 +69,7 @@ type App struct {
 	snapshots   *flags.Snapshots
 	stream      *stream.Hub
 	connected   *connections.Recorder
+	pollers     connections.Pollers
 	openID      *openid.Provider // nil if no provider is configured
 
 	egress    *egress.Client

@@ -238,3 +238,32 @@ func dump(t *testing.T, database storetest.Database) map[string][]byte {
 	}
 	return texts
 }
+
+// TestSecrets_KeysInPaths: the key in the path of a level file, or of a request that was meant to be one, is in no log,
+// metric or change.
+func TestSecrets_KeysInPaths(t *testing.T) {
+	t.Parallel()
+	c, logged := startLogged(t, storetest.New(t, "sqlite"))
+	_, text, err := c.call(t.Context(), http.MethodPost, "/api/v1/api_keys",
+		`{"data":{"type":"api_key","attributes":{"name":"Logback","access":"levels","scopes":{"environments":["production"]}}}}`)
+	_, after, _ := strings.Cut(text, `"key":"`)
+	key, _, found := strings.Cut(after, `"`)
+	if err != nil || !found || !strings.HasPrefix(key, "sk_api_") {
+		t.Fatalf("got %v, %s", err, text)
+	}
+	reader := newClient(t, c.url, "")
+	for _, prefix := range []string{"/levels/", "/%6cevels/", "/x/../levels/", "//levels/", "/levels/%73k_api_/../", "/Levels/"} {
+		for _, rest := range []string{"/production/levels.json", "/production/levels.json?service=%00", "/staging/python.json", "/production/nothing", "/", ""} {
+			reader.status(t, prefix+key+rest)
+		}
+	}
+	reader.status(t, "/levels/%73"+strings.TrimPrefix(key, "s")+"/production/levels.json")
+	if logged.count("/levels/<redacted>/production/levels.json") == 0 {
+		t.Error("the requests are not logged")
+	}
+	for where, text := range map[string]string{"log": string(logged.read()), "metrics": c.get(t, "/metrics", http.StatusOK), "history": c.get(t, "/api/v1/changes", http.StatusOK)} {
+		if secret := strings.TrimPrefix(key, "sk_api_"); strings.Contains(text, secret) {
+			t.Errorf("the %s has the key", where)
+		}
+	}
+}

@@ -32,6 +32,13 @@ func (s snapshots) Snapshot(ctx context.Context, account, environment string, pa
 				return err
 			}
 		}
+		if parts.Files {
+			files, err := logging.ForFiles(ctx, tx, account, environment)
+			if err != nil {
+				return err
+			}
+			found.Files = &files
+		}
 		if parts.Configs {
 			return configs.InEnvironment(ctx, tx, account, environment, config)
 		}

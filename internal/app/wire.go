@@ -120,20 +120,26 @@ func (a *App) services() api.Services {
 		Configs:     &configs.Service{Store: a.db.Configs(), Plans: a.plans, Writable: environments.Writable},
 		Jobs:        a.wireJobs(),
 		Webhooks:    &webhooks.Service{Store: a.db.Webhooks()},
-		Connections: a.wireConnections(), Snapshots: snapshots{a.db},
+		Connections: a.wireConnections(), Pollers: &a.pollers, Snapshots: snapshots{a.db},
 		History: a.db.History(), Auth: a.auth, Events: a.stream, OpenID: a.wireOpenID(), Live: a.feed.Live, Remote: a.settings.Database != "", Ready: a.checkReady, Serving: a.serving,
 		OpenAPI: sync.OnceValues(func() (json.RawMessage, error) { return openapi.JSON() }),
 		Log:     a.log, Metrics: a.metrics, Tracing: a.tracing,
 	}
 }
 
-// wireConnections creates the recorder of this node's event sockets, and the list of
-// the sockets of all nodes. The worker's heartbeats show which nodes are live.
+// wireConnections creates the recorder of this node's event sockets and of the programs
+// that poll it, and the list of those of all nodes. The worker's heartbeats show which
+// nodes are live.
 func (a *App) wireConnections() *connections.Service {
 	store := a.db.Connections()
-	a.connected = &connections.Recorder{Store: store.ForObservations(), Each: a.stream.EachConnection, Boot: a.worker.Boot,
+	a.connected = &connections.Recorder{Store: store.ForObservations(), Each: a.eachConnection, Boot: a.worker.Boot,
 		Interval: a.options.ConnectionInterval, Log: a.log}
 	return &connections.Service{Store: store}
+}
+
+func (a *App) eachConnection(visit func(connection *connections.Connection, seq int64)) {
+	a.stream.EachConnection(visit)
+	a.pollers.EachConnection(time.Now(), visit)
 }
 
 // measured receives the metrics that clients report. Prometheus shows them. A metric

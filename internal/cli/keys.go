@@ -56,8 +56,8 @@ type keyFlags struct {
 
 func (f *keyFlags) add(s *shell, cmd *cobra.Command) {
 	terminal.AddChoice(cmd, &f.role, "role", string(signalbox.RoleMember), "what the key may do", roleNames()...)
-	terminal.AddChoice(cmd, &f.access, "access", string(signalbox.AccessFull), "what the key may be used for; a web page may only hold an evaluate key",
-		string(signalbox.AccessFull), string(signalbox.AccessEvaluate))
+	terminal.AddChoice(cmd, &f.access, "access", string(signalbox.AccessFull), "what the key may be used for; a web page may only hold an evaluate key, and a URL only a levels key",
+		string(signalbox.AccessFull), string(signalbox.AccessEvaluate), string(signalbox.AccessLevels))
 	cmd.Flags().StringSliceVarP(&f.environments, "environment", "e", nil, "restrict writes to the environment with this `ID`; may be repeated")
 	_ = cmd.RegisterFlagCompletionFunc("environment", s.completeFlag(environmentKind().ids))
 	cmd.Flags().StringSliceVar(&f.origins, "origin", nil, "with --access evaluate, let only pages of this `ORIGIN` evaluate; may be repeated")

@@ -254,6 +254,10 @@ func editLogger(ctx context.Context, c *call, name string, change func(*signalbo
 		if !logger.Managed {
 			*draft = signalbox.LoggerDraft{Name: logger.Name, Environments: map[string]signalbox.LevelSetting{}}
 		}
+		// Java's frameworks need the case of a name. A logger without a name of its own takes the one that was typed.
+		if key := loglevel.Normalize(name); name != key && (draft.Name == "" || draft.Name == key) {
+			draft.Name = name
+		}
 		change(draft)
 		return nil
 	}, c.client.Loggers.Replace)

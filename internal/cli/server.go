@@ -17,7 +17,7 @@ type shell struct{ *terminal.Terminal }
 func (s *shell) commands() []*cobra.Command {
 	return []*cobra.Command{
 		s.login(), s.logout(), s.profiles(), s.whoami(), s.version(),
-		s.flags(), s.loggers(), s.groups(), s.configs(), s.environments(), s.jobs(), s.runs(), s.services(), s.contexts(), s.usage(),
+		s.flags(), s.loggers(), s.groups(), s.levels(), s.configs(), s.environments(), s.jobs(), s.runs(), s.services(), s.contexts(), s.usage(),
 		s.describe(), s.edit(), s.api(),
 		s.changes(), s.events(), s.webhooks(), s.keys(), s.people(), s.connections(), s.open(), s.mcp(), s.health(),
 		s.apply(), s.diff(), s.validate(), s.schema(), s.disown(), s.export(), s.imports(),
@@ -60,7 +60,7 @@ type call struct {
 	*terminal.Terminal
 	cmd         *cobra.Command
 	client      *signalbox.Client
-	url         string
+	url, key    string // the key is empty for a session
 	args        []string
 	environment string
 	format      terminal.Format
@@ -88,7 +88,7 @@ func (s *shell) command(a action) *cobra.Command {
 		if c.client, err = target.client(signalbox.WithNote(c.note)); err != nil {
 			return terminal.Usage(err)
 		}
-		c.url = target.URL
+		c.url, c.key = target.URL, target.APIKey
 		return target.explain(a.execute(cmd.Context(), c))
 	}
 	return cmd

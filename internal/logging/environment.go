@@ -13,9 +13,7 @@ import (
 // managed loggers and their descendants. Other loggers are returned only if such a level
 // depends on them: see controlled.
 func InEnvironment(ctx context.Context, tx ReadTx, account, environment string) ([]Logger, []Group, error) {
-	loggers, err := page.All(func(request page.Request) (page.List[Logger], error) {
-		return tx.Loggers(ctx, account, Filter{}, request)
-	})
+	loggers, err := allLoggers(ctx, tx, account)
 	if err != nil {
 		return nil, nil, err
 	}

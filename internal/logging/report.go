@@ -21,6 +21,9 @@ type Observation struct {
 // source returns the reported source, or the problem of an invalid observation.
 func (o Observation) source(caller accounts.Caller) (Source, string) {
 	source := Source{Account: caller.Account, Logger: loglevel.Normalize(o.Name), Service: o.Service, Environment: o.Environment}
+	if o.Name != source.Logger {
+		source.Spelling = o.Name
+	}
 	known, resolves := o.Level == "", o.ResolvedLevel == ""
 	if !known {
 		source.Level, known = loglevel.Parse(o.Level)
@@ -91,10 +94,12 @@ type Source struct {
 	// Level is the level configured in the framework, ResolvedLevel the effective one.
 	Level         loglevel.Level `json:"level"`
 	ResolvedLevel loglevel.Level `json:"resolved_level"`
-	FirstObserved time.Time      `json:"first_observed"`
-	LastSeen      time.Time      `json:"last_seen"`
-	CreatedAt     time.Time      `json:"created_at"`
-	UpdatedAt     time.Time      `json:"updated_at"`
+	// Spelling is the name as the service reported it; empty if that is the normalized name.
+	Spelling      string    `json:"-"`
+	FirstObserved time.Time `json:"first_observed"`
+	LastSeen      time.Time `json:"last_seen"`
+	CreatedAt     time.Time `json:"created_at"`
+	UpdatedAt     time.Time `json:"updated_at"`
 }
 
 // SourceKey returns the logger, service and environment of the source.
@@ -105,9 +110,9 @@ func (s Source) SourceKey() observations.SourceKey {
 // SourceID returns the source's id.
 func (s Source) SourceID() string { return s.ID }
 
-// Agrees reports whether both sources have the same levels.
+// Agrees reports whether both sources have the same levels and spelling.
 func (s Source) Agrees(with Source) bool {
-	return s.Level == with.Level && s.ResolvedLevel == with.ResolvedLevel
+	return s.Level == with.Level && s.ResolvedLevel == with.ResolvedLevel && s.Spelling == with.Spelling
 }
 
 // Describes reports whether the source has an explicit level.

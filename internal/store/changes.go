@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/logging"
 	"github.com/signalbox/signalbox/internal/page"
 )
 
@@ -34,9 +35,11 @@ func (tx *Tx) RecordChanges(ctx context.Context, account string, made ...changes
 		return nil
 	}
 	access := slices.ContainsFunc(made, func(c changes.Change) bool { return accounts.DecidesAccess(c.Kind) })
+	levels := slices.ContainsFunc(made, func(c changes.Change) bool { return c.Kind == logging.Kind || c.Kind == logging.KindGroup })
 	history, err := one(ctx, tx.conn, fault.Missing("account", account), scanHistory, `UPDATE accounts SET change_seq = change_seq + $2,
-		access_seq = CASE WHEN $3 THEN change_seq + $2 ELSE access_seq END, history_bytes = history_bytes + $4
-		WHERE id = $1 RETURNING change_seq, history_bytes, history_trimmed, webhooks`, account, len(made), access, sizeOf(made))
+		access_seq = CASE WHEN $3 THEN change_seq + $2 ELSE access_seq END, history_bytes = history_bytes + $4,
+		levels_at = CASE WHEN $5 THEN `+nextLevelsAt("$6")+` ELSE levels_at END
+		WHERE id = $1 RETURNING change_seq, history_bytes, history_trimmed, webhooks`, account, len(made), access, sizeOf(made), levels, tx.now.Unix())
 	if err != nil {
 		return fmt.Errorf("numbering changes: %w", err)
 	}

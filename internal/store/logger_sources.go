@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/signalbox/signalbox/client/loglevel"
 	"github.com/signalbox/signalbox/internal/logging"
@@ -9,11 +10,11 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 )
 
-const loggerSourceColumns = `id, account_id, logger, service, environment, level, resolved_level, first_observed, last_seen, created_at, updated_at`
+const loggerSourceColumns = `id, account_id, logger, service, environment, level, resolved_level, spelling, first_observed, last_seen, created_at, updated_at`
 
 func scanLoggerSource(r row) (s logging.Source, err error) {
 	err = r.Scan(&s.ID, &s.Account, &s.Logger, &s.Service, &s.Environment, asLevel(&s.Level), asLevel(&s.ResolvedLevel),
-		asTime(&s.FirstObserved), asTime(&s.LastSeen), asTime(&s.CreatedAt), asTime(&s.UpdatedAt))
+		&s.Spelling, asTime(&s.FirstObserved), asTime(&s.LastSeen), asTime(&s.CreatedAt), asTime(&s.UpdatedAt))
 	return s, err
 }
 
@@ -51,7 +52,7 @@ func (tx *ReadTx) LevelsSeen(ctx context.Context, account string, loggers []stri
 const ofAccount = ` account_id || '' = $1 `
 
 // KnownLoggerSources returns the stored sources among the reported ones, with their
-// stored levels. Other fields are as reported: reports are compared by levels alone.
+// stored levels and spellings. Other fields are as reported: reports are not compared by them.
 func (tx *ReadTx) KnownLoggerSources(ctx context.Context, account string, reported []logging.Source) (map[observations.SourceKey]logging.Source, error) {
 	ids, places := make([]string, len(reported)), make(map[string]int, len(reported))
 	for i, source := range reported {
@@ -60,13 +61,14 @@ func (tx *ReadTx) KnownLoggerSources(ctx context.Context, account string, report
 	known := make(map[observations.SourceKey]logging.Source, len(reported))
 	note := func(r row) (id string, err error) {
 		var level, resolved loglevel.Level
-		err = r.Scan(&id, asLevel(&level), asLevel(&resolved))
+		var spelling string
+		err = r.Scan(&id, asLevel(&level), asLevel(&resolved), &spelling)
 		stored := reported[places[id]]
-		stored.Level, stored.ResolvedLevel = level, resolved
+		stored.Level, stored.ResolvedLevel, stored.Spelling = level, resolved, spelling
 		known[stored.SourceKey()] = stored
 		return id, err
 	}
-	_, err := among(ctx, tx, note, `SELECT id, level, resolved_level FROM logger_sources WHERE`+ofAccount+`AND id `, account, ids)
+	_, err := among(ctx, tx, note, `SELECT id, level, resolved_level, spelling FROM logger_sources WHERE`+ofAccount+`AND id `, account, ids)
 	return known, err
 }
 
@@ -81,12 +83,17 @@ func (tx *Tx) SaveLoggerSources(ctx context.Context, sources []logging.Source) e
 	if len(sources) == 0 {
 		return nil
 	}
+	if slices.ContainsFunc(sources, func(s logging.Source) bool { return s.Spelling != "" }) {
+		if err := tx.moveLevels(ctx, sources[0].Account); err != nil {
+			return err
+		}
+	}
 	rows := make([][]any, len(sources))
 	for i, s := range sources {
-		rows[i] = []any{s.ID, s.Account, s.Logger, s.Service, s.Environment, levelOrNull(s.Level), s.ResolvedLevel.String(),
+		rows[i] = []any{s.ID, s.Account, s.Logger, s.Service, s.Environment, levelOrNull(s.Level), s.ResolvedLevel.String(), s.Spelling,
 			micros(s.FirstObserved), micros(s.LastSeen), micros(s.CreatedAt), micros(s.UpdatedAt)}
 	}
 	return tx.insertsNew(ctx, sources[0].Account, loggerSources, `INSERT INTO logger_sources (`+loggerSourceColumns+`) VALUES`,
-		`ON CONFLICT (id)`, `DO UPDATE SET level = excluded.level, resolved_level = excluded.resolved_level,
+		`ON CONFLICT (id)`, `DO UPDATE SET level = excluded.level, resolved_level = excluded.resolved_level, spelling = excluded.spelling,
 			last_seen = excluded.last_seen, updated_at = excluded.updated_at`, rows)
 }

@@ -133,11 +133,14 @@ func (tx *ReadTx) LoggerCascaded(ctx context.Context, account, key string) (bool
 const insertLogger = `INSERT INTO loggers (account_id, key, kind, name, level, level_expires_at, environments, group_key, managed,
 	next_expiry, search, created_at, updated_at) VALUES`
 
-// overwriteLogger keeps cascaded, which belongs to the key: a logger that is created again still has it.
+// overwriteLogger keeps cascaded, which belongs to the key: a logger that is created again still has it. It notes when a
+// managed logger is released.
 const overwriteLogger = `ON CONFLICT (account_id, key) DO UPDATE SET kind = excluded.kind, name = excluded.name, level = excluded.level,
 	level_expires_at = excluded.level_expires_at, environments = excluded.environments, group_key = excluded.group_key,
 	managed = excluded.managed, next_expiry = excluded.next_expiry, search = excluded.search,
-	created_at = excluded.created_at, updated_at = excluded.updated_at, deleted_at = NULL`
+	created_at = excluded.created_at, updated_at = excluded.updated_at, deleted_at = NULL,
+	released_at = CASE WHEN excluded.managed = TRUE THEN NULL
+		WHEN loggers.managed = TRUE AND loggers.deleted_at IS NULL THEN excluded.updated_at ELSE loggers.released_at END`
 
 // SaveLoggers inserts or overwrites loggers of one account, also rows marked deleted.
 func (tx *Tx) SaveLoggers(ctx context.Context, loggers []logging.Logger) error {
@@ -190,6 +193,9 @@ func (tx *Tx) saveLoggers(ctx context.Context, account string, keys []string, ro
 
 // DeleteLogger removes a logger and its sources.
 func (tx *Tx) DeleteLogger(ctx context.Context, account, key string, at time.Time) error {
+	if err := tx.keepSpelling(ctx, account, key); err != nil {
+		return err
+	}
 	if err := tx.removes(ctx, account, loggerSources, `DELETE FROM logger_sources WHERE account_id = $1 AND logger = $2`, key); err != nil {
 		return err
 	}
@@ -204,8 +210,8 @@ func (tx *Tx) removeLogger(ctx context.Context, account, key, kind string, at ti
 			account, key, kind, false); err != nil {
 			return err
 		}
-		return tx.run(ctx, `UPDATE loggers SET deleted_at = $4, name = '', level = NULL, level_expires_at = NULL, environments = '{}',
-			group_key = NULL, next_expiry = NULL, search = '' WHERE account_id = $1 AND key = $2 AND kind = $3`, account, key, kind, micros(at))
+		return tx.run(ctx, `UPDATE loggers SET deleted_at = $4, level = NULL, level_expires_at = NULL, environments = '{}', group_key = NULL,
+			next_expiry = NULL, search = '', released_at = CASE WHEN managed = TRUE THEN $4 ELSE released_at END WHERE account_id = $1 AND key = $2 AND kind = $3`, account, key, kind, micros(at))
 	})
 }
 

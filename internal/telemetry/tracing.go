@@ -92,7 +92,7 @@ func (t *Tracing) StartRequest(ctx context.Context, r *http.Request, route strin
 	ctx, span := t.tracer.Start(ctx, spanName(method, path), trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(
 		semconv.HTTPRequestMethodKey.String(method),
 		semconv.HTTPRoute(path),
-		semconv.URLPath(r.URL.EscapedPath()), // omits the query, which may contain a key
+		semconv.URLPath(valid(escapedPath(r))), // omits the query, which may contain a key
 	))
 	if id := RequestID(ctx); id != "" && span.IsRecording() {
 		span.SetAttributes(attribute.String("signalbox.request_id", valid(id)))

@@ -23,7 +23,7 @@ func completed(cmd *cobra.Command) *cobra.Command {
 func flagWords() map[string][]string {
 	planNames := plans.BuiltIn().Names()
 	return map[string][]string{
-		"role": roleWords(), "access": {string(accounts.FullAccess), string(accounts.EvaluateAccess)},
+		"role": roleWords(), "access": {string(accounts.FullAccess), string(accounts.EvaluateAccess), string(accounts.LevelsAccess)},
 		"plan": planNames, "bootstrap-plan": planNames,
 		"log-level": {"debug", "info", "warn", "error"}, "log-format": {"auto", "text", "json"},
 	}

@@ -46,7 +46,7 @@ func (c *commands) createKey() *cobra.Command {
 	addAccountFlag(cmd, &flags.account)
 	cmd.Flags().StringVar(&flags.role, "role", "MEMBER", "OWNER, ADMIN, MEMBER or VIEWER")
 	cmd.Flags().StringSliceVar(&flags.environments, "environment", nil, "restrict writes to this environment; may be repeated")
-	cmd.Flags().StringVar(&flags.access, "access", "full", "full, or evaluate for a key that a web page may hold")
+	cmd.Flags().StringVar(&flags.access, "access", "full", "full, or evaluate for a key that a web page may hold, or levels for one that a URL may hold")
 	cmd.Flags().StringSliceVar(&flags.origins, "origin", nil, "with --access evaluate, let only pages of this origin evaluate; may be repeated")
 	terminal.AddDuration(cmd, &flags.expiresIn, "expires-in", 0, "make the key expire after this `DURATION`, such as 30d")
 	return cmd

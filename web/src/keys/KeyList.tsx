@@ -75,11 +75,13 @@ function State({ apiKey }: { apiKey: Key }) {
 /** scopeOf returns where a key may write or read, in words. */
 function scopeOf({ attributes: { access, scopes } }: Key): string {
   const places = scopes.environments?.join(", ") ?? "all environments";
-  if (access === "full") return places;
+  if (access !== "evaluate") return places;
   return scopes.origins ? `${places} from ${scopes.origins.join(", ")}` : `${places} from any origin`;
 }
 
-const kindOf = ({ attributes }: Key) => (attributes.access === "evaluate" ? "evaluates flags" : attributes.role.toLowerCase());
+const kinds = { evaluate: "evaluates flags", levels: "reads log levels" };
+
+const kindOf = ({ attributes: { access, role } }: Key) => (access === "full" ? role.toLowerCase() : kinds[access]);
 
 function columnsFor(open: (key: Key) => void): Column<Key>[] {
   return [

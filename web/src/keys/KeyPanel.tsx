@@ -26,11 +26,13 @@ export function KeyPanel({ id, close }: { id: string; close: () => void }) {
   );
 }
 
+const uses = { full: "a service or a script", evaluate: "a browser or an app: evaluates flags", levels: "a URL: reads log levels" };
+
 function Details({ apiKey, close }: { apiKey: Resource<"api_key">; close: () => void }) {
   const { access, role, scopes, expires_at, last_used_at, created_at, status } = apiKey.attributes;
   const facts: [string, ReactNode][] = [
     ["State", stateOf(apiKey.attributes)],
-    ["For", access === "evaluate" ? "a browser or an app: evaluates flags" : "a service or a script"],
+    ["For", uses[access]],
     ["Role", role.toLowerCase()],
     ["Environments", scopes.environments?.join(", ") ?? "all"],
     ...(access === "evaluate" ? [["Origins", scopes.origins?.join(", ") ?? "any"] as [string, ReactNode]] : []),

@@ -30,20 +30,26 @@ export function NewKey({ close }: { close: () => void }) {
     });
     setKey((made?.attributes as { key?: string } | undefined)?.key);
   });
+  const example = exampleFor(window.location.origin, draft.access, key ?? "", draft.environments[0]);
   return (
     <SidePanel title="New key" close={close}>
       {key ? (
         <Stack>
           <ShownOnce label={`The key ${draft.name}`} secret={key} />
           <Text fw={600} size="sm">
-            Try it
+            {draft.access === "levels" ? "URL for Logback" : "Try it"}
           </Text>
           <div className="code-block">
             <Code block tabIndex={0}>
-              {exampleFor(window.location.origin, draft.access, key)}
+              {example}
             </Code>
-            <CopyText text={exampleFor(window.location.origin, draft.access, key)} />
+            <CopyText text={example} />
           </div>
+          {draft.access === "levels" && (
+            <Text size="sm" className="muted">
+              Log4j 2 reads log4j2.xml in its place, Python python.json, and your own code levels.json.
+            </Text>
+          )}
         </Stack>
       ) : (
         <form onSubmit={submit}>
@@ -109,22 +115,25 @@ interface Part {
   change: (changes: Partial<Draft>) => void;
 }
 
+const purposes: Record<Draft["access"], string> = {
+  full: "Keep it secret. Its role decides what it may do.",
+  evaluate: "It can only evaluate flags of one environment, so it need not be secret.",
+  levels: "It can only read the log levels of one environment, so it may be in a URL.",
+};
+
 function Access({ draft, change }: Part) {
   return (
     <Stack gap={6}>
       <NativeSelect
         label="For"
-        description={
-          draft.access === "full"
-            ? "Keep it secret. Its role decides what it may do."
-            : "It can only evaluate flags of one environment, so it need not be secret."
-        }
+        description={purposes[draft.access]}
         size="sm"
         value={draft.access}
         onChange={(event) => change({ access: event.currentTarget.value as Draft["access"], environments: draft.environments.slice(0, 1) })}
         data={[
           { value: "full", label: "A service or a script" },
           { value: "evaluate", label: "A browser or an app" },
+          { value: "levels", label: "Logback, Log4j or Python, for log levels" },
         ]}
       />
       {draft.access === "full" && <RoleSelect value={draft.role} onChange={(role) => change({ role })} />}
@@ -134,7 +143,7 @@ function Access({ draft, change }: Part) {
 
 function Places({ draft, change, error }: Part & { error?: string }) {
   const environments = useEnvironments();
-  const one = draft.access === "evaluate";
+  const one = draft.access !== "full";
   const toggle = (id: string, checked: boolean) =>
     change({
       environments: one ? (checked ? [id] : []) : checked ? [...draft.environments, id] : draft.environments.filter((each) => each !== id),

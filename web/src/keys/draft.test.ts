@@ -38,5 +38,6 @@ test("an expired or revoked key says so", () => {
 
 test("the example fits the kind of key", () => {
   expect(exampleFor("https://s", "evaluate", "sk")).toContain("https://s/ofrep/v1/evaluate/flags");
+  expect(exampleFor("https://s", "levels", "sk", "qa 1")).toBe("https://s/levels/sk/qa%201/logback.properties?service=NAME");
   expect(exampleFor("https://s", "full", "sk")).toContain("https://s/api/v1/flags");
 });

@@ -3,7 +3,7 @@ import type { Role } from "../api/kinds";
 /** Draft is a key as the form has it. */
 export interface Draft {
   name: string;
-  access: "full" | "evaluate";
+  access: "full" | "evaluate" | "levels";
   role: Role;
   environments: string[];
   origins: string;
@@ -23,7 +23,7 @@ export function attributesOf(draft: Draft, now = new Date()): Record<string, unk
   return {
     name: draft.name,
     access: draft.access,
-    role: draft.access === "evaluate" ? "VIEWER" : draft.role,
+    role: draft.access === "full" ? draft.role : "VIEWER",
     scopes,
     expires_at: draft.days ? new Date(now.getTime() + Number(draft.days) * 86_400_000).toISOString() : undefined,
   };
@@ -39,7 +39,8 @@ export function stateOf(
 }
 
 /** exampleFor returns an example request with a new key. */
-export function exampleFor(origin: string, access: string, key: string): string {
+export function exampleFor(origin: string, access: string, key: string, environment = ""): string {
+  if (access === "levels") return `${origin}/levels/${key}/${encodeURIComponent(environment)}/logback.properties?service=NAME`;
   if (access === "evaluate")
     return `curl -X POST '${origin}/ofrep/v1/evaluate/flags' \\
   -H 'Authorization: Bearer ${key}' \\

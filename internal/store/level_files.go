@@ -1,0 +1,51 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/logging"
+)
+
+// LevelsModified returns when an account's loggers and groups last changed, in whole seconds. Two changes never have the
+// same second, so after many changes at once it is ahead of the clock. Without a change it is when the account was created.
+func (tx *ReadTx) LevelsModified(ctx context.Context, account string) (time.Time, error) {
+	seconds, err := one(ctx, tx.conn, fault.Missing("account", account), scanInt, `SELECT CASE WHEN levels_at > 0 THEN levels_at ELSE created_at / 1000000 END FROM accounts WHERE id = $1`, account)
+	return time.Unix(int64(seconds), 0).UTC(), err
+}
+
+// nextLevelsAt returns SQL for the next value of levels_at: the time, but always more than before.
+func nextLevelsAt(now string) string {
+	return `CASE WHEN levels_at < ` + now + ` THEN ` + now + ` ELSE levels_at + 1 END`
+}
+
+// moveLevels notes that level files may change although no change is recorded: services report other names.
+func (tx *Tx) moveLevels(ctx context.Context, account string) error {
+	return tx.run(ctx, `UPDATE accounts SET levels_at = `+nextLevelsAt("$2")+` WHERE id = $1`, account, tx.now.Unix())
+}
+
+// LoggerSpellings returns the distinct spellings that services report, sorted by logger and spelling. Loggers that are
+// only reported in their normalized form are not listed.
+func (tx *ReadTx) LoggerSpellings(ctx context.Context, account string) ([]logging.Spelling, error) {
+	return all(ctx, tx.conn, func(r row) (s logging.Spelling, err error) {
+		err = r.Scan(&s.Logger, &s.Name)
+		return s, err
+	}, `SELECT DISTINCT logger, spelling FROM logger_sources WHERE account_id = $1 AND spelling <> '' ORDER BY logger, spelling`, account)
+}
+
+// ReleasedLoggers returns the loggers that were released or deleted since an instant and are not managed again, sorted by
+// key. A deleted logger has the name under which services knew it.
+func (tx *ReadTx) ReleasedLoggers(ctx context.Context, account string, since time.Time) ([]logging.Released, error) {
+	return all(ctx, tx.conn, func(r row) (released logging.Released, err error) {
+		err = r.Scan(&released.Key, &released.Name, asTime(&released.At))
+		return released, err
+	}, `SELECT key, name, released_at FROM loggers WHERE account_id = $1 AND kind = 'logger' AND released_at >= $2 ORDER BY key`, account, micros(since))
+}
+
+// keepSpelling keeps a spelling of a logger that is about to lose its sources as its name.
+func (tx *Tx) keepSpelling(ctx context.Context, account, key string) error {
+	return tx.run(ctx, `UPDATE loggers SET name = spelled.name FROM (SELECT max(spelling) AS name FROM logger_sources
+			WHERE account_id = $1 AND logger = $2 AND spelling <> '') AS spelled
+		WHERE account_id = $1 AND key = $2 AND spelled.name IS NOT NULL`, account, key)
+}

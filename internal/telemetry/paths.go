@@ -1,0 +1,48 @@
+package telemetry
+
+import (
+	"net/http"
+	"strings"
+)
+
+// A path may hold a key: the programs that read level files can send no headers, and people paste keys into wrong places.
+const (
+	levelsPrefix = "/levels/"
+	keyPrefix    = "sk_api_"
+	hiddenKey    = "<redacted>"
+)
+
+// Path returns the path of a request for logs and traces, without keys.
+func Path(r *http.Request) string { return hideKeys(r.URL.Path) }
+
+// hideKeys replaces what may be a key: the part after /levels/, and whatever begins like a key.
+func hideKeys(path string) string {
+	if rest, is := strings.CutPrefix(path, levelsPrefix); is {
+		_, after, more := strings.Cut(rest, "/")
+		path = levelsPrefix + hiddenKey
+		if more {
+			path += "/" + after
+		}
+	}
+	for from := 0; ; {
+		at := strings.Index(path[from:], keyPrefix)
+		if at < 0 {
+			return path
+		}
+		begin := from + at
+		end := len(path)
+		if slash := strings.IndexByte(path[begin:], '/'); slash >= 0 {
+			end = begin + slash
+		}
+		path = path[:begin] + hiddenKey + path[end:]
+		from = begin + len(hiddenKey)
+	}
+}
+
+// escapedPath is Path in its escaped form, as it was sent if it holds no key.
+func escapedPath(r *http.Request) string {
+	if hidden := hideKeys(r.URL.Path); hidden != r.URL.Path {
+		return hidden
+	}
+	return r.URL.EscapedPath()
+}
