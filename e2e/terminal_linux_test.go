@@ -104,7 +104,7 @@ func TestDiff_CutsOnTerminalOnly(t *testing.T) {
 				t.Errorf("it shows\n%s", seen)
 			}
 			if test.environ != nil && strings.Contains(seen, "\x1b") {
-				t.Errorf("it has colours:\n%q", seen)
+				t.Errorf("it has colors:\n%q", seen)
 			}
 		})
 	}

@@ -132,7 +132,7 @@ func TestOFREP_FractionalNumbers(t *testing.T) {
 		number("a-ruled", "1", half)
 		number("b-environment", "0.25", inEnvironment("production", attributes{"default": 2}))
 		number("c-plain", "3", nil)
-		number("d-value", "4", attributes{"values": []any{labelled("four", 4), labelled("half", jsonNumber("0.5"))}})
+		number("d-value", "4", attributes{"values": []any{labeled("four", 4), labeled("half", jsonNumber("0.5"))}})
 		number("e-exponent", "1e2", half)
 		number("f-large", "12345678901234567890", half)
 		number("g-whole", "7", inEnvironment("production", attributes{"rules": serving(equals("user.key", "alice"), 8)}))

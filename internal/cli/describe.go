@@ -17,7 +17,7 @@ import (
 
 func (s *shell) describe() *cobra.Command {
 	return s.command(action{
-		use: "describe KIND ID...", short: "Show everything about one thing: what it is, does and did, and what looks wrong",
+		use: "describe KIND ID...", short: "Show one resource on a screen: its values, its history and warnings",
 		long: "Show everything about one thing: what it is and does, where it is used, its last changes, and what the server would warn of.\n" +
 			"The kinds are " + strings.Join(kindNames(), ", ") + ".",
 		example:   "signalbox describe flag checkout-v2\nsignalbox describe job nightly",

@@ -191,7 +191,7 @@ func (s *shell) setJob() *cobra.Command {
 	var flags jobFlags
 	var schedule, url string
 	return s.command(action{
-		use: "set ID", short: "Change a job: its schedule, its request, its name; what is not given stays",
+		use: "set ID", short: "Change the schedule, the request or the name of a job",
 		example: "signalbox jobs set nightly --schedule '15 3 * * *'\n" +
 			"signalbox jobs set nightly --target https://hooks.example.com/nightly --timeout 20 --header 'Accept: text/plain'",
 		writes: true, format: terminal.FormatYAML, completes: []completion{jobKind().ids},

@@ -95,8 +95,8 @@ func TestWatch(t *testing.T) {
 func TestRunWait_Interrupted(t *testing.T) {
 	t.Parallel()
 	term, client := watchedAccount(t)
-	world := &world{terminal: term}
-	world.addRuns(client)
+	full := &filled{terminal: term}
+	full.addRuns(client)
 	waiting := start(t, term, nil, "jobs", "run", "slow", "--wait")
 	waiting.stderr.await(t, " of slow is ")
 	if code := waiting.interrupt(); code != 1 {

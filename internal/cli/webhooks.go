@@ -80,7 +80,7 @@ func deliveryAnswer(d signalbox.Delivery) string {
 
 func (s *shell) webhooks() *cobra.Command {
 	k := webhookKind()
-	return terminal.Group("webhooks", "Other systems that are told what happens",
+	return terminal.Group("webhooks", "Messages to other systems about changes",
 		k.list(s, action{use: "list", short: "List webhooks", example: "signalbox webhooks list"}, nil),
 		k.show(s, "signalbox webhooks get $WEBHOOK"), s.createWebhook(), s.setWebhook(),
 		k.delete(s, "signalbox webhooks delete $WEBHOOK --yes", func(_ context.Context, _ *call, w signalbox.Webhook) (string, error) {
@@ -167,7 +167,7 @@ func (c *call) webhookSecret(w signalbox.Webhook) string {
 func (s *shell) setWebhook() *cobra.Command {
 	var flags webhookFlags
 	return s.command(action{
-		use: "set ID", short: "Change a webhook; what is not given stays",
+		use: "set ID", short: "Change a webhook",
 		example: "signalbox webhooks set $WEBHOOK --events '*' --enabled\nsignalbox webhooks set $WEBHOOK --name Operations --target https://ops.example/other",
 		writes:  true, format: terminal.FormatYAML, completes: []completion{webhookKind().ids},
 		flags: func(cmd *cobra.Command) {
@@ -248,7 +248,7 @@ func (s *shell) listDeliveries() *cobra.Command {
 	var status string
 	var limit int
 	a := action{
-		use: "deliveries ID", short: "List what was sent to a webhook, the newest first", example: "signalbox webhooks deliveries $WEBHOOK --status failed",
+		use: "deliveries ID", short: "List the deliveries of a webhook, the newest first", example: "signalbox webhooks deliveries $WEBHOOK --status failed",
 		completes: []completion{webhookKind().ids},
 		flags: func(cmd *cobra.Command) {
 			terminal.AddChoice(cmd, &status, "status", "", "list deliveries with one status", "pending", "sending", "delivered", "failed", "canceled")
@@ -264,7 +264,7 @@ func (s *shell) redeliver() *cobra.Command {
 	var since, until time.Duration
 	var delivered bool
 	return s.command(action{
-		use: "redeliver ID [DELIVERY]", short: "Send a delivery again, or those of a time that failed",
+		use: "redeliver ID [DELIVERY]", short: "Send a delivery again, or all failed ones of a period",
 		long: `Send a delivery again. Without one, everything from --since ago that failed or was canceled is sent again. The messages keep
 their ids, by which a receiver knows what it has seen.`,
 		example: "signalbox webhooks redeliver $WEBHOOK $DELIVERY\nsignalbox webhooks redeliver $WEBHOOK --since 24h",

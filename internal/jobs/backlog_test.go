@@ -86,7 +86,7 @@ func TestBacklog_Recounts(t *testing.T) {
 	}
 	b.at = b.at.Add(time.Second)
 	if got, _ := b.admit(t, 2); got != 1 {
-		t.Errorf("admitted %d after a run was cancelled", got)
+		t.Errorf("admitted %d after a run was canceled", got)
 	}
 	other := newBacklog(t, 10)
 	_, admission := other.admit(t, 1)

@@ -444,7 +444,7 @@ func TestConfigurations_ReadAfterClaim(t *testing.T) {
 			t.Errorf("%d were sent", sent)
 		}
 	})
-	t.Run("a cancelled run is not sent", func(t *testing.T) {
+	t.Run("a canceled run is not sent", func(t *testing.T) {
 		r, store, runs := claimed(t, false)
 		cancel(t, db, account, runs[0])
 		r.Abort(runs[0])
