@@ -44,7 +44,7 @@ environments:
 {kind: job, id: weekly, name: Weekly, enabled: false, schedule: 30 2 * * 1, configuration: {url: "https://hooks.example.com/weekly", method: put, body: x, timeout: 5}}
 `
 
-// A viewer's diff is that of a key that may write, whatever changes.
+// A viewer's diff is the same as that of a key that may write, whatever changes.
 func TestDiff_ViewerAgreesWithServer(t *testing.T) {
 	t.Parallel()
 	term, _ := newAccount(t)
@@ -180,7 +180,7 @@ func TestDiff_JSON(t *testing.T) {
 	})
 }
 
-// A warning about a resource that stays as it is follows the resource's name.
+// In a plan, a warning about an unchanged resource follows the name of the resource.
 func TestDiff_NamesResourceOfWarning(t *testing.T) {
 	t.Parallel()
 	term, _ := newAccount(t)

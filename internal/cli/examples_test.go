@@ -30,7 +30,7 @@ func commandsOf(cmd *cobra.Command) (found []*cobra.Command) {
 	return found
 }
 
-// Every command has an example, and every example works: what a reader copies must not be the first try.
+// Every command has an example, and every example works, because readers copy them.
 func TestExamples_Work(t *testing.T) {
 	t.Parallel()
 	for _, command := range commandsOf(cli.New(&output.Terminal{Out: io.Discard, Err: io.Discard})) {
@@ -78,7 +78,7 @@ func TestHelp_HasNoTabs(t *testing.T) {
 	}
 }
 
-// filled is a terminal for an account that has what the examples name.
+// filled is a terminal for an account that has everything that the examples name.
 type filled struct {
 	*terminal
 	variables []string // names and values in turn

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -287,10 +288,18 @@ func (s *shell) nextJob() *cobra.Command {
 			if !c.format.IsText() {
 				return c.PrintValue(c.format, preview)
 			}
-			for _, at := range preview.Next {
-				c.Say("%s  %s\n", moment(&at), at.UTC().Weekday())
+			for _, at := range preview.NextLocal {
+				c.Say("%s\n", fireTime(at))
 			}
 			return nil
 		},
 	})
+}
+
+// fireTime returns a time at which a job fires, in UTC and on the clock of its time zone.
+func fireTime(local time.Time) terminal.Shown {
+	if _, offset := local.Zone(); offset == 0 {
+		return terminal.Sprintf("%s  %s", moment(&local), local.UTC().Weekday())
+	}
+	return terminal.Sprintf("%s  %s", moment(&local), local.Format("Monday 15:04 -07:00"))
 }

@@ -69,7 +69,7 @@ func TestBacklog_Admit(t *testing.T) {
 	}
 }
 
-// TestBacklog_Recounts: runs that ended, and those of other nodes, are noticed.
+// TestBacklog_Recounts: it notices runs that ended and runs of other nodes.
 func TestBacklog_Recounts(t *testing.T) {
 	t.Parallel()
 	b := newBacklog(t, 10)

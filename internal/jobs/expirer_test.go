@@ -19,8 +19,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// TestExpirer_OneEndEach: two nodes cancel what has waited for too long while a
-// worker claims the same runs, and every run ends, or starts, once.
+// TestExpirer_OneEndEach: two nodes cancel runs that waited for too long, while a worker claims the
+// same runs. Every run ends, or starts, once.
 func TestExpirer_OneEndEach(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {

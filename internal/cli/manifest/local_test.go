@@ -52,7 +52,7 @@ func TestForbidden_Secrets(t *testing.T) {
 	}
 }
 
-// The comparison without the server sees every member that one with it sees.
+// The comparison without the server sees every member that the server's dry run sees.
 func TestForbidden_SeesEveryMember(t *testing.T) {
 	t.Parallel()
 	for _, kind := range signalbox.DocumentKinds() {
