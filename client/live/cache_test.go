@@ -96,7 +96,7 @@ func TestCache_Unusable(t *testing.T) {
 	}
 }
 
-// TestCache_Damaged: a damaged file is not used, and nobody fails.
+// TestCache_Damaged: a damaged file is ignored, without an error.
 func TestCache_Damaged(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "{", "null", "[]", `{"data":{}}`, `{"data":{"id":"production","attributes":{"flags":7}}}`} {
@@ -114,7 +114,8 @@ func TestCache_Damaged(t *testing.T) {
 	}
 }
 
-// TestBootstrap_File: the file is what the server answers, and is used when there is no cache.
+// TestBootstrap_File: the file has the format of the server's answer, and is used when there is no
+// cache.
 func TestBootstrap_File(t *testing.T) {
 	t.Parallel()
 	snapshot := signalbox.Snapshot{Resource: signalbox.Resource{ID: "production"}, Flags: []signalbox.Flag{

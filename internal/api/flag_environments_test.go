@@ -61,7 +61,7 @@ func TestFlag_FrozenValues(t *testing.T) {
 	}
 	owner.makeFlag("other", nil)
 	owner.put(flagsPath+"/other", envelope("", "", boolean(false, inEnvironment("qa", value)))).refused(400, unmanaged("qa"))
-	// A new type must fit what is frozen.
+	// A new type must fit the values of frozen environments.
 	owner.put(path, envelope("", "", flag("STRING", "x", nil))).refused(400, invalid("/data/attributes/environments/qa/default"),
 		invalid("/data/attributes/environments/qa/rules/0/value"))
 	owner.put(environmentsPath+"/qa", envelope("", "", attributes{"name": "QA", "managed": true})).want(200)

@@ -13,8 +13,8 @@ import (
 // marker is in every name and value of the account that must not be seen.
 const marker = "hush-hush"
 
-// neighbour is what another account has. Its ids carry no marker: they are
-// what the stranger guesses, not what they learn.
+// neighbour is the content of another account. Its ids carry no marker, because the stranger
+// guesses them.
 type neighbour struct {
 	client
 	account, user, key, seq, run             string
@@ -53,7 +53,7 @@ func fill(c client) neighbour {
 	return theirs
 }
 
-// fillPeople makes somebody who is signed in, and somebody who is invited.
+// fillPeople creates a signed-in person and an invited person.
 func fillPeople(c client, theirs *neighbour) {
 	person := c.join("ADMIN", marker)
 	theirs.person, theirs.session = person.id, person.get(sessionsPath+"/current").want(200).data().ID
@@ -295,7 +295,7 @@ func everythingOf(c client) map[string]any {
 func requireNothingOf(t *testing.T, theirs neighbour, got answer) {
 	t.Helper()
 	secrets := []string{marker}
-	if got.status < 400 { // a refusal repeats what was asked for
+	if got.status < 400 { // a refusal repeats the requested id
 		secrets = append(secrets, theirs.account, theirs.user, theirs.key, theirs.run, `"theirs"`)
 	}
 	for _, secret := range secrets {
@@ -305,8 +305,8 @@ func requireNothingOf(t *testing.T, theirs neighbour, got answer) {
 	}
 }
 
-// requireLikeNothing checks that what another account has looks like what
-// nobody has.
+// requireLikeNothing checks that a resource of another account looks like a resource that does not
+// exist.
 func requireLikeNothing(t *testing.T, stranger client, method string, try trespass, got answer) {
 	t.Helper()
 	asked := strings.Split(strings.TrimPrefix(strings.TrimPrefix(strings.ReplaceAll(try.path, "%3A", ":"), "/ofrep/v1/evaluate/"), "/api/v1/"), "/")[1]

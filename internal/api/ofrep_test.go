@@ -76,7 +76,8 @@ func TestOFREP_Reasons(t *testing.T) {
 	}
 }
 
-// TestOFREP_DiscoveredFlag: what a service of one environment has reported decides nothing for those of another.
+// TestOFREP_DiscoveredFlag: a report of a service in one environment does not change what services in other
+// environments get.
 func TestOFREP_DiscoveredFlag(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {
@@ -303,7 +304,7 @@ func TestOFREP_ETag(t *testing.T) {
 	if other == tag {
 		t.Error("two results have one tag")
 	}
-	// A change that gives bob nothing new keeps his tag; alice gets another.
+	// After a change that does not change bob's values, his ETag stays; alice gets another one.
 	owner.put(path, envelope("", "", boolean(false, inEnvironment("production", attributes{"rules": serving(equals("user.key", "alice"), false)})))).want(200)
 	owner.ofrep("", bob, with("If-None-Match", other)).want(304)
 	owner.ofrep("", alice, with("If-None-Match", tag)).want(200)

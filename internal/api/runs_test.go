@@ -87,7 +87,7 @@ func requireDurations(t *testing.T, got answer) {
 	}
 }
 
-// requireNeverStarted checks what a run shows that ended without starting.
+// requireNeverStarted checks a run that ended without starting.
 func requireNeverStarted(t *testing.T, got answer, status string) {
 	t.Helper()
 	requireRun(t, got, map[string]any{"status": status, "started_at": nil, "run_duration_ms": nil, "request": nil, "result": nil})

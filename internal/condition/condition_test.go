@@ -127,7 +127,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// What is shown of a condition is read as the same condition, wherever it can be read at all.
+// A condition that is shown as text is parsed as the same condition, if the text can be parsed at
+// all.
 func FuzzParse(f *testing.F) {
 	f.Add("user.plan in pro,team and not user.beta")
 	f.Add(`user.name contains 'a "b" c'`)

@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// counted counts what is asked of a transaction.
+// counted counts the calls of a transaction.
 type counted struct {
 	flags.Tx
 	calls int
@@ -142,7 +142,7 @@ func (h *house) all(t *testing.T) map[string]flags.Flag {
 	return byKey
 }
 
-// told checks the history of a deletion: every flag in it, then all together.
+// told checks the history of a deletion: a change for every flag, then one for all together.
 func (h *house) told(t *testing.T, before int, touched []string) {
 	t.Helper()
 	made := h.history(t)[before:]

@@ -47,7 +47,7 @@ func newService(db *store.DB) *flags.Service {
 		Refreshes: &observations.Refreshes{Store: db.Refreshes(), Log: slog.New(slog.DiscardHandler)}}
 }
 
-// race lets racers start at once on all nodes and gives what each was told.
+// race starts racers at once on all nodes and returns the result of each.
 func (h *house) race(t *testing.T, racers int, run func(node *flags.Service, racer int) error) []error {
 	t.Helper()
 	return storetest.Race(storetest.Nodes(t, h.database, h.Service, newService), racers, run)
@@ -89,7 +89,7 @@ func (h *house) get(t *testing.T, key string) flags.Flag {
 	return flag
 }
 
-// sources gives all sources by their flag, service and environment.
+// sources returns all sources by their flag, service and environment.
 func (h *house) sources(t *testing.T) map[observations.SourceKey]flags.Source {
 	t.Helper()
 	list, err := h.Sources(t.Context(), h.owner, flags.SourceFilter{}, page.First())
@@ -126,7 +126,7 @@ func (h *house) write(t *testing.T, fn func(ctx context.Context, tx *store.Tx) e
 	}
 }
 
-// history gives the changes of flags, oldest first.
+// history returns the changes of flags, oldest first.
 func (h *house) history(t *testing.T) []changes.Change {
 	t.Helper()
 	return storetest.History(t, h.db, h.owner.Account, flags.Kind)

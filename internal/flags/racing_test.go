@@ -75,8 +75,8 @@ func TestReplace_OneRacerWinsPerVersion(t *testing.T) {
 	})
 }
 
-// Racers without a precondition all win, and the history tells one story:
-// every change begins where the one before it ended.
+// Racers without a precondition all win, and the history is one chain: every change begins with the
+// state that the one before it left.
 func TestReplace_RacersMakeOneChainOfChanges(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {

@@ -146,8 +146,8 @@ func TestHistory_NothingObserved(t *testing.T) {
 	})
 }
 
-// A large report is written in slices, so that nobody waits long for it, and what
-// a slice discovers is one change.
+// A large report is written in slices, so that no other writer waits for long. The flags that one
+// slice discovers are one change.
 func TestReport_ChangePerSlice(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {

@@ -64,7 +64,7 @@ func (n node) get(ctx context.Context, account string) (*flags.Snapshot, error) 
 	return n.Get(ctx, account, version)
 }
 
-// viewer is snapshots of a house, with what they asked the store for.
+// viewer is the snapshots of an account, with the calls that they made to the store.
 type viewer struct {
 	node
 	house *house
@@ -86,8 +86,8 @@ func (n node) evaluate(ctx context.Context, caller accounts.Caller, key string) 
 	return string(snapshot.Evaluate("production", key, jsonlogic.Value{}).Raw()), nil
 }
 
-// shows checks what flags evaluate to, "" for those that do not exist, and
-// what was asked for to know it.
+// shows checks the values of flags, "" for those that do not exist, and the calls to the store that
+// were needed.
 func (v *viewer) shows(t *testing.T, want map[string]string, asked ...[]string) {
 	t.Helper()
 	v.asked = nil
@@ -192,7 +192,7 @@ func TestSnapshots_GapInHistory(t *testing.T) {
 					t.Fatal(err)
 				}
 				want := map[string]string{"a": string(h.get(t, "a").Default)}
-				if condition == "seq <= $2" { // what it has seen may go
+				if condition == "seq <= $2" { // changes that the viewer has read may be missing
 					v.shows(t, want, []string{"a", "a", "a"})
 					return
 				}
@@ -250,9 +250,9 @@ func TestSnapshots_AccountsShareNothing(t *testing.T) {
 	})
 }
 
-// Every writer owns a flag that only grows. Whoever begins to read after a
-// write was acknowledged sees it or a later one, on every node, although
-// somebody forgets the snapshots all the time.
+// Every writer owns a flag whose number only grows. A reader that begins after a write was
+// acknowledged sees it or a later one, on every node, although another goroutine drops the
+// snapshots all the time.
 func TestSnapshots_NeverOlderThanAcknowledged(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -312,7 +312,7 @@ func (h *house) grow(t *testing.T, flag, writes int, acknowledged *atomic.Int64)
 	}
 }
 
-// current checks that a snapshot is not older than what was acknowledged.
+// current checks that a snapshot is not older than the acknowledged writes.
 func (h *house) current(t *testing.T, view node, flag int, acknowledged *atomic.Int64) {
 	t.Helper()
 	least := acknowledged.Load()
