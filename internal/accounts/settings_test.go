@@ -152,13 +152,15 @@ func TestReplaceSettings_Rules(t *testing.T) {
 	read := accounts.SettingsDraft{Other: json.RawMessage(`{}`)}
 	read.Problems.Attribute("environment_order", "must be an array of strings")
 	for name, draft := range map[string]accounts.SettingsDraft{"too large": large, "what reading found": read} {
-		_, account := h.ReplaceAccountSettings(t.Context(), h.owner, draft, nil)
-		_, user := h.ReplaceUserSettings(t.Context(), h.owner, draft, nil)
-		for _, err := range []error{account, user} {
-			if !fault.Is(err, fault.Validation) {
-				t.Errorf("%s got %v", name, err)
+		t.Run(name, func(t *testing.T) {
+			_, account := h.ReplaceAccountSettings(t.Context(), h.owner, draft, nil)
+			_, user := h.ReplaceUserSettings(t.Context(), h.owner, draft, nil)
+			for _, err := range []error{account, user} {
+				if !fault.Is(err, fault.Validation) {
+					t.Errorf("%s got %v", name, err)
+				}
 			}
-		}
+		})
 	}
 	stale := func(accounts.Settings) bool { return false }
 	_, account := h.ReplaceAccountSettings(t.Context(), h.owner, order(), stale)

@@ -40,8 +40,8 @@ func TestUser_LastOwnerStays(t *testing.T) {
 		demoted := func(name string) string { return bareBody(attributes{"name": name, "role": "ADMIN"}) }
 		owner.put(first, demoted("Owner")).refused(409, lastOwner())
 		owner.delete(first).refused(409, lastOwner())
-		// An invitation of the same address replaces a user who cannot sign in, but not one who
-		// can.
+		// The OWNER who cannot sign in may be demoted while one who can remains, but not the other
+		// way.
 		ada := owner.join("OWNER", "Ada")
 		ada.delete(usersPath+"/"+ada.id).refused(409, lastOwner())
 		ada.put(usersPath+"/"+ada.id, demoted("Ada")).refused(409, lastOwner())

@@ -186,8 +186,10 @@ func TestLogin_AddressWithoutScheme(t *testing.T) {
 		"127.0.0.1:1":      "signalbox: http://127.0.0.1:1 does not answer; is the server running, and the URL right?",
 		"https://[::1]:1/": "signalbox: https://[::1]:1 does not answer",
 	} {
-		if got := term.run("health", "--url", given); got.code != 1 || !strings.Contains(got.stderr, want) || strings.Contains(got.stderr, "signalbox: signalbox:") {
-			t.Errorf("%s: got %+v", given, got)
-		}
+		t.Run(given, func(t *testing.T) {
+			if got := term.run("health", "--url", given); got.code != 1 || !strings.Contains(got.stderr, want) || strings.Contains(got.stderr, "signalbox: signalbox:") {
+				t.Errorf("%s: got %+v", given, got)
+			}
+		})
 	}
 }

@@ -54,7 +54,7 @@ func TestSchemas_ViolationPointers(t *testing.T) {
 		"reference":                {`{"$defs":{"p":{"minimum":1}},"properties":{"a":{"$ref":"#/$defs/p"}}}`, `{"a":0}`, []string{"/a"}},
 		"reference used twice":     {`{"$defs":{"p":{"minimum":1}},"properties":{"a":{"$ref":"#/$defs/p"},"b":{"$ref":"#/$defs/p"}}}`, `{"a":0,"b":1}`, []string{"/a"}},
 		"reference to an anchor":   {`{"$defs":{"p":{"$anchor":"low","minimum":1}},"properties":{"a":{"$ref":"#low"}}}`, `{"a":0}`, []string{"/a"}},
-		"reference to a neighbour": {`{"properties":{"a":{"minimum":1},"b":{"$ref":"#/properties/a"}}}`, `{"b":0}`, []string{"/b"}},
+		"reference to a neighbor": {`{"properties":{"a":{"minimum":1},"b":{"$ref":"#/properties/a"}}}`, `{"b":0}`, []string{"/b"}},
 		"own id":                   {`{"$id":"https://example.com/a","$defs":{"b":{"type":"string"}},"$ref":"#/$defs/b"}`, `1`, []string{""}},
 		"reference in a constant":  {`{"const":{"$ref":"https://example.com"}}`, `{"$ref":"https://example.com"}`, []string{}},
 		"pattern":                  {`{"pattern":"^[a-z]+$"}`, `"A"`, []string{""}},
