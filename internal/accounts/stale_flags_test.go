@@ -36,7 +36,7 @@ func TestSettings_StaleFlags(t *testing.T) {
 
 func TestReplaceAccountSettings_StaleFlags(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	const days = "must be a whole number of days from 1 to 3650."
 	for other, want := range map[string]string{
 		`{"stale_flags":null}`: "",

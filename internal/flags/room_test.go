@@ -22,7 +22,7 @@ func sized(key string, bytes int) flags.Draft {
 func TestCreate_TotalSizeOfLargeFlags(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		h.create(t, sized("grows", 100))
 		h.create(t, sized("huge", 60<<10))
 		// The total says that there are many more.

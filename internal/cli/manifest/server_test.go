@@ -312,6 +312,12 @@ func (s *server) settle(asked write) members {
 		}
 		after["values"] = s.encode(values)
 	}
+	var alerts members
+	if json.Unmarshal(after["alerts"], &alerts) == nil && alerts != nil {
+		filled := members{"after_failures": json.RawMessage("1"), "recover_after": json.RawMessage("1")}
+		maps.Copy(filled, alerts)
+		after["alerts"] = s.encode(filled)
+	}
 	after["updated_at"] = json.RawMessage(strconv.Itoa(s.version))
 	return after
 }
