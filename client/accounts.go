@@ -47,8 +47,9 @@ type User struct {
 	LinkExpiresAt *time.Time `json:"link_expires_at"`
 }
 
-// Settings are the preferences of an account or a user: any JSON object, of which the server interprets one member, and
-// of an account also stale_flags, such as {"unevaluated_days": 30, "unchanged_days": 90}: when flags are stale.
+// Settings are the preferences of an account or a user: any JSON object. The server interprets the order of
+// environments and, of an account, stale_flags: after how many days a flag is stale, such as {"unevaluated_days": 30,
+// "unchanged_days": 90}.
 type Settings struct {
 	Resource
 	// EnvironmentOrder lists the environments that are shown, in order.

@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
-// TestApply_Server: Apply creates what is not there, and replaces what is.
+// TestApply_Server: Apply creates a missing resource and replaces an existing one.
 func TestApply_Server(t *testing.T) {
 	t.Parallel()
 	client, ctx := servertest.Start(t).Client(), t.Context()

@@ -33,7 +33,7 @@ type Client struct {
 	Configs      ConfigsAPI      // configuration of services
 	Jobs         JobsAPI         // scheduled HTTP requests
 	Runs         RunsAPI         // executions of jobs
-	Webhooks     WebhooksAPI     // systems that are told what happens
+	Webhooks     WebhooksAPI     // messages to other systems about changes
 	Usage        UsageAPI        // usage of the plan by jobs
 	Changes      ChangesAPI      // history of the account
 	Events       EventsAPI       // changes as they happen

@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
-// connection is what a test server does with a connection: it rejects it, or sends frames and closes it.
+// connection is how a test server treats a connection: it rejects it, or sends frames and closes it.
 type connection struct {
 	rejectWith int
 	frames     []string
@@ -236,7 +236,7 @@ func TestFollow_TLS(t *testing.T) {
 	}
 }
 
-// TestFollow_Once: the stream ends with its connection, and nobody waits.
+// TestFollow_Once: the stream ends with its connection, without another attempt.
 func TestFollow_Once(t *testing.T) {
 	t.Parallel()
 	server := newEventServer(t, connection{frames: []string{`{"type":"connected","seq":7}`, `{"event":"flags_changed","seq":8}`}})

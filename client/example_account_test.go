@@ -175,7 +175,7 @@ func ExampleKeysAPI_Current() {
 	// Output: deploy MEMBER
 }
 
-// Tell another system about failing jobs, and send it a test.
+// Send failing jobs to another system, and test the webhook.
 func ExampleWebhooksAPI() {
 	ctx, client := context.Background(), connect() // signalbox.New(url, key)
 	webhook, err := client.Webhooks.Create(ctx, signalbox.WebhookDraft{Name: "On call", URL: "https://ops.example/hook", Events: []string{"job.*"}})

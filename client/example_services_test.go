@@ -78,7 +78,8 @@ func ExampleContextTypesAPI() {
 	// device Device
 }
 
-// List the known users, and report what a service has seen. The server skips what is wrong in a report.
+// List the known users, and report the contexts of a service. The server skips invalid items of a
+// report.
 func ExampleContextsAPI() {
 	ctx, client := context.Background(), connect() // signalbox.New(url, key)
 	for known, err := range client.Contexts.All(ctx, signalbox.ContextParams{Type: "user"}) {

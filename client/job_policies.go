@@ -2,7 +2,7 @@ package signalbox
 
 import "time"
 
-// JobOverlap says what happens to a due time at which an earlier run of the job has not ended.
+// JobOverlap says what happens when a job is due and an earlier run of it has not ended.
 type JobOverlap string
 
 // The policies for overlapping runs.

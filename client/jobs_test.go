@@ -11,8 +11,8 @@ import (
 	"github.com/signalbox/signalbox/client/internal/testenv"
 )
 
-// newReceiver returns a server for jobs to call. It responds with what it was sent, and to /hold only when the caller has
-// gone.
+// newReceiver returns a server for jobs to call. It echoes the request. It answers /hold only after the caller has
+// disconnected.
 func newReceiver(t *testing.T) *httptest.Server {
 	t.Helper()
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

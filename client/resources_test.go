@@ -91,7 +91,8 @@ func TestAll_BreakStopsRequests(t *testing.T) {
 	}
 }
 
-// TestAll_ServerWithoutSize: such a server, or a proxy before it, might send the same page for ever.
+// TestAll_ServerWithoutSize: a server without page sizes, or a proxy before it, might send the same
+// page forever.
 func TestAll_ServerWithoutSize(t *testing.T) {
 	t.Parallel()
 	server := newStub(t, ok(`{"data":[{"id":"a","attributes":{"name":"A"}}]}`), refused(http.StatusUnauthorized, CodeUnauthorized))

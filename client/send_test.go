@@ -34,9 +34,11 @@ func TestClient_Send(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	for path, body := range map[string]string{"api/v1/flags": "{}", "/api/v1/flags?%zz": "{}", "/api/v1/flags": "{"} {
-		if _, err := client.Send(t.Context(), "POST", path, []byte(body)); err == nil || !strings.HasPrefix(err.Error(), "signalbox: ") {
-			t.Errorf("%s with %s: got %v", path, body, err)
-		}
+		t.Run(path, func(t *testing.T) {
+			if _, err := client.Send(t.Context(), "POST", path, []byte(body)); err == nil || !strings.HasPrefix(err.Error(), "signalbox: ") {
+				t.Errorf("%s with %s: got %v", path, body, err)
+			}
+		})
 	}
 }
 

@@ -34,7 +34,7 @@ func TestSnapshotsAPI_Server(t *testing.T) {
 	}
 }
 
-// TestSnapshot_JSON: what is written is read back, and is what the server sends.
+// TestSnapshot_JSON: a written snapshot is read back, and equals the server's document.
 func TestSnapshot_JSON(t *testing.T) {
 	t.Parallel()
 	const sent = `{"data":{"id":"production","type":"snapshot","attributes":{"seq":7,

@@ -130,7 +130,7 @@ func TestGet_ReturnsETag(t *testing.T) {
 	if at := time.Date(2030, 1, 2, 3, 4, 5, 678901000, time.UTC); !got.CreatedAt.Equal(at) {
 		t.Errorf("created at %v", got.CreatedAt)
 	}
-	text, err := json.Marshal(got) // what a program logs or stores has attributes only
+	text, err := json.Marshal(got) // values that a program logs or stores have attributes only
 	if err != nil || strings.Contains(string(text), "abc") {
 		t.Errorf("%s, %v", text, err)
 	}

@@ -29,7 +29,7 @@ const (
 	WebhookDisabled WebhookState = "disabled"
 )
 
-// Webhook is a system that is told what happens in the account.
+// Webhook sends events of the account to another system.
 type Webhook struct {
 	Resource
 	Name   string        `json:"name"`
@@ -105,7 +105,7 @@ type Delivery struct {
 	Webhook string         `json:"webhook"`
 	Type    string         `json:"type"`
 	Status  DeliveryStatus `json:"status"`
-	// Events is how many events the message tells.
+	// Events is how many events the message has.
 	Events    int       `json:"events"`
 	CreatedAt time.Time `json:"created_at"`
 	// NextAttemptAt is nil when the delivery is over or being sent.
@@ -170,12 +170,13 @@ func (a WebhooksAPI) Create(ctx context.Context, draft WebhookDraft, options ...
 	return a.webhooks.create(ctx, "", draft, options)
 }
 
-// Replace changes a webhook. Enabling it starts it again; disabling it cancels what it has not sent.
+// Replace changes a webhook. Enabling it starts it again; disabling it cancels its waiting
+// deliveries.
 func (a WebhooksAPI) Replace(ctx context.Context, id string, draft WebhookDraft, options ...WriteOption) (Webhook, error) {
 	return a.webhooks.replace(ctx, id, draft, options)
 }
 
-// Delete deletes a webhook. What it has not sent is never sent.
+// Delete deletes a webhook. Its waiting deliveries are never sent.
 func (a WebhooksAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
 	return a.webhooks.delete(ctx, id, options)
 }
@@ -185,7 +186,8 @@ func (a WebhooksAPI) Test(ctx context.Context, id string) (Delivery, error) {
 	return fetch[Delivery](ctx, a.webhooks.transport, post(nil, a.webhooks.path, id, "actions", "test"))
 }
 
-// RotateSecret gives a webhook a new secret, which the response has. The old one signs as well for 24 hours.
+// RotateSecret gives a webhook a new secret, which the response has. For 24 hours, messages are signed with
+// the old one too.
 func (a WebhooksAPI) RotateSecret(ctx context.Context, id string) (Webhook, error) {
 	return fetch[Webhook](ctx, a.webhooks.transport, post(nil, a.webhooks.path, id, "actions", "rotate_secret"))
 }
@@ -206,8 +208,8 @@ func (a WebhooksAPI) Redeliver(ctx context.Context, id, delivery string) (Delive
 	return fetch[Delivery](ctx, a.webhooks.transport, post(nil, a.webhooks.path, id, "deliveries", delivery, "actions", "redeliver"))
 }
 
-// RedeliverRange sends the deliveries of events between from (inclusive) and to (exclusive) again that failed or were
-// canceled and, if delivered is true, those that succeeded: up to 10,000 at once.
+// RedeliverRange sends failed and canceled deliveries again, and delivered ones if delivered is true. It selects the
+// deliveries of events in [from, to), up to 10,000 at once.
 func (a WebhooksAPI) RedeliverRange(ctx context.Context, id string, from, to time.Time, delivered bool) (Redelivery, error) {
 	body := map[string]any{"from": from, "to": to, "include_delivered": delivered}
 	return fetch[Redelivery](ctx, a.webhooks.transport, post(body, a.webhooks.path, id, "actions", "redeliver"))

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/client/internal/testenv"
 )
 
-// told is a message that a receiver got.
+// told is a message that the receiver got.
 type told struct {
 	header http.Header
 	body   []byte

@@ -16,7 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// fence finds a fenced block of a document: what it is, and its text.
+// fence finds a fenced block of a document: its info string, and its text.
 var fence = regexp.MustCompile("(?ms)^```([^\n]*)\n(.*?)^```$")
 
 // TestBook_Commands runs the commands of every document of the book against a server,
@@ -146,7 +146,7 @@ func runCommands(t *testing.T, page string) {
 type bookScript struct {
 	folder string // where it runs
 	text   string
-	// wanted is what the document shows as printed, by the file that a block prints to.
+	// wanted has the documented output of each block, by the file that the block prints to.
 	wanted map[string]string
 }
 
@@ -155,7 +155,7 @@ func newBookScript(folder, page string) *bookScript {
 	for number, block := range fence.FindAllStringSubmatch(page, -1) {
 		switch block[1] {
 		case "sh":
-			output = filepath.Join(folder, ".git", fmt.Sprintf("output-%d", number)) // beside what the commands make
+			output = filepath.Join(folder, ".git", fmt.Sprintf("output-%d", number)) // apart from the files that the commands create
 			script.text += fmt.Sprintf("{\n%s} > '%s'\ncp '%s' '%s.shown'\n", block[2], output, output, output)
 		case "text output":
 			script.wanted[output+".shown"] = block[2]

@@ -16,7 +16,7 @@ import (
 const chainLength = 3
 
 // TestKill_AttemptsNeitherLostNorRepeated kills a node while attempts run, wait and are due. Every chain gets all its
-// attempts and no more, no attempt is sent twice, and the health of the job is told once.
+// attempts and no more, no attempt is sent twice, and each change of the job's health is one event.
 func TestKill_AttemptsNeitherLostNorRepeated(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -64,7 +64,7 @@ func (n *node) queue(t *testing.T, job string, runs int) {
 	writing.Wait()
 }
 
-// checkChains compares the attempts in the database with those that were due and sent.
+// checkChains compares the attempts in the database with the due ones and the sent ones.
 func checkChains(t *testing.T, db *sql.DB, target *sink, chains int) {
 	t.Helper()
 	storetest.Wait(t, patience, "nothing waits or runs", func() bool {

@@ -35,7 +35,7 @@ type nodesKey struct{}
 
 func nodesOf(ts *testscript.TestScript) *nodes { return ts.Value(nodesKey{}).(*nodes) }
 
-// end kills what a script has left running.
+// end kills the processes that a script has left running.
 func (n *nodes) end() {
 	for _, each := range n.running {
 		_ = each.command.Process.Kill() // it may have ended

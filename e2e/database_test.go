@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest" // brings the drivers along
 )
 
-// runSQL does to a script's database what no Signalbox of this version does.
+// runSQL changes a script's database in a way that this version of Signalbox never does.
 func runSQL(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: sql STATEMENT")
@@ -25,8 +25,8 @@ func runSQL(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(execute("sqlite", "file:"+ts.MkAbs("data/signalbox.db")+"?_pragma=busy_timeout(10000)", args[0]))
 }
 
-// wipe makes the PostgreSQL database what an operator gives to a first start:
-// one without tables. SQLite's file does not exist yet.
+// wipe empties the PostgreSQL database, as it is before a first start. SQLite's file does not exist
+// yet.
 func wipe(ts *testscript.TestScript, _ bool, _ []string) {
 	if server := ts.Getenv("SIGNALBOX_DATABASE"); server != "" {
 		ts.Check(empty(server))

@@ -18,8 +18,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// interval is how often a request is repeated that is to succeed soon. There
-// is nothing to wait for: what is observed happens in another process.
+// interval is the pause between repetitions of a request that is expected to succeed soon. The
+// state of another process cannot be waited for.
 const interval = 20 * time.Millisecond
 
 // exchange is one line of a script that sends a request.
@@ -33,7 +33,7 @@ type exchange struct {
 	status                 int
 }
 
-// answer is what came back.
+// answer is the response to a request.
 type answer struct {
 	line   string
 	status int

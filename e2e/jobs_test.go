@@ -55,7 +55,7 @@ func (s *sink) count(run string) int {
 	return s.seen[run]
 }
 
-// acknowledged is what servers have said they keep.
+// acknowledged are the resources that servers have acknowledged.
 type acknowledged struct {
 	mu         sync.Mutex
 	jobs, runs []string
@@ -119,9 +119,8 @@ func (a *acknowledged) load(base, target, prefix string) {
 	}
 }
 
-// freePort is one that nobody listens on now: a server that is started again
-// keeps its address. It lies below those that the system hands out, or another
-// test could get it while the server is dead.
+// freePort returns a port that is free now, because a restarted server keeps its address. It lies
+// below the ports that the system hands out, or another test could get it while the server is dead.
 func freePort(t *testing.T) string {
 	t.Helper()
 	for {
@@ -185,7 +184,7 @@ func number(t *testing.T, db *sql.DB, query string, args ...any) (count int) {
 	return count
 }
 
-// check compares what is in the database with what was acknowledged and sent.
+// check compares the database with the acknowledged and the sent runs.
 func (a *acknowledged) check(t *testing.T, db *sql.DB, target *sink) {
 	t.Helper()
 	storetest.Wait(t, patience, "nothing waits or runs", func() bool {
@@ -213,7 +212,7 @@ func (a *acknowledged) check(t *testing.T, db *sql.DB, target *sink) {
 	a.compare(t, db, target)
 }
 
-// compare looks for runs whose state is not what the sink has seen.
+// compare finds runs whose state differs from the requests that the sink has received.
 func (a *acknowledged) compare(t *testing.T, db *sql.DB, target *sink) {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), `SELECT id, status, COALESCE(failure_reason, '') FROM runs`)

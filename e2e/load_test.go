@@ -73,7 +73,7 @@ func (n *node) holdRun(t *testing.T, db *sql.DB) (release func()) {
 	return release
 }
 
-// watchHeartbeats tells, once ctx has ended, how late the latest heartbeat was.
+// watchHeartbeats returns, once ctx has ended, how late the latest heartbeat was.
 func watchHeartbeats(ctx context.Context, t *testing.T, db *sql.DB) <-chan time.Duration {
 	t.Helper()
 	longest := make(chan time.Duration, 1)
@@ -95,8 +95,8 @@ func watchHeartbeats(ctx context.Context, t *testing.T, db *sql.DB) <-chan time.
 	return longest
 }
 
-// report lets 60 services report so many flags each, with a key that may only
-// read, and closes the channel when all were answered.
+// report lets each of 60 services report a number of flags, with a key that may only read, and
+// closes the channel when all were answered.
 func (n *node) report(t *testing.T, flags int) <-chan struct{} {
 	t.Helper()
 	const services = 60

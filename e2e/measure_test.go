@@ -15,8 +15,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// The goals. A shared machine is no place to hold them exactly, so a test
-// fails only when one is missed by far; its log says what was measured.
+// The goals. A shared machine varies, so a test fails only if a goal is missed by far; its log has
+// the measured values.
 const (
 	startGoal = 300 * time.Millisecond
 	idleGoal  = 60 << 20

@@ -22,19 +22,19 @@ import (
 type node struct {
 	url     string
 	command *exec.Cmd
-	stdout  string // a file, so that what was printed before the log is there before the log
+	stdout  string // a file, so that output from before the log is in front of it
 	stderr  output
 	exited  chan struct{}
 	exit    error // of the process, once exited is closed
 }
 
-// output is what a process prints, readable while it prints.
+// output is the output of a process, readable while the process runs.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-// Write keeps what was printed.
+// Write keeps the output.
 func (o *output) Write(text []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -89,7 +89,7 @@ func startNode(folder string, settings, flags []string) (*node, error) {
 	}
 }
 
-// follow reads the log to its end and tells the address when it is there.
+// follow reads the log to its end, and sends the address when it appears.
 func (n *node) follow(log io.Reader, address chan<- string) {
 	for lines := bufio.NewReader(log); ; {
 		line, err := lines.ReadBytes('\n')
@@ -103,7 +103,7 @@ func (n *node) follow(log io.Reader, address chan<- string) {
 	}
 }
 
-// printed is what the process has printed so far.
+// printed returns the output of the process so far.
 func (n *node) printed() string {
 	text, err := os.ReadFile(n.stdout)
 	if err != nil {

@@ -19,7 +19,7 @@ type recipeStep struct {
 	Env map[string]string
 }
 
-// recipe is what a pipeline of the book runs on a pull request.
+// recipe is a pipeline of the book for pull requests.
 type recipe struct {
 	steps []recipeStep
 	env   map[string]string
@@ -124,7 +124,8 @@ func (w *recipeWorld) write(path, text string, mode os.FileMode) {
 // expression finds a value that GitHub puts in.
 var expression = regexp.MustCompile(`\$\{\{ (?:vars|secrets)\.(\w+) \}\}`)
 
-// run runs a recipe as its system does, and returns whether it passed, and what a reader of the pipeline sees.
+// run runs a recipe as its system does, and returns whether it passed, and the output that a reader of the
+// pipeline sees.
 func (w *recipeWorld) run(r recipe) (passed bool, seen string) {
 	w.t.Helper()
 	temp := w.t.TempDir()

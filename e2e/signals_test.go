@@ -18,8 +18,8 @@ import (
 	"github.com/signalbox/signalbox/internal/suite"
 )
 
-// slowRequest is a request whose body arrives late. It is in the hands of the
-// server once begin returns: the server has asked for the body.
+// slowRequest is a request whose body arrives late. begin returns when the server has asked for the
+// body.
 type slowRequest struct {
 	connection net.Conn
 	reader     *bufio.Reader
@@ -200,9 +200,9 @@ func killWhileWriting(t *testing.T, n *node, round int) []writer {
 	return writers
 }
 
-// checkKept compares what was acknowledged with what is there. Each writer had
-// one request under way, which may have been carried out. No write was kept
-// without its change, nor a change without its write.
+// checkKept compares the acknowledged services with the stored ones. Each writer had one request
+// under way, which may have been carried out. No write was kept without its change, nor a change
+// without its write.
 func checkKept(t *testing.T, n *node, writers []writer) {
 	t.Helper()
 	total := 0

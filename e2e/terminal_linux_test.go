@@ -17,8 +17,8 @@ import (
 	"github.com/signalbox/signalbox/internal/suite"
 )
 
-// openTerminal opens the two sides of a pseudo-terminal: what a program writes to
-// the second is read from the first.
+// openTerminal opens the two sides of a pseudo-terminal: the first side reads what a program writes
+// to the second.
 func openTerminal(t *testing.T) (screen, program *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -104,13 +104,13 @@ func TestDiff_CutsOnTerminalOnly(t *testing.T) {
 				t.Errorf("it shows\n%s", seen)
 			}
 			if test.environ != nil && strings.Contains(seen, "\x1b") {
-				t.Errorf("it has colours:\n%q", seen)
+				t.Errorf("it has colors:\n%q", seen)
 			}
 		})
 	}
 }
 
-// runSeen runs a command on a terminal of 80 columns, or in a pipe, and returns what it prints there.
+// runSeen runs a command on a terminal of 80 columns, or in a pipe, and returns its output.
 func runSeen(t *testing.T, command *exec.Cmd, onTerminal bool) string {
 	t.Helper()
 	if !onTerminal {
@@ -134,7 +134,7 @@ func runSeen(t *testing.T, command *exec.Cmd, onTerminal bool) string {
 	return seen.String()
 }
 
-// Ctrl-C ends a question at once; nobody has to press Enter first.
+// Ctrl-C ends a question at once, without Enter.
 func TestQuestion_Interrupted(t *testing.T) {
 	t.Parallel()
 	screen, program := openTerminal(t)

@@ -30,8 +30,8 @@ curl() {
 }
 `
 
-// TestTour_Readme runs make run and the README's tour beside it, from its own text, in a fresh
-// checkout whose name has a space, on other ports than the README names.
+// TestTour_Readme runs make run and, beside it, the README's tour, in a fresh checkout whose name
+// has a space, on other ports than the README names.
 func TestTour_Readme(t *testing.T) {
 	t.Parallel()
 	folder := freshCheckout(t)
@@ -69,7 +69,7 @@ func TestTour_Readme(t *testing.T) {
 	t.Run("the next start", func(t *testing.T) { checkNextStarts(t, folder) })
 }
 
-// checkTakenPort: the reader learns in one sentence what to do.
+// checkTakenPort: if the port is taken, one sentence says what to do.
 func checkTakenPort(t *testing.T, folder string) {
 	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -164,7 +164,7 @@ func newMakeRun(t *testing.T, folder, listen string) *makeRun {
 	return &makeRun{t: t, command: command, ended: make(chan struct{})}
 }
 
-// refusedMakeRun returns what a `make run` prints that must not start a server.
+// refusedMakeRun returns the output of a `make run` that must not start a server.
 func refusedMakeRun(t *testing.T, folder, listen string) string {
 	t.Helper()
 	printed, err := newMakeRun(t, folder, listen).command.CombinedOutput()
@@ -198,7 +198,7 @@ func startMakeRun(t *testing.T, folder, listen string) *makeRun {
 	return run
 }
 
-// follow reads what is printed until the end, and sends it when the server is ready or has ended.
+// follow reads the output to its end, and sends it when the server is ready or has ended.
 func (r *makeRun) follow(ready chan<- string) {
 	defer close(r.ended)
 	var printed []byte

@@ -14,9 +14,9 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// TestUpgrade_FromEveryRelease goes on with what the server of each release left
-// behind: it must export the same, with the secrets that only the release's key ring
-// opens, and take writes. scripts/keep-release made the files.
+// TestUpgrade_FromEveryRelease starts this version on the database that each release left: it must
+// export the same, with the secrets that only the release's key ring opens, and accept writes.
+// scripts/keep-release made the files.
 func TestUpgrade_FromEveryRelease(t *testing.T) {
 	t.Parallel()
 	releases, err := filepath.Glob("testdata/upgrade/*/export.yaml")
@@ -55,7 +55,7 @@ func requireSameExport(t *testing.T, release, kind string) {
 	say(t, n.url, key, "flags", "off", "checkout-v2", "-e", "production")
 }
 
-// say runs a command against a server and returns what it printed.
+// say runs a command against a server and returns its output.
 func say(t *testing.T, url, key string, args ...string) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), binary, args...)

@@ -151,7 +151,7 @@ func TestReason_UnmarshalText(t *testing.T) {
 	}
 }
 
-// TestFlag_Problems: what cannot be served is reported and does not affect the rest.
+// TestFlag_Problems: invalid parts of a flag are reported and do not affect the others.
 func TestFlag_Problems(t *testing.T) {
 	flag := Compile(decode(t, "f", `{"type":"NUMERIC","default":1.50,"environments":{
 		"a/b~c":{"default":"text","rules":[

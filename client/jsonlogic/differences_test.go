@@ -2,7 +2,7 @@ package jsonlogic
 
 import "testing"
 
-// TestReference_Differences pins what the package's documentation lists.
+// TestReference_Differences checks the differences that the package's documentation lists.
 func TestReference_Differences(t *testing.T) {
 	for _, c := range []struct{ name, rule, data, want string }{
 		{"inherited members are none", `{"var":"constructor"}`, `{}`, `null`},

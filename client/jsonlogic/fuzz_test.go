@@ -17,7 +17,8 @@ func seedPairs(f *testing.F) {
 	}
 }
 
-// FuzzParse: this parser accepts what encoding/json accepts, numbers too large for a float64 aside.
+// FuzzParse: this parser accepts the same texts as encoding/json, except numbers that are too large
+// for a float64.
 func FuzzParse(f *testing.F) {
 	g := newGenerator(2)
 	for range 200 {

@@ -90,8 +90,8 @@ func seed(t *testing.T) uint64 {
 
 type pair struct{ rule, data string }
 
-// TestReference_GeneratedRules compares with json-logic-js over generated rules. What may differ is listed in the package's
-// documentation and in excuse.
+// TestReference_GeneratedRules compares with json-logic-js over generated rules. The package's documentation, and excuse,
+// list the allowed differences.
 func TestReference_GeneratedRules(t *testing.T) {
 	t.Parallel()
 	g := newGenerator(seed(t))

@@ -32,7 +32,7 @@ func (g generator) float() float64 {
 	return f
 }
 
-// text returns up to so many of the characters.
+// text returns up to a number of the characters.
 func (g generator) text(limit int, characters []rune) string {
 	text := make([]rune, g.IntN(limit+1))
 	for i := range text {
@@ -107,7 +107,7 @@ func TestTag_Equality(t *testing.T) {
 	})
 }
 
-// TestValue_JSONRoundTrip: what is written reads back, by this parser and by encoding/json.
+// TestValue_JSONRoundTrip: this parser and encoding/json read a written value back.
 func TestValue_JSONRoundTrip(t *testing.T) {
 	tryMany(t, func(t *testing.T, g generator) {
 		text := g.datum(4)

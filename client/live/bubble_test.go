@@ -24,7 +24,8 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
-// bubbleServer is a server in a synctest bubble, whose clock stands still while anybody works. Connections are pipes.
+// bubbleServer is a server in a synctest bubble, whose clock stands still while a goroutine works. Connections are
+// pipes.
 type bubbleServer struct {
 	accepting chan net.Conn
 	closed    chan struct{}
@@ -127,7 +128,7 @@ func (s *bubbleServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	switch {
 	case hung:
-		_, _ = io.Copy(io.Discard, r.Body) // who leaves is noticed after the body
+		_, _ = io.Copy(io.Discard, r.Body) // the server notices a client that left after the body
 		<-r.Context().Done()
 	case strings.HasSuffix(r.URL.Path, "/events"):
 		s.serveEvents(w, r)
@@ -212,7 +213,7 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
-// TestBox_Watchdog: a connection without heartbeats is given up for a new one, and what was missed is loaded.
+// TestBox_Watchdog: a connection without heartbeats is replaced by a new one, and missed changes are loaded.
 func TestBox_Watchdog(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -258,7 +259,8 @@ func temporary(until time.Time) signalbox.Snapshot {
 		LogGroups: []signalbox.LogGroup{{Resource: signalbox.Resource{ID: "g"}, Level: loglevel.Warn, Environments: override}}}
 }
 
-// levelsOf adds the loggers of a temporary snapshot to a box and returns a function that tells their levels.
+// levelsOf adds the loggers of a temporary snapshot to a box and returns a function that returns their
+// levels.
 func levelsOf(box *Box) func() string {
 	framework, names := &recorder{map[string]loglevel.Level{}}, []string{"shop", "cart", "mail"}
 	for _, name := range names {
@@ -334,7 +336,8 @@ func TestBox_LevelsEndOnHungConnection(t *testing.T) {
 	})
 }
 
-// TestBox_StartsWithoutEndedLevels: values that were kept have no level whose time has come meanwhile.
+// TestBox_StartsWithoutEndedLevels: temporary levels that ended while the service was stopped are not
+// used from the cache.
 func TestBox_StartsWithoutEndedLevels(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

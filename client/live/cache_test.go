@@ -78,25 +78,27 @@ func TestCache_Unusable(t *testing.T) {
 		},
 		"a file in the way": func(s *settings) { s.cacheDir = filepath.Join(inTheWay, "below") },
 	} {
-		log := &logText{}
-		box := readyBox(t, server.URL, log.option(), prepare)
-		flag := box.Bool("on", false)
-		if !flag.Get(t.Context()) {
-			t.Errorf("%s: the flag has no value", name)
-		}
-		setFlag(t, server.Client(), "on", false)
-		testenv.Wait(t, "a change", func() bool { return !flag.Get(t.Context()) })
-		testenv.Wait(t, "a log line", func() bool { return strings.Contains(log.String(), "Keeping the last known values failed") })
-		setFlag(t, server.Client(), "on", true)
-		testenv.Wait(t, "a change", func() bool { return flag.Get(t.Context()) })
-		box.Close(t.Context())
-		if lines := strings.Count(log.String(), "Keeping"); lines != 1 {
-			t.Errorf("%s: logged %d lines:\n%s", name, lines, log)
-		}
+		t.Run(name, func(t *testing.T) {
+			log := &logText{}
+			box := readyBox(t, server.URL, log.option(), prepare)
+			flag := box.Bool("on", false)
+			if !flag.Get(t.Context()) {
+				t.Errorf("%s: the flag has no value", name)
+			}
+			setFlag(t, server.Client(), "on", false)
+			testenv.Wait(t, "a change", func() bool { return !flag.Get(t.Context()) })
+			testenv.Wait(t, "a log line", func() bool { return strings.Contains(log.String(), "Keeping the last known values failed") })
+			setFlag(t, server.Client(), "on", true)
+			testenv.Wait(t, "a change", func() bool { return flag.Get(t.Context()) })
+			box.Close(t.Context())
+			if lines := strings.Count(log.String(), "Keeping"); lines != 1 {
+				t.Errorf("%s: logged %d lines:\n%s", name, lines, log)
+			}
+		})
 	}
 }
 
-// TestCache_Damaged: a damaged file is not used, and nobody fails.
+// TestCache_Damaged: a damaged file is ignored, without an error.
 func TestCache_Damaged(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "{", "null", "[]", `{"data":{}}`, `{"data":{"id":"production","attributes":{"flags":7}}}`} {
@@ -114,7 +116,8 @@ func TestCache_Damaged(t *testing.T) {
 	}
 }
 
-// TestBootstrap_File: the file is what the server answers, and is used when there is no cache.
+// TestBootstrap_File: the file has the format of the server's answer, and is used when there is no
+// cache.
 func TestBootstrap_File(t *testing.T) {
 	t.Parallel()
 	snapshot := signalbox.Snapshot{Resource: signalbox.Resource{ID: "production"}, Flags: []signalbox.Flag{

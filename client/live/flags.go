@@ -259,7 +259,7 @@ func (t *flagTable) declare(identity flagIdentity, made declaredFlag) declaredFl
 	return made
 }
 
-// serve gives a declared flag its definition, if there is one. Only declared flags are compiled.
+// serve sets the definition of a declared flag, or removes it. Only declared flags are compiled.
 func (t *flagTable) serve(declared declaredFlag, key string) {
 	definition, known := t.definitions[key]
 	if !known {

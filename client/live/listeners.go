@@ -138,7 +138,7 @@ func (l *listeners) notify() {
 	}
 }
 
-// keyListeners are told which flags changed.
+// keyListeners are called with the keys of the changed flags.
 type keyListeners struct {
 	all listeners
 

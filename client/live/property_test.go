@@ -220,8 +220,8 @@ func (w *twins) levelDifferences() (differences []string) {
 	return differences
 }
 
-// agree waits until the box and the server agree. A box that reads a few changes one by one may read the marker as the server
-// has it a moment later than what it has read before.
+// agree waits until the box and the server agree. A box that reads changes one by one may read the marker in a later state
+// than the other resources.
 func (w *twins) agree(seed int) {
 	w.Helper()
 	sent, contexts := w.contexts()
@@ -237,7 +237,7 @@ func (w *twins) agree(seed int) {
 	})
 }
 
-// TestBox_AgreesWithServer: the six steps and the five steps give here what they give at the server, after any changes.
+// TestBox_AgreesWithServer: after any changes, flags and levels have the same values in the box as on the server.
 func TestBox_AgreesWithServer(t *testing.T) {
 	t.Parallel()
 	servertest.Each(t, func(t *testing.T, start func(...string) *servertest.Server) {

@@ -54,7 +54,7 @@ func setLevelTo(t *testing.T, client *signalbox.Client, name string, level logle
 	}
 }
 
-// TestBox_AppliesChanges: what is set through the API is applied within 100 ms at the median.
+// TestBox_AppliesChanges: a change through the API is applied within 100 ms at the median.
 func TestBox_AppliesChanges(t *testing.T) {
 	t.Parallel()
 	servertest.Each(t, func(t *testing.T, start func(...string) *servertest.Server) {
@@ -162,7 +162,7 @@ func TestConfig_FollowsParents(t *testing.T) {
 	})
 }
 
-// TestBox_ReleasedLogger: a level that is removed gives the logger back to the code.
+// TestBox_ReleasedLogger: after its level is removed, a logger has the level of the code again.
 func TestBox_ReleasedLogger(t *testing.T) {
 	t.Parallel()
 	server := servertest.Start(t)
@@ -188,7 +188,8 @@ func TestBox_ReleasedLogger(t *testing.T) {
 	}
 }
 
-// TestBox_ServerRestart: the last values stay, and the box is live again with what changed meanwhile.
+// TestBox_ServerRestart: the box keeps the last values, and afterwards is live again with the changes
+// that it missed.
 func TestBox_ServerRestart(t *testing.T) {
 	t.Parallel()
 	servertest.Each(t, func(t *testing.T, start func(...string) *servertest.Server) {
@@ -315,7 +316,7 @@ func TestBox_SlowServer(t *testing.T) {
 	setFlag(t, server.Client(), "on", true)
 	wire := newWire(t, server.URL)
 	release := wire.hold()
-	watchdog := time.AfterFunc(10*time.Second, release) // or whoever waits for the server would wait for ever
+	watchdog := time.AfterFunc(10*time.Second, release) // otherwise a reader that waits for the server would wait forever
 	box := startBox(t, wire.URL)
 	flag := box.Bool("on", false)
 	if flag.Get(t.Context()) {

@@ -13,7 +13,8 @@ import (
 	"github.com/signalbox/signalbox/client/flageval"
 )
 
-// switched returns a snapshot whose flag "switch" is on or off after a change; stale marks it as sent from memory.
+// switched returns a snapshot whose flag "switch" is on or off after a change; stale marks it as sent from a
+// node's memory.
 func switched(seq int64, on, stale bool) signalbox.Snapshot {
 	value := "false"
 	if on {
@@ -31,7 +32,7 @@ func (s *bubbleServer) serve(snapshot signalbox.Snapshot, etag string) {
 	s.change(func() { s.snapshot, s.etag = snapshot, etag })
 }
 
-// is checks the switch and what the box says of itself.
+// is checks the value of the switch and the state of the box.
 func (b *Box) is(t *testing.T, when string, on bool, seq int64, status Status) {
 	t.Helper()
 	if got, state := b.Bool("switch", !on).Get(t.Context()), b.State(); got != on || state.Seq != seq || state.Status != status {
@@ -39,8 +40,8 @@ func (b *Box) is(t *testing.T, when string, on bool, seq int64, status Status) {
 	}
 }
 
-// TestBox_StaleNeverGoesBack: a switch that was turned off stays off when a node loses its database and answers with what it
-// remembers from before. A database that was restored to an earlier state is believed.
+// TestBox_StaleNeverGoesBack: a switch that was turned off stays off when a node loses its database and answers with an
+// older state from memory. The state of a database that was restored is used.
 func TestBox_StaleNeverGoesBack(t *testing.T) {
 	t.Parallel()
 	for name, blocked := range map[string]bool{"with a socket": false, "polling": true} {
@@ -72,8 +73,8 @@ func TestBox_StaleNeverGoesBack(t *testing.T) {
 	}
 }
 
-// TestBox_StaleAgainstCache: values that were kept on disk count like those in memory, and those of a bootstrap file, which
-// may be of any account, do not.
+// TestBox_StaleAgainstCache: an answer from memory replaces neither newer values in memory nor newer values from disk. It
+// replaces those of a bootstrap file, which may be of any account.
 func TestBox_StaleAgainstCache(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -167,7 +167,7 @@ func TestBox_ServeHTTP(t *testing.T) {
 	}
 }
 
-// TestStart_Settings: what is missing is named, and the box serves the code's defaults.
+// TestStart_Settings: the log names missing settings, and the box serves the code's defaults.
 func TestStart_Settings(t *testing.T) {
 	for _, name := range []string{"SIGNALBOX_URL", "SIGNALBOX_API_KEY", "SIGNALBOX_ENVIRONMENT", "SIGNALBOX_SERVICE"} {
 		t.Setenv(name, "")

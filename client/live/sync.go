@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// stable is how long a connection must last to start the backoff anew.
+	// stable is how long a connection must last before the backoff starts from its first delay
+	// again.
 	stable = 10 * time.Second
 	// maxSingle is how many changes are read one by one; a larger number is loaded as one snapshot.
 	maxSingle = 8

@@ -288,7 +288,7 @@ func TestProvider_LastKnownValues(t *testing.T) {
 	}
 }
 
-// TestProvider_InitAgain: after a shutdown a provider can be used again, and says what changes.
+// TestProvider_InitAgain: after a shutdown a provider can be used again, and reports its changes.
 func TestProvider_InitAgain(t *testing.T) {
 	t.Parallel()
 	values := signalboxtest.New(t, flags())

@@ -20,7 +20,7 @@ import (
 // matching is the rule of every flag with rules here.
 const matching = `{"==":[{"var":"user.email"},"ada@example.com"]}`
 
-// choices is a flag whose values have names. The first is served, to those whom a rule matches too if there is one.
+// choices is a flag whose values have names. It serves the first value, also to users whom its rule matches.
 func choices(key string, kind flageval.Type, logic string, values ...signalbox.FlagChoice) signalbox.Flag {
 	here := flageval.Environment{Enabled: true}
 	if logic != "" {
@@ -105,7 +105,7 @@ func TestProvider_ZeroValues(t *testing.T) {
 	}
 }
 
-// TestProvider_Refusals: whatever type is asked for, a flag that is missing or of another one gives the code's default, and a
+// TestProvider_Refusals: a flag that is missing, or has another type than the requested one, gives the code's default and a
 // message that names the flag.
 func TestProvider_Refusals(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ func price(box *live.Box, t *testing.T) float64 {
 	return 10
 }
 
-// A test says what the flags are, and changes them.
+// A test sets the values of flags, and changes them.
 func ExampleNew() {
 	_ = func(t *testing.T) {
 		box := signalboxtest.New(t, signalboxtest.Flags{"sale": true}, signalboxtest.Configs{"checkout": map[string]int{"timeout_ms": 200}})

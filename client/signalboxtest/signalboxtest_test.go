@@ -55,7 +55,7 @@ func TestNew_MissingConfig(t *testing.T) {
 	}
 }
 
-// recorded is a testing.TB that keeps what fails it.
+// recorded is a testing.TB that keeps the failures.
 type recorded struct {
 	testing.TB
 	text string

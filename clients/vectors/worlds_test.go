@@ -59,7 +59,7 @@ type worldVector struct {
 	Configs  map[string]json.RawMessage `json:"configs"`
 }
 
-// worldVectors are what a service gets from random snapshots.
+// worldVectors are the values that a service gets from random snapshots.
 func worldVectors(t *testing.T) []any {
 	r := newRandom(4)
 	var lines []any

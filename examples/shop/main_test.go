@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { apptest.Main(m) }
 
-// output is what the shop prints.
+// output is the output of the shop.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -81,7 +81,7 @@ func get(t *testing.T, url string) string {
 	return string(text)
 }
 
-// TestShop_ChangesWhileItRuns: a flag, a level and a config that are set at the server change what the shop does.
+// TestShop_ChangesWhileItRuns: changing a flag, a level and a config on the server changes what the shop does.
 func TestShop_ChangesWhileItRuns(t *testing.T) {
 	node := apptest.Shared(t, "sqlite")
 	key := node.Account(t, "Shop", "pro")

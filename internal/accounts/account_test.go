@@ -106,7 +106,7 @@ func TestFound_Refusals(t *testing.T) {
 
 func TestReplaceAccount_Rules(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	key := func(text string) accounts.AccountDraft {
 		return accounts.AccountDraft{Name: optional.Of("n"), Key: optional.Of(text)}
 	}
@@ -145,7 +145,7 @@ func TestReplaceAccount_Rules(t *testing.T) {
 
 func TestReplaceAccount_KeepsKeyAndPlans(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	before := h.tenant.Account
 	after, err := h.ReplaceAccount(t.Context(), h.owner, accounts.AccountDraft{Name: optional.Of("New")}, nil)
 	if err != nil || after.Name != "New" || after.Key != before.Key || !after.UpdatedAt.After(before.UpdatedAt) || !after.CreatedAt.Equal(before.CreatedAt) {
@@ -163,7 +163,7 @@ func TestReplaceAccount_KeepsKeyAndPlans(t *testing.T) {
 func TestReplaceAccount_KeyInUse(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database)
+		h := newFixture(t, database)
 		other := storetest.NewTenant(t, h.db, "pro").Account
 		_, err := h.ReplaceAccount(t.Context(), h.owner, accounts.AccountDraft{Name: optional.Of("n"), Key: optional.Of(other.Key)}, nil)
 		want := []refusal{{fault.AlreadyExists, fault.Attribute("key")}}
@@ -175,7 +175,7 @@ func TestReplaceAccount_KeyInUse(t *testing.T) {
 
 func TestSetPlans(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	held := plans.Held{plans.Jobs: "free", plans.Flags: "standard"}
 	err := h.db.Write(t.Context(), h.owner.Account, func(ctx context.Context, tx *store.Tx) error {
 		_, err := accounts.SetPlans(ctx, tx, h.owner.Account, held)

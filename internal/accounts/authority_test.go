@@ -14,19 +14,19 @@ import (
 // before its write, once for each way in which the Authenticator can find the key.
 func TestConfirm_CallersOfTheAuthenticator(t *testing.T) {
 	t.Parallel()
-	ways := map[string]func(t *testing.T, h *house, auth *accounts.Authenticator, key accounts.Key){
-		"looked up": func(*testing.T, *house, *accounts.Authenticator, accounts.Key) {},
-		"remembered": func(t *testing.T, h *house, auth *accounts.Authenticator, key accounts.Key) {
+	ways := map[string]func(t *testing.T, h *fixture, auth *accounts.Authenticator, key accounts.Key){
+		"looked up": func(*testing.T, *fixture, *accounts.Authenticator, accounts.Key) {},
+		"remembered": func(t *testing.T, h *fixture, auth *accounts.Authenticator, key accounts.Key) {
 			h.authenticate(t, auth, key.Plaintext)
 		},
-		"collected to be kept": func(t *testing.T, h *house, auth *accounts.Authenticator, key accounts.Key) {
+		"collected to be kept": func(t *testing.T, h *fixture, auth *accounts.Authenticator, key accounts.Key) {
 			h.authenticate(t, auth, key.Plaintext)
 			h.key(t, accounts.Viewer) // this changes the access version, so the key is read again
 			if known, err := auth.Known(t.Context(), time.Time{}, 10); err != nil || len(known) != 1 {
 				t.Fatalf("got %v, %v", known, err)
 			}
 		},
-		"kept over a restart": func(t *testing.T, h *house, auth *accounts.Authenticator, key accounts.Key) {
+		"kept over a restart": func(t *testing.T, h *fixture, auth *accounts.Authenticator, key accounts.Key) {
 			before := h.authenticator()
 			h.authenticate(t, before, key.Plaintext)
 			known, err := before.Known(t.Context(), time.Time{}, 10)
@@ -39,7 +39,7 @@ func TestConfirm_CallersOfTheAuthenticator(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		for name, prepare := range ways {
 			t.Run(name, func(t *testing.T) {
-				h := newHouse(t, database)
+				h := newFixture(t, database)
 				auth, key := h.authenticator(), h.key(t, accounts.Admin)
 				prepare(t, h, auth, key)
 				caller := h.authenticate(t, auth, key.Plaintext)

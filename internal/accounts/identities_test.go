@@ -33,7 +33,7 @@ func reasonOf(err error) any {
 func TestIdentity_ManyAtOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database)
+		h := newFixture(t, database)
 		h.Identities = accounts.IdentityRules{Roles: map[string]accounts.Role{"g": accounts.Member}}
 		var mu sync.Mutex
 		users, running := map[string]int{}, sync.WaitGroup{}
@@ -56,7 +56,7 @@ func TestIdentity_ManyAtOnce(t *testing.T) {
 
 func TestIdentity_Refused(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	h.Identities = accounts.IdentityRules{Roles: map[string]accounts.Role{"g": accounts.Member}, Domains: []string{"example.com"}}
 	for want, change := range map[string]func(*accounts.Identity){
 		accounts.ReasonUnverified: func(i *accounts.Identity) { i.EmailVerified = false },
@@ -79,7 +79,7 @@ func TestIdentity_Refused(t *testing.T) {
 // name.
 func TestIdentity_OddName(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	h.Identities = accounts.IdentityRules{Roles: map[string]accounts.Role{accounts.Anybody: accounts.Viewer}}
 	for i, name := range []string{"", " \x00\n ", strings.Repeat("ä", 500), "Ada\x07", "A\u202eda\u2066", "\u009b"} {
 		t.Run(fmt.Sprintf("%.40q", name), func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestIdentity_OddName(t *testing.T) {
 // longer works.
 func TestIdentity_EndsSetup(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	h.Identities = accounts.IdentityRules{Roles: map[string]accounts.Role{"g": accounts.Owner}}
 	link := func() error {
 		return h.db.Write(t.Context(), h.tenant.Owner.Account, func(ctx context.Context, tx *store.Tx) error {
@@ -122,7 +122,7 @@ func TestIdentity_EndsSetup(t *testing.T) {
 }
 
 // person creates a user with a password, as an accepted invitation does.
-func (h *house) person(t *testing.T, account, email string, role accounts.Role) accounts.User {
+func (h *fixture) person(t *testing.T, account, email string, role accounts.Role) accounts.User {
 	t.Helper()
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	user := accounts.User{ID: uuid.NewString(), Account: account, Email: email, Address: accounts.AddressOf(email), PasswordHash: "a hash",
@@ -131,7 +131,7 @@ func (h *house) person(t *testing.T, account, email string, role accounts.Role) 
 	return user
 }
 
-func (h *house) write(t *testing.T, account string, work func(context.Context, *store.Tx) error) {
+func (h *fixture) write(t *testing.T, account string, work func(context.Context, *store.Tx) error) {
 	t.Helper()
 	if err := h.db.Write(t.Context(), account, work); err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func (h *house) write(t *testing.T, account string, work func(context.Context, *
 }
 
 // userOf returns the user of a session in any account.
-func (h *house) userOf(t *testing.T, session accounts.Session) (user accounts.User) {
+func (h *fixture) userOf(t *testing.T, session accounts.Session) (user accounts.User) {
 	t.Helper()
 	h.write(t, session.Account, func(ctx context.Context, tx *store.Tx) (err error) {
 		user, err = tx.User(ctx, session.Account, session.User)
@@ -158,7 +158,7 @@ func identityOf(email string, values ...string) accounts.Identity {
 func TestIdentity_Addresses(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database)
+		h := newFixture(t, database)
 		h.Identities = accounts.IdentityRules{Domains: []string{"exampli.com", "kilo.example", "xn--bcher-kva.example"}}
 		home := h.tenant.Account.ID
 		for _, email := range []string{"nik@exampli.com", "Kim@kilo.example", "nik@bücher.example", "ada@xn--bcher-kva.example"} {
@@ -202,7 +202,7 @@ func TestIdentity_Addresses(t *testing.T) {
 // not match.
 func TestIdentity_OldAddresses(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	old := h.person(t, h.tenant.Account.ID, "nİk@example.com", accounts.Owner)
 	h.write(t, old.Account, func(ctx context.Context, tx *store.Tx) error {
 		old.Address = "nik@example.com"
@@ -234,7 +234,7 @@ func TestIdentity_Squatting(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			storetest.Each(t, func(t *testing.T, database storetest.Database) {
-				h := newHouse(t, database)
+				h := newFixture(t, database)
 				tenant := storetest.NewTenant(t, h.db, "pro").Account.ID
 				h.Identities = accounts.IdentityRules{Roles: c.roles}
 				squatter, identity := h.person(t, tenant, "ceo@exampli.com", accounts.Owner), identityOf("ceo@exampli.com", c.values...)
@@ -272,7 +272,7 @@ func TestIdentity_Squatting(t *testing.T) {
 // address once the squatter is deleted.
 func TestIdentity_TakesAddressWhenFree(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	h.Identities = accounts.IdentityRules{Roles: map[string]accounts.Role{"staff": accounts.Member}}
 	tenant := storetest.NewTenant(t, h.db, "pro").Account.ID
 	squatter, identity := h.person(t, tenant, "ceo@exampli.com", accounts.Member), identityOf("ceo@exampli.com", "staff")
@@ -293,7 +293,7 @@ func TestIdentity_TakesAddressWhenFree(t *testing.T) {
 func TestIdentity_Invited(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database)
+		h := newFixture(t, database)
 		tenant := storetest.NewTenant(t, h.db, "pro")
 		invite := func(owner accounts.Caller, email string) {
 			t.Helper()
@@ -331,7 +331,7 @@ func TestIdentity_Invited(t *testing.T) {
 func TestIdentity_InvitedByMany(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database)
+		h := newFixture(t, database)
 		b, c := storetest.NewTenant(t, h.db, "pro"), storetest.NewTenant(t, h.db, "pro")
 		invite := func(owner accounts.Caller, email, role string) accounts.Invitation {
 			t.Helper()
@@ -368,7 +368,7 @@ func TestIdentity_InvitedByMany(t *testing.T) {
 // give the role.
 func TestIdentity_InvitationOfNobody(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	maker := h.person(t, h.tenant.Account.ID, "maker@example.com", accounts.Admin)
 	caller := accounts.Caller{Account: maker.Account, UserID: maker.ID, Role: accounts.Admin}
 	if _, err := h.Invite(t.Context(), caller, accounts.InvitationDraft{Email: optional.Of("ada@example.com"), Role: optional.Of("ADMIN")}); err != nil {
@@ -389,7 +389,7 @@ func TestIdentity_RaisedRole(t *testing.T) {
 	t.Parallel()
 	for given, ends := range map[accounts.Role]bool{accounts.Owner: true, accounts.Admin: false, accounts.Viewer: false} {
 		t.Run(string(given), func(t *testing.T) {
-			h := newHouse(t, storetest.New(t, "sqlite"))
+			h := newFixture(t, storetest.New(t, "sqlite"))
 			h.Identities = accounts.IdentityRules{Roles: map[string]accounts.Role{"g": given}}
 			before := h.person(t, h.tenant.Account.ID, "ceo@example.com", accounts.Admin)
 			earlier := accounts.Session{ID: uuid.NewString(), Account: before.Account, User: before.ID, Hash: "hash", CreatedAt: before.CreatedAt,
@@ -429,7 +429,7 @@ func (keyless) Key(context.Context, string, string) (accounts.Key, error) {
 // TestSignInWithKey_Outage: a key that cannot be read is not refused as revoked.
 func TestSignInWithKey_Outage(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	caller := h.authenticate(t, h.authenticator(), h.key(t, accounts.Member).Plaintext)
 	if _, err := h.SignInWithKey(t.Context(), caller, ""); err != nil { // the new session makes the next sign-in read the key again
 		t.Fatal(err)

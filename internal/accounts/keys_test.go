@@ -23,7 +23,7 @@ var secretPattern = regexp.MustCompile(`^sk_api_[A-Za-z0-9_-]{43}$`)
 
 func TestNewSecret(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	seen := map[string]bool{}
 	for range 20 {
 		key := h.key(t, accounts.Member)
@@ -40,7 +40,7 @@ func TestNewSecret(t *testing.T) {
 
 func TestCreateKey_SecretIsNotStored(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	made := h.key(t, accounts.Admin)
 	stored, err := h.Key(t.Context(), h.owner, made.ID)
 	if err != nil || stored.Plaintext != "" {
@@ -91,7 +91,7 @@ func TestKey_Works(t *testing.T) {
 
 func TestCreateKey_Rules(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	named := func(change func(*accounts.KeyDraft)) accounts.KeyDraft {
 		draft := accounts.KeyDraft{Name: optional.Of("n")}
 		if change != nil {
@@ -152,7 +152,7 @@ func TestCreateKey_Rules(t *testing.T) {
 
 func TestCreateKey_NearestEnvironment(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	scopes := optional.Of(accounts.Scopes{Environments: []string{"production", "prodution", "elsewhere"}})
 	_, err := h.CreateKey(t.Context(), h.owner, accounts.KeyDraft{Name: optional.Of("n"), Scopes: scopes})
 	want := "scopes/environments must name environments of this account; these do not exist: prodution, elsewhere. Did you mean production?"
@@ -163,7 +163,7 @@ func TestCreateKey_NearestEnvironment(t *testing.T) {
 
 func TestCreateKey_DefaultRole(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	key, err := h.CreateKey(t.Context(), h.owner, accounts.KeyDraft{Name: optional.Of("n")})
 	if err != nil || key.Role != accounts.Member || key.Scopes.Environments != nil || key.ExpiresAt != nil {
 		t.Errorf("made %+v, %v", key, err)
@@ -172,7 +172,7 @@ func TestCreateKey_DefaultRole(t *testing.T) {
 
 func TestCreateKey_NoStrongerThanCaller(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	for i, giver := range accounts.Roles() {
 		caller := h.caller(t, giver)
 		for j, given := range accounts.Roles() {
@@ -186,7 +186,7 @@ func TestCreateKey_NoStrongerThanCaller(t *testing.T) {
 
 func TestReplaceKey_StrongerKey(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	for i, actor := range accounts.Roles() {
 		caller := h.caller(t, actor)
 		for j, touched := range accounts.Roles() {
@@ -206,7 +206,7 @@ func TestReplaceKey_StrongerKey(t *testing.T) {
 
 func TestReplaceKey_KeepsWhatGrantsPower(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	expiry := time.Now().UTC().Add(time.Hour).Truncate(time.Microsecond)
 	key, err := h.CreateKey(t.Context(), h.owner, accounts.KeyDraft{Name: optional.Of("n"), Role: optional.Of("ADMIN"),
 		Scopes: optional.Of(accounts.Scopes{Environments: []string{"staging"}}), ExpiresAt: optional.Of(expiry)})
@@ -240,7 +240,7 @@ func TestReplaceKey_KeepsWhatGrantsPower(t *testing.T) {
 
 func TestRevokeKey(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	key := h.key(t, accounts.Member)
 	version := func() int64 {
 		t.Helper()
@@ -272,7 +272,7 @@ func TestRevokeKey(t *testing.T) {
 func TestKeys_OtherAccounts(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database)
+		h := newFixture(t, database)
 		stranger := storetest.NewTenant(t, h.db, "pro").Owner
 		key := h.key(t, accounts.Member)
 		_, got := h.Key(t.Context(), stranger, key.ID)
@@ -293,7 +293,7 @@ func TestKeys_OtherAccounts(t *testing.T) {
 
 func TestKeys_VersionMismatch(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	key := h.key(t, accounts.Member)
 	stale := func(accounts.Key) bool { return false }
 	_, replaced := h.ReplaceKey(t.Context(), h.owner, key.ID, accounts.KeyDraft{Name: optional.Of("n")}, stale)

@@ -15,28 +15,28 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// house is a service on a real database that has one account.
-type house struct {
+// fixture is a service on a real database that has one account.
+type fixture struct {
 	*accounts.Service
 	db     *store.DB
 	tenant storetest.Tenant
 	owner  accounts.Caller
 }
 
-func newHouse(t *testing.T, database storetest.Database) *house {
+func newFixture(t *testing.T, database storetest.Database) *fixture {
 	t.Helper()
 	db := database.Open(t)
 	tenant := storetest.NewTenant(t, db, "pro")
-	return &house{Service: &accounts.Service{Store: db.Accounts()}, db: db, tenant: tenant, owner: tenant.Owner}
+	return &fixture{Service: &accounts.Service{Store: db.Accounts()}, db: db, tenant: tenant, owner: tenant.Owner}
 }
 
 // caller creates a key with a role and returns it as a caller.
-func (h *house) caller(t *testing.T, role accounts.Role) accounts.Caller {
+func (h *fixture) caller(t *testing.T, role accounts.Role) accounts.Caller {
 	t.Helper()
 	return h.key(t, role).Caller()
 }
 
-func (h *house) key(t *testing.T, role accounts.Role) accounts.Key {
+func (h *fixture) key(t *testing.T, role accounts.Role) accounts.Key {
 	t.Helper()
 	key, err := h.CreateKey(t.Context(), h.owner, accounts.KeyDraft{Name: optional.Of(string(role)), Role: optional.Of(string(role))})
 	if err != nil {
@@ -45,15 +45,15 @@ func (h *house) key(t *testing.T, role accounts.Role) accounts.Key {
 	return key
 }
 
-// authenticator returns an Authenticator on the database of the house.
-func (h *house) authenticator() *accounts.Authenticator {
+// authenticator returns an Authenticator on the database of the fixture.
+func (h *fixture) authenticator() *accounts.Authenticator {
 	return &accounts.Authenticator{Directory: h.db, Live: func() bool { return true }, Now: time.Now,
 		Count: func(string) {}, Used: func(string, string, time.Time) {}}
 }
 
 // authenticate returns the caller behind a key's plaintext. Writes confirm this
 // caller.
-func (h *house) authenticate(t *testing.T, auth *accounts.Authenticator, plaintext string) accounts.Caller {
+func (h *fixture) authenticate(t *testing.T, auth *accounts.Authenticator, plaintext string) accounts.Caller {
 	t.Helper()
 	caller, err := auth.Authenticate(t.Context(), plaintext, "")
 	if err != nil {

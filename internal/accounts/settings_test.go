@@ -56,7 +56,7 @@ func order(environments ...string) accounts.SettingsDraft {
 func TestReplaceSettings_Order(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database)
+		h := newFixture(t, database)
 		for name, each := range map[string]struct{ sent, want []string }{
 			"as sent":         {[]string{"production", "staging"}, []string{"production", "staging"}},
 			"one left out":    {[]string{"staging"}, []string{"staging"}},
@@ -84,7 +84,7 @@ func TestReplaceSettings_Order(t *testing.T) {
 
 func TestUserSettings_FollowsTheAccount(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	see := func(want ...string) {
 		t.Helper()
 		settings, err := h.UserSettings(t.Context(), h.owner)
@@ -125,7 +125,7 @@ func TestUserSettings_FollowsTheAccount(t *testing.T) {
 func TestReplaceSettings_OtherMembers(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database)
+		h := newFixture(t, database)
 		other := json.RawMessage(`{"b":1.0,"a":{"ü":[null,1e3]},"s":"\u0000"}`)
 		draft := accounts.SettingsDraft{Other: other}
 		if _, err := h.ReplaceAccountSettings(t.Context(), h.owner, draft, nil); err != nil {
@@ -147,18 +147,20 @@ func TestReplaceSettings_OtherMembers(t *testing.T) {
 
 func TestReplaceSettings_Rules(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	large := accounts.SettingsDraft{Other: json.RawMessage(`{"a":"` + strings.Repeat("x", 256<<10) + `"}`)}
 	read := accounts.SettingsDraft{Other: json.RawMessage(`{}`)}
 	read.Problems.Attribute("environment_order", "must be an array of strings")
 	for name, draft := range map[string]accounts.SettingsDraft{"too large": large, "what reading found": read} {
-		_, account := h.ReplaceAccountSettings(t.Context(), h.owner, draft, nil)
-		_, user := h.ReplaceUserSettings(t.Context(), h.owner, draft, nil)
-		for _, err := range []error{account, user} {
-			if !fault.Is(err, fault.Validation) {
-				t.Errorf("%s got %v", name, err)
+		t.Run(name, func(t *testing.T) {
+			_, account := h.ReplaceAccountSettings(t.Context(), h.owner, draft, nil)
+			_, user := h.ReplaceUserSettings(t.Context(), h.owner, draft, nil)
+			for _, err := range []error{account, user} {
+				if !fault.Is(err, fault.Validation) {
+					t.Errorf("%s got %v", name, err)
+				}
 			}
-		}
+		})
 	}
 	stale := func(accounts.Settings) bool { return false }
 	_, account := h.ReplaceAccountSettings(t.Context(), h.owner, order(), stale)
@@ -172,7 +174,7 @@ func TestReplaceSettings_Rules(t *testing.T) {
 
 func TestSettings_OfAccountAndUser(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	stranger := storetest.NewTenant(t, h.db, "pro").Owner
 	colleague := accounts.User{ID: "colleague", Account: h.owner.Account, Email: "c", Role: accounts.Member}
 	if err := h.db.Write(t.Context(), h.owner.Account, func(ctx context.Context, tx *store.Tx) error { return tx.InsertUser(ctx, colleague) }); err != nil {

@@ -26,15 +26,17 @@ func TestSettings_StaleFlags(t *testing.T) {
 		`{"stale_flags":{"unevaluated_days":1,"unchanged_days":3650},"other":1}`: {UnevaluatedDays: 1, UnchangedDays: 3650},
 		`{"stale_flags":{"unevaluated_days":0,"unchanged_days":3651}}`:           byDefault,
 	} {
-		if diff := cmp.Diff(want, accounts.Settings{Other: json.RawMessage(other)}.StaleFlags()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", other, diff)
-		}
+		t.Run(other, func(t *testing.T) {
+			if diff := cmp.Diff(want, accounts.Settings{Other: json.RawMessage(other)}.StaleFlags()); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", other, diff)
+			}
+		})
 	}
 }
 
 func TestReplaceAccountSettings_StaleFlags(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	const days = "must be a whole number of days from 1 to 3650."
 	for other, want := range map[string]string{
 		`{"stale_flags":null}`: "",
@@ -45,16 +47,18 @@ func TestReplaceAccountSettings_StaleFlags(t *testing.T) {
 		`{"stale_flags":{"unchanged_days":1.5}}`:  "stale_flags/unchanged_days " + days,
 		`{"stale_flags":{"days":9}}`:              "stale_flags/days is not known; known are unevaluated_days and unchanged_days.",
 	} {
-		_, err := h.ReplaceAccountSettings(t.Context(), h.owner, accounts.SettingsDraft{Other: json.RawMessage(other)}, nil)
-		if want == "" {
-			if err != nil {
-				t.Errorf("%s: %v", other, err)
+		t.Run(other, func(t *testing.T) {
+			_, err := h.ReplaceAccountSettings(t.Context(), h.owner, accounts.SettingsDraft{Other: json.RawMessage(other)}, nil)
+			if want == "" {
+				if err != nil {
+					t.Errorf("%s: %v", other, err)
+				}
+				return
 			}
-			continue
-		}
-		if refused, ok := errors.AsType[*fault.Error](err); !ok || refused.Detail != want {
-			t.Errorf("%s: got %v, want %s", other, err, want)
-		}
+			if refused, ok := errors.AsType[*fault.Error](err); !ok || refused.Detail != want {
+				t.Errorf("%s: got %v, want %s", other, err, want)
+			}
+		})
 	}
 	// The member means nothing in the settings of a user.
 	if _, err := h.ReplaceUserSettings(t.Context(), h.owner, accounts.SettingsDraft{Other: json.RawMessage(`{"stale_flags":7}`)}, nil); err != nil {

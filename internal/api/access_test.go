@@ -11,8 +11,7 @@ import (
 	"github.com/signalbox/signalbox/internal/api"
 )
 
-// target makes what a request is about, fresh for every request, and returns
-// its path and body.
+// target creates the resource of a request, anew for every request, and returns its path and body.
 type target func(owner client) (path, body string)
 
 func at(path string) target { return func(client) (string, string) { return path, "" } }

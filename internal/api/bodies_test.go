@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/jsonapi"
 )
 
-// body is a request document and what is wrong with it.
+// body is a request document and the expected problem with it.
 type body struct {
 	name, text string
 	problems   []problem

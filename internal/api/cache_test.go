@@ -16,8 +16,8 @@ import (
 	"github.com/signalbox/signalbox/internal/suite"
 )
 
-// freshness is one way to write and one to read: what was written when the
-// write returned is what a reading that starts afterwards shows.
+// freshness is a write and a read: a read that starts after the write has returned shows its
+// result.
 type freshness struct {
 	name string
 	// write leaves an environment with a name.
@@ -97,7 +97,7 @@ func writeAndRead(t *testing.T, way freshness, id string) {
 	}
 }
 
-// TestCache_ListsFollowCreateAndDelete does the same with what comes and goes.
+// TestCache_ListsFollowCreateAndDelete does the same for resources that are created and deleted.
 func TestCache_ListsFollowCreateAndDelete(t *testing.T) {
 	t.Parallel()
 	type kept struct {

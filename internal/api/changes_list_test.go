@@ -193,7 +193,7 @@ func TestLinks_PublicURL(t *testing.T) {
 	requireBracketsAreReadable(t, published, strings.TrimPrefix(next, public))
 }
 
-// requireBracketsAreReadable asks for a link as it was given.
+// requireBracketsAreReadable requests a link exactly as it was returned.
 func requireBracketsAreReadable(t *testing.T, c client, path string) {
 	t.Helper()
 	if ids := c.get(path).want(200).ids(); !slices.Equal(ids, []string{"3"}) {

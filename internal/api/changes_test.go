@@ -14,14 +14,14 @@ import (
 
 // recorded is a write and the one change that it leaves.
 type recorded struct {
-	// prepare returns the path of what is written, which may not exist yet.
+	// prepare returns the path of the resource to write, which may not exist yet.
 	prepare      func(owner client) string
 	body         string
 	kind, action string
 }
 
-// recordedWrites has every route that writes, but those that report: see
-// TestChanges_OfReports, and the one that reverts, see TestRevert.
+// recordedWrites has every route that writes, except reports (see TestChanges_OfReports) and the
+// revert (see TestRevert).
 func recordedWrites() map[string]recorded {
 	named := envelope("", "", attributes{"name": "Renamed"})
 	ordered := envelope("", "", attributes{"environment_order": []string{"production"}, "theme": "dark"})

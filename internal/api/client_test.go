@@ -29,9 +29,8 @@ type client struct {
 	session string
 }
 
-// newOwner returns the OWNER of a new account on the SQLite node that the
-// package's tests share. The rules of the interface do not depend on the
-// database; what does is tested with onBoth.
+// newOwner returns the OWNER of a new account on the SQLite node that the package's tests share.
+// Most rules of the interface do not depend on the database; onBoth tests those that do.
 func newOwner(t testing.TB, plan string) client {
 	t.Helper()
 	return speakTo(t, apptest.Shared(t, "sqlite")).account(plan)

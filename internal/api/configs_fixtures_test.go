@@ -26,7 +26,7 @@ func items(values attributes) attributes {
 	return made
 }
 
-// resolved reads what a config comes to; no environment is "".
+// resolved reads the resolved values of a config; "" is no environment.
 func (c client) resolved(key, environment string) answer {
 	c.t.Helper()
 	path := configsPath + "/" + key + "/resolved"

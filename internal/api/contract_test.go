@@ -49,7 +49,7 @@ var contract = sync.OnceValue(func() *openapi3.T {
 	return document
 })
 
-// describedPaths are those of the description, by their template.
+// describedPaths are the paths of the description, by their template.
 var describedPaths = sync.OnceValue(func() map[string]*openapi3.PathItem { return contract().Paths.Map() })
 
 // operation finds what the description says about a request. Path segments
@@ -104,7 +104,7 @@ func checkExchange(t testing.TB, sent *http.Request, r request, got answer) {
 
 func validateExchange(sent *http.Request, r request, got answer) error {
 	if sent.Method == http.MethodHead {
-		return nil // its answer has no body, and its headers are those of GET
+		return nil // the answer to HEAD has no body, and has the headers of GET
 	}
 	route, parameters := operation(sent.Method, sent.URL)
 	if route == nil {
@@ -129,7 +129,7 @@ func validateCredential(route *routers.Route, sent *http.Request) error {
 	}, *security)
 }
 
-// validateParameters checks what a request has in its path, query and headers.
+// validateParameters checks the path, query and headers of a request.
 func validateParameters(route *routers.Route, path map[string]string, sent *http.Request) error {
 	of := func(at string, parameters openapi3.Parameters) (err error) {
 		for i, each := range parameters {
@@ -210,8 +210,8 @@ func validateRequestBody(route *routers.Route, sent *http.Request, body string) 
 	return validateBody(documented.Value.Content, place, sent.Header.Get("Content-Type"), []byte(body))
 }
 
-// meansToBeValid reports whether a request with this outcome should be one that
-// the description allows: all but those that are refused for their form.
+// meansToBeValid reports whether the description should allow a request with this outcome: it
+// should, unless the request was refused for its form.
 func meansToBeValid(status int) bool {
 	refused := []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
 	return status < http.StatusInternalServerError && !slices.Contains(refused, status)
@@ -282,8 +282,8 @@ func validateBody(documented openapi3.Content, place, contentType string, body [
 	return schema.Validate(value)
 }
 
-// schemas are those that were needed so far. The description itself is the
-// document that they are part of, so that references lead where they should.
+// schemas are the compiled schemas that were needed so far. References are resolved in the whole
+// description.
 var schemas = struct {
 	sync.Mutex
 	compiler *jsonschema.Compiler
@@ -324,8 +324,7 @@ func pointer(name string) string {
 	return url.PathEscape(strings.NewReplacer("~", "~0", "/", "~1").Replace(name))
 }
 
-// validateUnrouted checks the answer to what is no operation: the path or the
-// method is unknown.
+// validateUnrouted checks the answer to a request with an unknown path or method.
 func validateUnrouted(sent *http.Request, got answer) error {
 	name := map[int]string{http.StatusNotFound: "NotFound", http.StatusMethodNotAllowed: "MethodNotAllowed"}[got.status]
 	if name == "" {

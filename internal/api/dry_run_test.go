@@ -30,8 +30,8 @@ func hasDryRun(route string) bool {
 	return route == "DELETE /api/v1/sessions/{id}" || !strings.HasSuffix(route, "/bulk") && !signsIn(route) && (!strings.Contains(route, "/actions/") || strings.HasSuffix(route, "/actions/revert"))
 }
 
-// eachDryRun sends to every route that has dry runs, on both databases. send must leave
-// the database as it was; it returns what happens next.
+// eachDryRun sends a request to every route that has dry runs, on both databases. send must leave
+// the database unchanged; it returns the next step of the test.
 func eachDryRun(t *testing.T, send func(t *testing.T, owner client, method, path, body string) (next func())) {
 	t.Helper()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -173,8 +173,7 @@ func TestDryRun_Values(t *testing.T) {
 	owner.get(flagsPath+"/tried?dry_run=true", offContract).want(200)
 }
 
-// TestDryRun_Limits: what a plan does not allow is refused in a dry run too, and
-// a dry run uses nothing up.
+// TestDryRun_Limits: a dry run refuses what the plan does not allow, and uses nothing of the plan.
 func TestDryRun_Limits(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "free")

@@ -212,7 +212,7 @@ func TestRateLimit_PerKey(t *testing.T) {
 	owner.as("").get(accountPath).want(401)
 }
 
-// TestRateLimit_Sessions: sessions do not multiply what a key or a person may do.
+// TestRateLimit_Sessions: all sessions of a key or a person share one limit.
 func TestRateLimit_Sessions(t *testing.T) {
 	t.Parallel()
 	oncePerMinute := func(s *settings.Settings) { s.RateLimit = 0.01 }

@@ -66,7 +66,7 @@ func TestErrors_ClosedDatabase(t *testing.T) {
 	})
 }
 
-// inside is what a caller must never read in an error.
+// inside has internal details that an error must never show to a caller.
 var inside = regexp.MustCompile(`(?i)goroutine|\.go:|sql|select |insert |panic|sqlite|postgres|pgx|/tmp|database is closed|127\.0\.0\.1`)
 
 func requireUnavailable(t *testing.T, got answer) {
@@ -118,7 +118,7 @@ func TestErrors_PostgresOutage(t *testing.T) {
 	owner.makeEnvironment(unique("environment"))
 }
 
-// shut ends all connections to a database and lets nobody in.
+// shut ends all connections to a database and refuses new ones.
 func shut(t *testing.T, database storetest.Database) {
 	t.Helper()
 	name := databaseName(t, database)

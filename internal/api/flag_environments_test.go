@@ -61,7 +61,7 @@ func TestFlag_FrozenValues(t *testing.T) {
 	}
 	owner.makeFlag("other", nil)
 	owner.put(flagsPath+"/other", envelope("", "", boolean(false, inEnvironment("qa", value)))).refused(400, unmanaged("qa"))
-	// A new type must fit what is frozen.
+	// A new type must fit the values of frozen environments.
 	owner.put(path, envelope("", "", flag("STRING", "x", nil))).refused(400, invalid("/data/attributes/environments/qa/default"),
 		invalid("/data/attributes/environments/qa/rules/0/value"))
 	owner.put(environmentsPath+"/qa", envelope("", "", attributes{"name": "QA", "managed": true})).want(200)
@@ -136,7 +136,7 @@ func TestFlag_ScopedKey(t *testing.T) {
 			for what, body := range map[string]string{
 				"the default": sent(true, on, on, nil), "the name": sent(false, on, off, attributes{"name": "N"}),
 				"the description":     sent(false, on, off, attributes{"description": "E"}),
-				"the labels":          sent(false, on, off, attributes{"values": []any{labelled("On", true), labelled("Off", false)}}),
+				"the labels":          sent(false, on, off, attributes{"values": []any{labeled("On", true), labeled("Off", false)}}),
 				"another environment": sent(false, off, off, nil), "an environment that is left out": sent(false, nil, on, nil),
 			} {
 				if got := scoped.put(path, body); got.status != 403 {

@@ -62,8 +62,8 @@ func TestFlagRules_Invalid(t *testing.T) {
 	}
 }
 
-// TestFlagRules_ExactLimits: what is at a limit is taken and served, one more
-// is refused and points at what is too much.
+// TestFlagRules_ExactLimits: a flag at a limit is accepted and served. One above it is refused,
+// with a pointer to the part that is too large.
 func TestFlagRules_ExactLimits(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
@@ -174,7 +174,8 @@ func TestFlags_Filters(t *testing.T) {
 				owner.in(t).get(flagsPath+"?"+query).refused(400, wrongParameter(parameter))
 			})
 		}
-		// What a rule no longer reads is no longer found.
+		// After a rule no longer reads an attribute, the filter by that attribute no longer finds
+		// the flag.
 		owner.put(flagsPath+"/alice", envelope("", "", boolean(false, nil))).want(200)
 		owner.delete(flagsPath + "/listed").want(204)
 		if got := owner.get(flagsPath + "?references_context=user:alice").want(200).ids(); len(got) != 0 {

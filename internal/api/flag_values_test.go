@@ -8,11 +8,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func labelled(name string, value any) any { return attributes{"name": name, "value": value} }
+func labeled(name string, value any) any { return attributes{"name": name, "value": value} }
 
 func TestFlagValues_Valid(t *testing.T) {
 	t.Parallel()
-	both := []any{labelled("True", true), labelled("False", false)}
+	both := []any{labeled("True", true), labeled("False", false)}
 	owner := newOwner(t, "pro")
 	for name, c := range map[string]struct {
 		sent attributes
@@ -20,13 +20,13 @@ func TestFlagValues_Valid(t *testing.T) {
 	}{
 		"BOOLEAN without values has two":      {boolean(true, nil), both},
 		"BOOLEAN with null has two":           {boolean(true, attributes{"values": nil}), both},
-		"BOOLEAN with labels keeps them":      {boolean(true, attributes{"values": []any{labelled("Off", false), labelled("On", true)}}), []any{labelled("Off", false), labelled("On", true)}},
+		"BOOLEAN with labels keeps them":      {boolean(true, attributes{"values": []any{labeled("Off", false), labeled("On", true)}}), []any{labeled("Off", false), labeled("On", true)}},
 		"STRING without values has none":      {flag("STRING", "a", nil), nil},
-		"bare values are named by their text": {flag("STRING", "a", attributes{"values": []any{"a", labelled("B", "b")}}), []any{labelled(`"a"`, "a"), labelled("B", "b")}},
-		"1 is 1.0":                            {flag("NUMERIC", 1.0, attributes{"values": []any{1, 2.5}}), []any{labelled("1", 1.0), labelled("2.5", 2.5)}},
+		"bare values are named by their text": {flag("STRING", "a", attributes{"values": []any{"a", labeled("B", "b")}}), []any{labeled(`"a"`, "a"), labeled("B", "b")}},
+		"1 is 1.0":                            {flag("NUMERIC", 1.0, attributes{"values": []any{1, 2.5}}), []any{labeled("1", 1.0), labeled("2.5", 2.5)}},
 		"objects with more members are bare": {flag("JSON", attributes{"name": "a", "value": 1, "x": 2}, attributes{"values": []any{attributes{"x": 2, "value": 1, "name": "a"}}}),
-			[]any{labelled(`{"name":"a","value":1,"x":2}`, attributes{"name": "a", "value": 1.0, "x": 2.0})}},
-		"JSON may be null":       {flag("JSON", nil, attributes{"values": []any{nil, []any{}}}), []any{labelled("null", nil), labelled("[]", []any{})}},
+			[]any{labeled(`{"name":"a","value":1,"x":2}`, attributes{"name": "a", "value": 1.0, "x": 2.0})}},
+		"JSON may be null":       {flag("JSON", nil, attributes{"values": []any{nil, []any{}}}), []any{labeled("null", nil), labeled("[]", []any{})}},
 		"types come in any case": {flag("string", "a", nil), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -52,10 +52,10 @@ func TestFlagValues_Invalid(t *testing.T) {
 		"one value of BOOLEAN":           {boolean(true, attributes{"values": []any{true}}), []string{values}},
 		"a default that is not listed":   {flag("STRING", "c", attributes{"values": []any{"a", "b"}}), []string{base}},
 		"a value of another type":        {flag("STRING", "a", attributes{"values": []any{"a", 5}}), []string{values + "/1"}},
-		"a repeated number":              {flag("NUMERIC", 1, attributes{"values": []any{1, labelled("one", 1.0)}}), []string{values + "/1"}},
+		"a repeated number":              {flag("NUMERIC", 1, attributes{"values": []any{1, labeled("one", 1.0)}}), []string{values + "/1"}},
 		"no values at all":               {flag("STRING", "a", attributes{"values": []any{}}), []string{values}},
 		"values that are no array":       {flag("STRING", "a", attributes{"values": "a"}), []string{values}},
-		"a name that is too long":        {flag("STRING", "a", attributes{"values": []any{labelled(long, "a")}}), []string{values + "/0/name"}},
+		"a name that is too long":        {flag("STRING", "a", attributes{"values": []any{labeled(long, "a")}}), []string{values + "/0/name"}},
 		"a default that is missing":      {attributes{"type": "STRING"}, []string{base}},
 		"a default of null":              {flag("STRING", nil, nil), []string{base}},
 		"a default of another type":      {flag("NUMERIC", "1", nil), []string{base}},

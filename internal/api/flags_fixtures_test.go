@@ -6,15 +6,14 @@ import (
 	"strings"
 )
 
-// boolean is what a BOOLEAN flag with a default is made of, and more. Other
-// resources ignore what they do not know.
+// boolean returns the attributes of a BOOLEAN flag with a default, and further attributes.
 func boolean(base bool, more attributes) attributes {
 	wanted := attributes{"type": "BOOLEAN", "default": base}
 	maps.Copy(wanted, more)
 	return wanted
 }
 
-// flag is what a flag of any type is made of, and more.
+// flag returns the attributes of a flag of any type, and further attributes.
 func flag(kind string, base any, more attributes) attributes {
 	wanted := attributes{"type": kind, "default": base}
 	maps.Copy(wanted, more)

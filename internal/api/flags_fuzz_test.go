@@ -21,8 +21,8 @@ func serve(node *apptest.Node, method, path, body string) *httptest.ResponseReco
 	return recorder
 }
 
-// FuzzFlag sends the attributes of a flag. What is taken is served in every
-// environment, and is a definition that can be sent back: it stays as it is.
+// FuzzFlag sends the attributes of a flag. An accepted flag is served in every environment, and its
+// document can be sent back without a change.
 func FuzzFlag(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"BOOLEAN","default":false}`,

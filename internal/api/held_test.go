@@ -81,7 +81,7 @@ type loss struct {
 	name string
 	// begin returns a client with full rights, and what takes them away.
 	begin func(owner client) (user client, lose func())
-	// after is the column of the access table that tells what is left.
+	// after is the column of the access table for the caller's remaining rights.
 	after string
 }
 

@@ -15,8 +15,8 @@ func largeConfig(number, bytes int) string {
 	return envelope("", "", attributes{"items": attributes{"text": attributes{"value": text, "type": "STRING"}}})
 }
 
-// A config that is written again and again fills the history up to its limit. The oldest changes stay, without what was
-// before and after, and cannot be reverted; those that are kept can.
+// A config that is written again and again fills the history up to its limit. The oldest changes stay without their
+// documents and cannot be reverted; changes that still have their documents can.
 func TestHistory_BoundedInBytes(t *testing.T) {
 	t.Parallel()
 	const limit, size = 128 << 10, 3 << 10 // a change has two documents, and is less than the limit/16 that trimming frees besides

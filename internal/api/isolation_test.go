@@ -13,9 +13,9 @@ import (
 // marker is in every name and value of the account that must not be seen.
 const marker = "hush-hush"
 
-// neighbour is what another account has. Its ids carry no marker: they are
-// what the stranger guesses, not what they learn.
-type neighbour struct {
+// neighbor is the content of another account. Its ids carry no marker, because the stranger
+// guesses them.
+type neighbor struct {
 	client
 	account, user, key, seq, run             string
 	person, invitation, session, link, reset string
@@ -24,7 +24,7 @@ type neighbour struct {
 
 // fill creates one of everything in an account, twice: "theirs", which the
 // stranger asks for, and "both", which the stranger creates as well.
-func fill(c client) neighbour {
+func fill(c client) neighbor {
 	for _, id := range []string{"theirs", "both"} {
 		c.post(environmentsPath, envelope("environment", id, attributes{"name": marker})).want(201)
 		c.post(servicesPath, envelope("service", id, attributes{"name": marker})).want(201)
@@ -47,14 +47,14 @@ func fill(c client) neighbour {
 	}
 	key := c.makeKey(attributes{"name": marker, "role": "ADMIN"})
 	c.post("/api/v1/metrics/bulk", `{"data":[{"attributes":{"name":"both","value":1,"dimensions":{"x":"`+marker+`"}}}]}`).want(202)
-	theirs := neighbour{client: c, account: c.get(accountPath).data().ID, user: c.get("/api/v1/users/current").data().ID, key: key.id, run: run}
+	theirs := neighbor{client: c, account: c.get(accountPath).data().ID, user: c.get("/api/v1/users/current").data().ID, key: key.id, run: run}
 	fillPeople(c, &theirs)
 	theirs.seq = c.latest().ID
 	return theirs
 }
 
-// fillPeople makes somebody who is signed in, and somebody who is invited.
-func fillPeople(c client, theirs *neighbour) {
+// fillPeople creates a signed-in person and an invited person.
+func fillPeople(c client, theirs *neighbor) {
 	person := c.join("ADMIN", marker)
 	theirs.person, theirs.session = person.id, person.get(sessionsPath+"/current").want(200).data().ID
 	invited := c.invite(unique(marker)+"@example.com", "ADMIN").want(201)
@@ -74,13 +74,13 @@ func fillJobs(c client) (run string) {
 	return run
 }
 
-// trespass is a request that a stranger makes with ids of the neighbour.
+// trespass is a request that a stranger makes with ids of the neighbor.
 type trespass struct {
 	path, body string
 	want       int
 }
 
-func trespasses(theirs neighbour) map[string]trespass {
+func trespasses(theirs neighbor) map[string]trespass {
 	named := envelope("", "", attributes{"name": "Mine"})
 	settings := envelope("", "", attributes{"environment_order": []string{"theirs"}})
 	scoped := envelope("", "", attributes{"name": "Mine", "scopes": attributes{"environments": []string{"theirs"}}})
@@ -292,10 +292,10 @@ func everythingOf(c client) map[string]any {
 	return everything
 }
 
-func requireNothingOf(t *testing.T, theirs neighbour, got answer) {
+func requireNothingOf(t *testing.T, theirs neighbor, got answer) {
 	t.Helper()
 	secrets := []string{marker}
-	if got.status < 400 { // a refusal repeats what was asked for
+	if got.status < 400 { // a refusal repeats the requested id
 		secrets = append(secrets, theirs.account, theirs.user, theirs.key, theirs.run, `"theirs"`)
 	}
 	for _, secret := range secrets {
@@ -305,8 +305,8 @@ func requireNothingOf(t *testing.T, theirs neighbour, got answer) {
 	}
 }
 
-// requireLikeNothing checks that what another account has looks like what
-// nobody has.
+// requireLikeNothing checks that a resource of another account looks like a resource that does not
+// exist.
 func requireLikeNothing(t *testing.T, stranger client, method string, try trespass, got answer) {
 	t.Helper()
 	asked := strings.Split(strings.TrimPrefix(strings.TrimPrefix(strings.ReplaceAll(try.path, "%3A", ":"), "/ofrep/v1/evaluate/"), "/api/v1/"), "/")[1]
@@ -325,5 +325,5 @@ func requireLikeNothing(t *testing.T, stranger client, method string, try trespa
 
 func TestIsolation_TableHasEveryRoute(t *testing.T) {
 	t.Parallel()
-	requireEveryRouteOnce(t, slices.Collect(maps.Keys(trespasses(neighbour{}))))
+	requireEveryRouteOnce(t, slices.Collect(maps.Keys(trespasses(neighbor{}))))
 }

@@ -39,7 +39,7 @@ func TestJob_ConfigurationBytesLimit(t *testing.T) {
 	}
 	owner.delete(jobsPath + "/large").want(204)
 	owner.put(small, envelope("job", "", sendingTo(nowhere, large))).want(200)
-	owner.put(small, envelope("job", "", job(nil))).want(200) // what is smaller frees its bytes
+	owner.put(small, envelope("job", "", job(nil))).want(200) // a smaller configuration frees its bytes
 	owner.post(jobsPath, envelope("job", "one-more", sendingTo(nowhere, large))).want(201)
 }
 

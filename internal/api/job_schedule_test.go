@@ -212,7 +212,7 @@ func TestJob_ReplaceRaisesVersion(t *testing.T) {
 			t.Errorf("got %s", got.body)
 		}
 	}
-	// What is not sent is overwritten.
+	// A PUT overwrites the members that it leaves out with their defaults.
 	got = owner.put(path, envelope("job", "", job(nil))).want(200)
 	if got.attribute("description") != nil || got.attribute("enabled") != true {
 		t.Errorf("got %s", got.body)
@@ -287,7 +287,8 @@ func TestJobs_List(t *testing.T) {
 func TestJob_MissedInstants(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "sqlite")
-	// One of every hour, and the next is as far: none passes meanwhile.
+	// A schedule of one minute of every hour, at least half an hour away, so that the instant does
+	// not pass during the test.
 	latest := time.Now().UTC().Add(-30 * time.Minute).Truncate(time.Minute)
 	t.Run("a node runs and stops", func(t *testing.T) { //nolint:paralleltest // what follows waits for its end
 		start(t, database).makeJob("job", attributes{"schedule": fmt.Sprint(latest.Minute(), " * * * *")})

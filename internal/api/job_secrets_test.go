@@ -12,8 +12,8 @@ func headersIn(attributes map[string]any) []any {
 	return []any{configuration["headers"], configuration["url"]}
 }
 
-// TestJob_HeadersShown: those who can replace a job see the values of its
-// headers, others see that there are some.
+// TestJob_HeadersShown: callers who may replace a job see the values of its headers; others see
+// only their names.
 func TestJob_HeadersShown(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
@@ -62,7 +62,7 @@ func TestJob_TagOfViewer(t *testing.T) {
 	member.put(path, secret("three"), with("If-Match", tag)).refused(412, problem{code: "version_mismatch"})
 }
 
-// TestJob_RedactedIsNoValue: what a VIEWER has read cannot become the job.
+// TestJob_RedactedIsNoValue: the redacted document that a VIEWER reads cannot be written back.
 func TestJob_RedactedIsNoValue(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")

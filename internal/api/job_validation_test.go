@@ -85,7 +85,7 @@ func wrongJobs() []wrongJob {
 	}
 }
 
-// wrongConfigurations has what breaks the rules of what a job sends.
+// wrongConfigurations has configurations that break the rules of jobs.
 func wrongConfigurations() []wrongJob {
 	wrong := []wrongJob{
 		{"an unknown member", configured(attributes{"retry": true, "a/b": 1}), []string{"configuration/retry", "configuration/a~1b"}},

@@ -19,8 +19,8 @@ const nowhere = "http://10.0.0.1/"
 // far is a schedule that does not fire during a test, but for one minute a year.
 const far = "59 23 31 12 *"
 
-// job is what a job is made of that fires once a year and reaches nothing, and
-// more.
+// job returns the attributes of a job that fires once a year and reaches nothing, and further
+// attributes.
 func job(more attributes) attributes {
 	wanted := attributes{"name": "A job", "schedule": far, "configuration": attributes{"url": nowhere}}
 	maps.Copy(wanted, more)
@@ -124,7 +124,7 @@ func (c client) fired(key string, count int) []resource {
 	return runs
 }
 
-// member returns what is at a path of members below an attribute.
+// member returns the value at a dotted path below an attribute.
 func (a answer) member(path string) any {
 	a.t.Helper()
 	var at any = a.data().Attributes
@@ -163,7 +163,7 @@ func newSink(t testing.TB, answer ...http.HandlerFunc) *sink {
 	return s
 }
 
-// newTLSSink is the same behind TLS, with a certificate that nobody trusts.
+// newTLSSink returns the same sink behind TLS, with a certificate of an unknown authority.
 func newTLSSink(t testing.TB, answer ...http.HandlerFunc) *sink {
 	t.Helper()
 	s := makeSink(answer...)

@@ -149,8 +149,8 @@ func TestKeyAccess_Rules(t *testing.T) {
 	}
 }
 
-// TestKeyAccess_Replace: what a write leaves out stays, so that a rename widens
-// nothing, and what results must go together.
+// TestKeyAccess_Replace: a write keeps the members that it leaves out, so that a rename does not
+// widen a key, and the resulting members must be valid together.
 func TestKeyAccess_Replace(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")

@@ -281,7 +281,7 @@ func TestKey_LastUsedAtOfChangedKey(t *testing.T) {
 	eventually(t, patience, "the use is noted", func() bool { return owner.get(key.path).want(200).attribute("last_used_at") != nil })
 }
 
-// TestKey_ManyWrong: who guesses is slowed down, and nobody else.
+// TestKey_ManyWrong: an address that guesses keys is slowed down, and no other address is.
 func TestKey_ManyWrong(t *testing.T) {
 	t.Parallel()
 	owner := start(t, storetest.New(t, "sqlite"))

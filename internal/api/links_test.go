@@ -123,7 +123,7 @@ func TestLink_SetUp(t *testing.T) {
 	})
 }
 
-// A set-up link that nobody used does not exist once an OWNER can sign in.
+// An unused set-up link ends as soon as an OWNER can sign in.
 func TestLink_SetUpEndsWithAnyOwner(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
@@ -136,7 +136,7 @@ func TestLink_SetUpEndsWithAnyOwner(t *testing.T) {
 	owner.redeem(link, attributes{"email": unique("x") + "@example.com"}).refused(404, noLink())
 }
 
-// TestLink_EndsWithItsMaker takes from the maker of a link what the link gives.
+// TestLink_EndsWithItsMaker: a link ends when its creator loses the right to give the link's role.
 func TestLink_EndsWithItsMaker(t *testing.T) {
 	t.Parallel()
 	type maker struct {

@@ -133,7 +133,7 @@ func (l numbered) searchable() bool {
 	return !strings.HasSuffix(l.path, "sources") && l.path != sessionsPath && l.path != linksPath
 }
 
-// chosen reports whether callers choose the ids of what is listed.
+// chosen reports whether callers choose the ids of the listed resources.
 func (l numbered) chosen() bool {
 	return !slices.Contains([]string{keysPath, usersPath, invitationsPath, webhooksPath}, l.path)
 }

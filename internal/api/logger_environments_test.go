@@ -103,8 +103,8 @@ func TestLogger_DeletedEnvironment(t *testing.T) {
 	requireLogger(t, owner.put(loggersPath+"/kept", envelope("", "", levelIn("qa2", "TRACE"))), true, nil, nil, 1)
 }
 
-// The whole way on a running node: set for some seconds, gone by itself, told
-// once. A busy machine may be late, but not every time.
+// On a running node, a level that was set for some seconds ends by itself, with one event. A busy
+// machine may be late, but not every time.
 func TestLogger_LevelExpires(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")

@@ -50,7 +50,7 @@ func levelIn(environment, level string) attributes {
 	return attributes{"environments": attributes{environment: attributes{"level": level}}}
 }
 
-// requireLogger checks what a logger has set.
+// requireLogger checks the levels and the group of a logger.
 func requireLogger(t *testing.T, got answer, managed bool, level, group any, environments int) {
 	t.Helper()
 	overrides := got.want(200).attribute("environments").(map[string]any)

@@ -106,8 +106,8 @@ func TestLogger_Resolved(t *testing.T) {
 			if diff := cmp.Diff(want, [2][3]any{got.resolvedIn("production"), got.resolvedIn("staging")}); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", key, diff)
 			}
-			// The same in a list that has neither its ancestors nor others, and leaves
-			// out the environment that nobody manages.
+			// The same in a list that has neither the logger's ancestors nor other loggers, and
+			// leaves out the unmanaged environment.
 			listed := owner.get(loggersPath + "?page[size]=1&filter[search]=" + key).want(200).page().Data[0]
 			managed := map[string]any{"production": got.attribute("resolved").(map[string]any)["production"]}
 			if diff := cmp.Diff(any(managed), listed.Attributes["resolved"]); listed.ID == key && diff != "" {

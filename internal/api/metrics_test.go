@@ -10,7 +10,7 @@ import (
 
 const metricsPath = "/api/v1/metrics"
 
-// points are those of an answer, each as a text.
+// points returns the points of an answer, each as a text.
 func (a answer) points() (points []string) {
 	a.t.Helper()
 	for _, each := range a.want(200).attribute("points").([]any) {

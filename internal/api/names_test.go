@@ -94,7 +94,8 @@ func TestNames_Reports(t *testing.T) {
 	}
 }
 
-// TestNames_Stored: a name from before the rule is read as it is, and a write that repeats it says what is wrong.
+// TestNames_Stored: a name that was stored before the rule is returned unchanged, and a write that repeats it is
+// refused with the reason.
 func TestNames_Stored(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {
@@ -116,7 +117,8 @@ func TestNames_Stored(t *testing.T) {
 	})
 }
 
-// TestNames_UserAgents: nobody can be asked to correct what a browser sends, so it is kept without such characters.
+// TestNames_UserAgents: a browser's User-Agent cannot be corrected by its user, so it is stored without such
+// characters.
 func TestNames_UserAgents(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {
@@ -127,7 +129,8 @@ func TestNames_UserAgents(t *testing.T) {
 	})
 }
 
-// TestChanges_SettingsOfOthers: what somebody set for themselves is shown to them only; that they did stays in the history.
+// TestChanges_SettingsOfOthers: personal settings are shown to their user only; the history shows everybody that they were
+// changed.
 func TestChanges_SettingsOfOthers(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {

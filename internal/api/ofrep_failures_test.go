@@ -83,8 +83,8 @@ func (b broken) Read(context.Context, func(context.Context, flags.ReadTx) error)
 	return b.read()
 }
 
-// TestOFREP_InternalError: a failure and a panic are told as the
-// protocol has it, and nothing of what is inside.
+// TestOFREP_InternalError: a failure or a panic is answered in the protocol's format, without
+// internal details.
 func TestOFREP_InternalError(t *testing.T) {
 	t.Parallel()
 	for name, read := range map[string]func() error{

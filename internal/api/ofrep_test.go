@@ -76,7 +76,8 @@ func TestOFREP_Reasons(t *testing.T) {
 	}
 }
 
-// TestOFREP_DiscoveredFlag: what a service of one environment has reported decides nothing for those of another.
+// TestOFREP_DiscoveredFlag: a report of a service in one environment does not change what services in other
+// environments get.
 func TestOFREP_DiscoveredFlag(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {
@@ -132,7 +133,7 @@ func TestOFREP_FractionalNumbers(t *testing.T) {
 		number("a-ruled", "1", half)
 		number("b-environment", "0.25", inEnvironment("production", attributes{"default": 2}))
 		number("c-plain", "3", nil)
-		number("d-value", "4", attributes{"values": []any{labelled("four", 4), labelled("half", jsonNumber("0.5"))}})
+		number("d-value", "4", attributes{"values": []any{labeled("four", 4), labeled("half", jsonNumber("0.5"))}})
 		number("e-exponent", "1e2", half)
 		number("f-large", "12345678901234567890", half)
 		number("g-whole", "7", inEnvironment("production", attributes{"rules": serving(equals("user.key", "alice"), 8)}))
@@ -303,7 +304,7 @@ func TestOFREP_ETag(t *testing.T) {
 	if other == tag {
 		t.Error("two results have one tag")
 	}
-	// A change that gives bob nothing new keeps his tag; alice gets another.
+	// After a change that does not change bob's values, his ETag stays; alice gets another one.
 	owner.put(path, envelope("", "", boolean(false, inEnvironment("production", attributes{"rules": serving(equals("user.key", "alice"), false)})))).want(200)
 	owner.ofrep("", bob, with("If-None-Match", other)).want(304)
 	owner.ofrep("", alice, with("If-None-Match", tag)).want(200)

@@ -56,7 +56,8 @@ func TestOnce_RefusedRequest(t *testing.T) {
 	owner.post(keysPath, keyNamed, with("Idempotency-Key", "a")).want(201)
 }
 
-// TestOnce_AtTheSameTime: of many requests at once with one key, one is carried out; the others get its answer or are told to wait.
+// TestOnce_AtTheSameTime: of many simultaneous requests with one key, one is carried out; the others get its answer or are asked
+// to wait.
 func TestOnce_AtTheSameTime(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {

@@ -52,7 +52,7 @@ func TestPaths_MethodNotAllowed(t *testing.T) {
 			if slices.Contains(has, method) {
 				continue
 			}
-			for _, key := range []string{owner.key, ""}[:1+len(method)%2] { // who asks makes no difference
+			for _, key := range []string{owner.key, ""}[:1+len(method)%2] { // the caller makes no difference
 				got := owner.as(key).send(method, path, "")
 				if strings.HasPrefix(path, "/ofrep/") {
 					got.want(405) // see TestOFREP_NoRoute

@@ -11,8 +11,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// TestPeer_BehindProxies: only trusted proxies are believed, and of what they pass on only
-// what one of them has added.
+// TestPeer_BehindProxies: only trusted proxies are believed, and of the addresses that they pass
+// on, only those that a trusted proxy has added.
 func TestPeer_BehindProxies(t *testing.T) {
 	t.Parallel()
 	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}
@@ -71,8 +71,8 @@ func TestPeer_BehindProxies(t *testing.T) {
 	}
 }
 
-// TestSession_BehindProxy: behind a trusted proxy each client has limits of its own; who is
-// not behind one cannot choose an address.
+// TestSession_BehindProxy: behind a trusted proxy each client has limits of its own; a client that
+// is not behind one cannot choose its address.
 func TestSession_BehindProxy(t *testing.T) {
 	t.Parallel()
 	from := func(address string) option { return with("X-Forwarded-For", address) }
@@ -116,7 +116,7 @@ func TestSession_BehindProxy(t *testing.T) {
 	})
 }
 
-// exhaust repeats what is refused until it is refused for its number.
+// exhaust repeats a refused request until it is refused because of its rate.
 func exhaust(t *testing.T, try func() answer) {
 	t.Helper()
 	untilLimited(t, 2000, 401, try) // a slow machine gets some back meanwhile

@@ -13,7 +13,7 @@ import (
 // goodPassword is that of all people of tests.
 const goodPassword = "correct horse battery"
 
-// person is somebody who is signed in.
+// person is somebody with a session.
 type person struct {
 	client
 	id, email string
@@ -66,7 +66,7 @@ func (a answer) cookie() *http.Cookie {
 	return cookies[0]
 }
 
-// join makes a new user of the client's account, who is signed in.
+// join creates a user of the client's account and signs them in.
 func (c client) join(role, name string) person {
 	c.t.Helper()
 	email := unique("Person") + "@Example.com"
@@ -81,7 +81,7 @@ func (p person) again() person {
 	return p
 }
 
-// aUser is a user who is not signed in.
+// aUser creates a user without a session.
 func aUser(owner client) string {
 	person := owner.join("VIEWER", "Somebody")
 	person.delete(sessionsPath + "/current").want(204)
@@ -92,7 +92,7 @@ func anInvitation(owner client) string {
 	return invitationsPath + "/" + owner.invite(unique("invited")+"@example.com", "VIEWER").want(201).data().ID
 }
 
-// aLink sets the password of somebody who is a VIEWER.
+// aLink creates a VIEWER's link for a new password.
 func aLink(owner client) string {
 	user := aUser(owner)
 	owner.post(user+"/actions/reset_password", "").want(200)
@@ -127,8 +127,8 @@ func everySession(owner client) map[string]person {
 	return people
 }
 
-// requireSameForSessions checks that a person may do what a key of their role may. What
-// is about a session itself is tested in sessions_test.go.
+// requireSameForSessions checks that a person may do the same as a key with their role.
+// sessions_test.go tests the routes of sessions themselves.
 func requireSameForSessions(t *testing.T, owner client, row access, people map[string]person) {
 	t.Helper()
 	if strings.Contains(row.route, "/sessions/current") || strings.HasSuffix(row.route, "/password") {

@@ -20,7 +20,7 @@ const (
 	tableEnds      = "<!-- The table ends. -->\n"
 )
 
-// action is a row of the page: what somebody does, and the requests that do it.
+// action is a row of the page: a description, and its requests.
 type action struct {
 	words    string
 	patterns []string
@@ -157,7 +157,8 @@ func TestPermissions_Page(t *testing.T) {
 	}
 }
 
-// permissionsTable writes the tables of the page: who may do what, and then the requests of each action.
+// permissionsTable writes the tables of the page: the roles of each action, and then the requests of
+// each action.
 func permissionsTable(t *testing.T) string {
 	t.Helper()
 	needs, open, sessions := api.RouteNeeds(), api.OpenRoutes(), sessionRoutes()

@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// TestErrors_AllProblemsAtOnce: also those of its frame, and those that
-// only the database can tell.
+// TestErrors_AllProblemsAtOnce: problems of the envelope, and problems that only the database
+// knows, are reported together.
 func TestErrors_AllProblemsAtOnce(t *testing.T) {
 	t.Parallel()
 	problems := func(attributes ...string) []problem {

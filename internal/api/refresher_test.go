@@ -26,7 +26,7 @@ import (
 	"github.com/signalbox/signalbox/internal/telemetry"
 )
 
-// followed is an account that a test changes by counting, and what is read of it.
+// followed is an account that a test changes by counting, and the reads of it.
 type followed struct {
 	anybody
 	seq, reads atomic.Int64
@@ -65,8 +65,8 @@ func load(t *testing.T, handler http.Handler) int {
 	return recorder.Code
 }
 
-// TestRefresher_OncePerSecond: what was asked for follows the first change at once, and
-// a change every millisecond costs one refresh a second.
+// TestRefresher_OncePerSecond: after the first change a used account is refreshed at once, and with
+// a change every millisecond once a second.
 func TestRefresher_OncePerSecond(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -99,7 +99,7 @@ func TestRefresher_OncePerSecond(t *testing.T) {
 	})
 }
 
-// TestRefresher_OnlyWhatIsUsed: what nobody has asked for in a day is left alone.
+// TestRefresher_OnlyWhatIsUsed: an account that nobody has asked for in a day is not refreshed.
 func TestRefresher_OnlyWhatIsUsed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -193,8 +193,8 @@ func TestSnapshot_OthersStay(t *testing.T) {
 	}
 }
 
-// TestSnapshot_KeepShares: what an account asked for last does not keep the snapshots of
-// others from the disk, and may have what they leave.
+// TestSnapshot_KeepShares: the latest snapshots of one account do not push the snapshots of other
+// accounts out of the file, and may use the space that these leave.
 func TestSnapshot_KeepShares(t *testing.T) {
 	t.Parallel()
 	handler := startTenants(t)
@@ -221,8 +221,8 @@ func TestSnapshot_KeepShares(t *testing.T) {
 	}
 }
 
-// TestSnapshot_FollowsChanges: a node holds what the account has within moments of a
-// change, of every product, although nobody asks for the snapshot.
+// TestSnapshot_FollowsChanges: within moments of a change of any product, a node has it in memory,
+// although nobody asks for the snapshot.
 func TestSnapshot_FollowsChanges(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {
@@ -291,9 +291,9 @@ func TestOutage_NeverGoesBack(t *testing.T) {
 	proxy.Up()
 }
 
-// TestSnapshot_ETagCoversContent: a sign-in, a job and a key change the account and not
-// the snapshot, so that a service which polls is told that nothing is new, and how far
-// the account is. A change of another part counts for those who have that part.
+// TestSnapshot_ETagCoversContent: a sign-in, a job and a key change the account but not the
+// snapshot. So a service that polls gets a 304, and the new number in a header. A change of a part
+// counts only for services that have this part.
 func TestSnapshot_ETagCoversContent(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {

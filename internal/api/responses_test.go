@@ -118,7 +118,7 @@ func TestETag_FollowsDefinition(t *testing.T) {
 	}
 }
 
-// matched are the routes that honour If-Match.
+// matched are the routes that obey If-Match.
 func matched() map[string]func(client) string {
 	return map[string]func(client) string{
 		"PUT /api/v1/accounts/current":          is(accountPath),

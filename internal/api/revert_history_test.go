@@ -120,8 +120,7 @@ func wholeState(c client) map[string]any {
 	return state
 }
 
-// revertAll reverts the changes after a number, newest first, except those that only
-// sum up others.
+// revertAll reverts the changes after a number, newest first, except those that summarize others.
 func revertAll(c client, after int) {
 	c.t.Helper()
 	for seq := c.seq(); seq > after; seq-- {
@@ -161,7 +160,7 @@ func TestRevert_WholeHistory(t *testing.T) {
 	})
 }
 
-// write makes steps until there are some changes more, and returns those that are left.
+// write takes random steps until there are enough new changes, and returns the remaining steps.
 func write(owner client, steps []step, changes int) []step {
 	owner.t.Helper()
 	for end := owner.seq() + changes; owner.seq() < end; steps = steps[1:] {

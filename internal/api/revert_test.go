@@ -55,7 +55,7 @@ func defined(attributes map[string]any) map[string]any {
 	return rest
 }
 
-// requireDefinition compares what is at a path with what was there.
+// requireDefinition compares the resource at a path with its earlier state.
 func (c client) requireDefinition(what, path string, want map[string]any) {
 	c.t.Helper()
 	if difference := cmp.Diff(want, c.definition(path)); difference != "" {
@@ -104,8 +104,8 @@ func TestRevert_EveryWrite(t *testing.T) {
 	})
 }
 
-// grantsPower reports whether a kind decides who may do what, or has secrets that the history does not keep: it is never
-// reverted.
+// grantsPower reports whether a kind decides who may do what, or has secrets that the history does not keep: its changes
+// are never reverted.
 func grantsPower(kind string) bool {
 	return slices.Contains([]string{"api_key", "user", "invitation", "link", "session", "webhook"}, kind)
 }
@@ -187,7 +187,7 @@ func TestRevert_ChangedSince(t *testing.T) {
 	owner.get(path).want(404)
 }
 
-// TestRevert_ChangedSinceAdvice: what the refusal advises works, and what it does not advise does not.
+// TestRevert_ChangedSinceAdvice: the ways out that a refusal names work, and the others do not.
 func TestRevert_ChangedSinceAdvice(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {
@@ -293,7 +293,7 @@ func TestRevert_NotRevertible(t *testing.T) {
 	owner.revertLast("config:common").refused(409, problem{code: "config_protected"})
 }
 
-// What the rules refuse is refused without a pointer into a body that nobody sent.
+// If the rules refuse a revert, the error has no pointer, because there is no body.
 func TestRevert_SameRules(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "free")
@@ -356,7 +356,7 @@ func TestRevert_EnvironmentsComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
-// What a cascade took is given back by the changes of each resource.
+// The values that a cascade deleted are restored by reverting the changes of each resource.
 func TestRevert_Cascades(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")

@@ -87,7 +87,7 @@ func requireDurations(t *testing.T, got answer) {
 	}
 }
 
-// requireNeverStarted checks what a run shows that ended without starting.
+// requireNeverStarted checks a run that ended without starting.
 func requireNeverStarted(t *testing.T, got answer, status string) {
 	t.Helper()
 	requireRun(t, got, map[string]any{"status": status, "started_at": nil, "run_duration_ms": nil, "request": nil, "result": nil})
@@ -111,10 +111,10 @@ func TestRun_CancelPending(t *testing.T) {
 	sink.release()
 	owner.finished(running)
 	if difference := cmp.Diff(got.data(), owner.get(runsPath+"/"+pending).data()); difference != "" {
-		t.Errorf("a cancelled run changed:\n%s", difference)
+		t.Errorf("a canceled run changed:\n%s", difference)
 	}
 	if used := owner.get(usagePath); used.attribute("runs_used") != 1.0 {
-		t.Errorf("a run that was cancelled while pending is metered: %s", used.body)
+		t.Errorf("a run that was canceled while pending is metered: %s", used.body)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestRun_CancelRunning(t *testing.T) {
 		requireDurations(t, got)
 		owner.ran(owner.makeJob("another", nil)) // whatever the first reports has been written by now
 		if difference := cmp.Diff(got.data(), owner.get(runsPath+"/"+run).data()); difference != "" {
-			t.Errorf("a cancelled run changed:\n%s", difference)
+			t.Errorf("a canceled run changed:\n%s", difference)
 		}
 	})
 }

@@ -15,7 +15,7 @@ func (c client) preview(schedule, more string) answer {
 	return c.get(previewPath + "?schedule=" + url.QueryEscape(schedule) + more)
 }
 
-// instants returns what a preview has.
+// instants returns the instants of a preview.
 func (a answer) instants() []time.Time {
 	a.t.Helper()
 	var document struct {

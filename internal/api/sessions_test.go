@@ -51,7 +51,7 @@ func TestSession_SignInAndOut(t *testing.T) {
 	})
 }
 
-// TestSession_SameRefusal: who is here must not be told from who is not.
+// TestSession_SameRefusal: the answer does not reveal whether somebody has an account.
 func TestSession_SameRefusal(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
@@ -80,8 +80,8 @@ func TestSession_SameRefusal(t *testing.T) {
 	owner.as("").post(sessionsPath, envelope("session", "", attributes{"email": ada.email, "password": goodPassword})).want(201)
 }
 
-// tooEarly fails five times and returns the answer to the attempt that follows within
-// the second's delay. A machine that was slower than that tells nothing, so it tries again.
+// tooEarly fails five times and returns the answer to the attempt that follows within a second. On
+// a machine that was slower it tries again.
 func tooEarly(fail func(), attempt func() answer) answer {
 	for {
 		for range 4 {
@@ -306,7 +306,7 @@ func TestSession_OtherNodes(t *testing.T) {
 	}
 }
 
-// TestSession_SeesEveryChange: what is cached is never older than the last change.
+// TestSession_SeesEveryChange: a cached answer is never older than the last change.
 func TestSession_SeesEveryChange(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {

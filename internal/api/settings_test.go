@@ -191,7 +191,7 @@ func TestSettings_UserFollowsAccount(t *testing.T) {
 	requireOrder()
 	set(user, ownSettingsPath, nil)
 	requireOrder("production")
-	// What one user sets is nobody else's.
+	// The settings of one user do not change those of another.
 	if owner.get(ownSettingsPath).contains("dark") {
 		t.Error("a user sees the settings of another")
 	}

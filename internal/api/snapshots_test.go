@@ -40,7 +40,7 @@ func (c client) snapshot(environment string) loaded {
 	return c.get(snapshotsPath + "/" + environment).snapshot()
 }
 
-// short writes resources as their ids and what they have for environments.
+// short returns the ids of resources, with their values for environments.
 func short(resources []resource) map[string]any {
 	shown := map[string]any{}
 	for _, each := range resources {
@@ -145,8 +145,8 @@ func TestSnapshot_ETag(t *testing.T) {
 	})
 }
 
-// TestSnapshot_OneState: whoever reads while others write sees everything up to one
-// change and nothing after it. Each write raises one of the numbers by one.
+// TestSnapshot_OneState: a read during writes sees everything up to one change and nothing after
+// it. Each write increments one of the numbers.
 func TestSnapshot_OneState(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {

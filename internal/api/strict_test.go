@@ -223,7 +223,8 @@ func withQuery(path, parameter string) string {
 	return path + "?" + parameter
 }
 
-// TestErrors_SayTheWayOut: what was probably meant, and where something is wrong.
+// TestErrors_SayTheWayOut: errors name the place of the mistake and suggest what was probably
+// meant.
 func TestErrors_SayTheWayOut(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")

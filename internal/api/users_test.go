@@ -40,7 +40,8 @@ func TestUser_LastOwnerStays(t *testing.T) {
 		demoted := func(name string) string { return bareBody(attributes{"name": name, "role": "ADMIN"}) }
 		owner.put(first, demoted("Owner")).refused(409, lastOwner())
 		owner.delete(first).refused(409, lastOwner())
-		// Somebody who can sign in takes the place of one who cannot, but not the other way.
+		// The OWNER who cannot sign in may be demoted while one who can remains, but not the other
+		// way.
 		ada := owner.join("OWNER", "Ada")
 		ada.delete(usersPath+"/"+ada.id).refused(409, lastOwner())
 		ada.put(usersPath+"/"+ada.id, demoted("Ada")).refused(409, lastOwner())
@@ -119,7 +120,7 @@ func TestUser_FirstOwnerHasNoAddress(t *testing.T) {
 	}
 	path := usersPath + "/" + first.data().ID
 	owner.post(path+"/actions/reset_password", "").refused(400, problem{code: "validation_error"})
-	// Echoing what was read gives no address; a real one does.
+	// Sending back a read document changes no address; sending another address does.
 	owner.put(path, bareBody(attributes{"name": "Owner", "email": first.text("email")})).want(200)
 	owner.post(path+"/actions/reset_password", "").want(400)
 	owner.put(path, bareBody(attributes{"name": "Owner", "email": unique("owner") + "@example.com"})).want(200)
@@ -179,8 +180,8 @@ func TestUser_KeysOfDeletedUserStay(t *testing.T) {
 	key.put(ownSettingsPath, envelope("", "", attributes{"theme": "dark"})).refused(404, problem{code: "not_found"})
 }
 
-// TestUser_OwnerKeyOutlivesItsMaker: the key of the first start works on when the user without an address is deleted, who
-// has made it: it stands for the oldest OWNER.
+// TestUser_OwnerKeyOutlivesItsMaker: the key of the first start keeps working when its creator, the user without an
+// address, is deleted. It then acts as the oldest OWNER.
 func TestUser_OwnerKeyOutlivesItsMaker(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestWarnings_Writes: what is accepted and probably not meant is named.
+// TestWarnings_Writes: a write that is accepted but probably a mistake gets a warning.
 func TestWarnings_Writes(t *testing.T) {
 	t.Parallel()
 	rule := func(logic any) attributes { return attributes{"logic": logic, "value": true} }

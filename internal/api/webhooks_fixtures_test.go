@@ -8,7 +8,8 @@ import (
 // lastYear is the body of a redelivery of a time without deliveries.
 const lastYear = `{"from":"2001-01-01T00:00:00Z","to":"2002-01-01T00:00:00Z"}`
 
-// hook is what a webhook is made of that reaches nothing and hears of nothing, and more.
+// hook returns the attributes of a webhook that reaches nothing and gets no events, and further
+// attributes.
 func hook(more attributes) attributes {
 	wanted := attributes{"name": "A webhook", "url": nowhere, "events": []string{"service.silent"}}
 	maps.Copy(wanted, more)
@@ -21,7 +22,8 @@ func (c client) makeWebhook(more attributes) string {
 	return webhooksPath + "/" + c.post(webhooksPath, envelope("webhook", "", hook(more))).want(201).data().ID
 }
 
-// aWebhook makes a webhook, and deletes those that the same test has made before: an account may have 50.
+// aWebhook creates a webhook, and deletes those that the same test created before, because an account may
+// have 50.
 func aWebhook(owner client) string {
 	owner.t.Helper()
 	name := strings.ToValidUTF8(owner.t.Name(), "")

@@ -161,7 +161,7 @@ func TestWebhooks_Refusals(t *testing.T) {
 	owner.post(webhooksPath, envelope("", "", hook(nil))).refused(409, problem{code: "row_limit_reached", meta: map[string]any{"limit_key": "platform.webhook_rows", "maximum": 50.0}})
 }
 
-// TestWebhooks_HistoryHasNoSecrets: what is recorded names the host of a webhook only.
+// TestWebhooks_HistoryHasNoSecrets: the history shows only the host of a webhook's URL.
 func TestWebhooks_HistoryHasNoSecrets(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
@@ -182,7 +182,7 @@ func TestWebhooks_HistoryHasNoSecrets(t *testing.T) {
 	owner.post(fmt.Sprintf("%s/%s/actions/revert", changesPath, change), "").refused(409, problem{code: "not_revertible"})
 }
 
-// TestWebhooks_JoinChat: a message of a chat tells several events, after a while.
+// TestWebhooks_JoinChat: a chat gets several events in one message, after a while.
 func TestWebhooks_JoinChat(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")

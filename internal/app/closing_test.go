@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestServer_SaysClosing: a client whose connection is open when the server stops still gets an answer, which tells it that
-// the connection ends.
+// TestServer_SaysClosing: a client with an open connection still gets an answer when the server stops, and the answer says
+// that the connection ends.
 func TestServer_SaysClosing(t *testing.T) {
 	t.Parallel()
 	s, err := newServer(t.Context(), "SIGNALBOX_LISTEN", "127.0.0.1:0", slog.New(slog.DiscardHandler))

@@ -55,8 +55,8 @@ func (a *App) GiveUpSoon() {
 // NewSender returns the sender that makes the requests of runs.
 func NewSender(client *egress.Client) worker.Sender { return sender{client} }
 
-// WatchNothing makes a node, before its start, stop polling for canceled runs. It then depends on being
-// told.
+// WatchNothing keeps a node from polling for canceled runs; call it before the node starts. The node
+// then learns of them only by notifications.
 func (a *App) WatchNothing() {
 	a.worker.Intervals = worker.Intervals{Heartbeat: 2 * time.Second, AbortAfter: time.Minute, LostAfter: 2 * time.Minute,
 		CancelCheck: time.Hour, Poll: time.Second, Backlog: time.Millisecond, Write: 8 * time.Millisecond}
@@ -84,7 +84,7 @@ func (a *App) Listeners() []net.Listener {
 	return listeners
 }
 
-// Certificates returns the function that gives handshakes the certificate of two files. Every call
+// Certificates returns the function that returns the certificate for each handshake. Every call
 // checks for new files.
 func Certificates(certFile, keyFile string, log *slog.Logger) (func() (*tls.Certificate, error), error) {
 	loaded, err := loadCertificate(certFile, keyFile, log)

@@ -144,11 +144,11 @@ func TestCancel_AbortsRequestOnAnyNode(t *testing.T) {
 			for _, by := range nodes {
 				run, _ := send(t, from, http.MethodPost, "/api/v1/jobs/slow/actions/run", "")
 				<-begun
-				cancelled := time.Now()
+				canceled := time.Now()
 				_, attributes := send(t, by, http.MethodPost, "/api/v1/runs/"+run+"/actions/cancel", "")
 				select {
 				case at := <-aborted:
-					t.Logf("aborted %s after the request to cancel it", at.Sub(cancelled))
+					t.Logf("aborted %s after the request to cancel it", at.Sub(canceled))
 				case <-time.After(soon):
 					t.Fatal("the request goes on")
 				}

@@ -187,8 +187,8 @@ func TestStandIn_ServesEvaluation(t *testing.T) {
 	}
 }
 
-// TestStandIn_KeysExpire: a saved key that has expired meanwhile is refused. Only the
-// database knows whether its expiry was changed.
+// TestStandIn_KeysExpire: a saved key that has expired since is refused. Only the database knows
+// whether its expiry was changed.
 func TestStandIn_KeysExpire(t *testing.T) {
 	t.Parallel()
 	k := useAndStop(t)

@@ -165,7 +165,7 @@ func follow(book *Book, from, attribute, link string) string {
 	return ""
 }
 
-// compareContents looks for pages that the contents lack: nobody finds them.
+// compareContents finds pages that are missing in the contents, where nobody would find them.
 func compareContents(t *testing.T, all *content) {
 	listed := []string{Root}
 	for _, part := range all.frame.parts {

@@ -13,7 +13,7 @@ import (
 
 const secretPattern = `sk_api_[A-Za-z0-9_-]{43}`
 
-// made is what making an account or a key prints with --json.
+// made is the output of creating an account or a key with --json.
 type made struct {
 	Account string `json:"account"`
 	Key     string `json:"key"`

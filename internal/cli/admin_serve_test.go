@@ -154,13 +154,13 @@ func TestServe_Failures(t *testing.T) {
 	}
 }
 
-// broken is a terminal that is gone.
+// broken is a closed terminal.
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, errors.New("the terminal is gone") }
 
-// A key that nobody was shown is worth nothing, so there must be no account
-// that has no other: the next start makes one and shows its key.
+// If the first key cannot be shown, its account must not exist: the next start creates an account
+// and shows its key.
 func TestServe_KeyCannotBeShown(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t, "SIGNALBOX_LISTEN=127.0.0.1:0")

@@ -64,6 +64,12 @@ func (f *planFlags) plan(ctx context.Context, c *call, readOnly bool) (*manifest
 		return nil, err
 	}
 	plan, err := f.make(ctx, c, manifest.Options{Owner: f.owner, Prune: f.prune, TakeOver: f.takeOver, ReadOnly: readOnly, Variable: c.Variable})
+	if c.format.Given() && !c.format.IsText() {
+		if failed := c.printReport(plan, err); failed != nil {
+			return nil, failed
+		}
+		return plan, err
+	}
 	if plan != nil {
 		plan.Print(c.Terminal)
 		return plan, err
@@ -77,6 +83,23 @@ func (f *planFlags) plan(ctx context.Context, c *call, readOnly bool) (*manifest
 		c.Say("There is no plan.\n")
 	}
 	return nil, err
+}
+
+// printReport prints a plan for programs, or why there is none.
+func (c *call) printReport(plan *manifest.Plan, err error) error {
+	var report manifest.Report
+	if plan != nil {
+		report = plan.Report()
+	} else {
+		report = manifest.NoPlan(err)
+	}
+	if c.format.String() != terminal.FormatName {
+		return c.PrintValue(c.format, report)
+	}
+	for _, step := range report.Steps {
+		c.Say("%s:%s\n", step.Kind, step.ID)
+	}
+	return nil
 }
 
 func (f *planFlags) make(ctx context.Context, c *call, options manifest.Options) (*manifest.Plan, error) {
@@ -121,13 +144,13 @@ signalbox export prints what there is, and signalbox schema what editors check f
 func (s *shell) apply() *cobra.Command {
 	var flags planFlags
 	cmd := s.command(action{
-		use: "apply [PLAN]", short: "Make the server what files say",
-		long: `Make the server what files say. Every resource is tried as a dry run first: if one is refused, nothing is written. Then the
-differences are shown and written, in the order in which they need each other. To apply again changes nothing, and goes on
-where an apply was interrupted. Nothing is deleted without --prune, but the former id of what a file has moved.
+		use: "apply [PLAN]", short: "Write the resources in files to the server",
+		long: `Write the resources in files to the server. Every resource is tried as a dry run first: if one is refused, nothing is written. Then the
+differences are shown and written, each resource after those that it refers to. A second apply changes nothing; after an
+interruption it continues. Nothing is deleted without --prune, except the former ids of moved resources.
 
-With --plan the differences are written to a file instead. apply PLAN does what it says, and is refused (exit code 4) when one of
-its resources was changed meanwhile.
+With --plan the differences are written to a file instead. apply PLAN writes them, and is refused (exit code 4) if one of the
+resources was changed since.
 
 ` + manifestHelp,
 		example: "signalbox apply -f signalbox/\nsignalbox apply -f signalbox/ --owner team-shop --prune --yes\n" +
@@ -186,12 +209,13 @@ func (c *call) applyPlan(ctx context.Context, plan *manifest.Plan) error {
 func (s *shell) diff() *cobra.Command {
 	var flags planFlags
 	return s.command(action{
-		use: "diff", short: "Show what apply would change; the exit code is 10 when there is something",
+		use: "diff", short: "Show what apply would change; the exit code is 10 if something differs",
 		long: `Show what apply would change, and change nothing. The exit code is 0 when all is the same, 10 when something differs, and
-another one when that is not known. Any key will do: what it may not try is compared without the server's rules.
+another one when that is not known. A key with the role VIEWER is enough: resources that it may not write are compared without
+the server's rules. -o json prints the plan for programs, and -o name the kinds and ids of its resources.
 
 ` + manifestHelp,
-		example: "signalbox diff -f signalbox/", flags: flags.add,
+		example: "signalbox diff -f signalbox/\nsignalbox diff -f signalbox/ -o json", format: terminal.FormatTable, flags: flags.add,
 		run: func(ctx context.Context, c *call) error {
 			plan, err := flags.plan(ctx, c, true)
 			if err == nil && plan.Different() {
@@ -208,8 +232,8 @@ func (s *shell) export() *cobra.Command {
 	return s.command(action{
 		use: "export", short: "Print the resources of the server, as files for apply",
 		long: `Print the resources of the server, as files for apply. Resources that services only reported and temporary levels are left
-		out. Without --secrets, the value of a job's header is written as valueFrom: stored, with which apply keeps the value on the
-		server. Bodies and URLs of jobs are written as they are.`,
+out. Without --secrets, the value of a job's header is written as valueFrom: stored, with which apply keeps the value on the
+server. Bodies and URLs of jobs are written as they are.`,
 		example: "signalbox export\nsignalbox export --kind flag,config -o json",
 		format:  terminal.FormatYAML,
 		flags: func(cmd *cobra.Command) {

@@ -137,7 +137,7 @@ func TestApply_ShowsDifferencesWithoutSecrets(t *testing.T) {
 	}
 }
 
-// Whatever is wrong is told before anything is written.
+// Every problem is reported before anything is written.
 func TestApply_RefusesBeforeFirstWrite(t *testing.T) {
 	t.Parallel()
 	term, client := newAccount(t)
@@ -187,7 +187,7 @@ func TestApply_RefusesBeforeFirstWrite(t *testing.T) {
 	}
 }
 
-// Only what an owner has applied is pruned, and only when asked.
+// Only resources that the owner has applied are pruned, and only with --prune.
 func TestApply_PrunesWhatOwnerHas(t *testing.T) {
 	t.Parallel()
 	term, client := newAccount(t)
@@ -234,7 +234,8 @@ func TestApply_PrunesWhatOwnerHas(t *testing.T) {
 	}
 }
 
-// Levels that end, one-off jobs that have run and reported attributes are nobody's decision.
+// An apply keeps temporary levels, one-off jobs that have run and reported attributes, because
+// nobody decided them in a file.
 func TestApply_KeepsWhatComesByItself(t *testing.T) {
 	t.Parallel()
 	target := httptest.NewServer(http.NotFoundHandler())
@@ -260,14 +261,14 @@ func TestApply_KeepsWhatComesByItself(t *testing.T) {
 	if text := term.must("export", "--kind", "logger"); text != "kind: logger\nid: shop\nlevel: WARN\n" {
 		t.Errorf("got %s", text)
 	}
-	// What a file names is the file's.
+	// Members that a file names are changed to its values.
 	text := term.must("apply", "-f", term.file("{kind: logger, id: shop, level: WARN, environments: {production: {level: DEBUG}}}"))
 	if !strings.Contains(text, "- environments.production.expires_at: ") {
 		t.Errorf("got %s", text)
 	}
 }
 
-// Members that a file may name and rarely does are compared like all others.
+// Members that files rarely name are compared like all others.
 func TestApply_RareMembers(t *testing.T) {
 	t.Parallel()
 	term, _ := newAccount(t)

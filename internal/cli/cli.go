@@ -30,10 +30,10 @@ func New(t *terminal.Terminal) *cobra.Command {
 		Short: "Feature flags, log levels, configuration and scheduled HTTP jobs for running software",
 		Long: `Feature flags, log levels, configuration and scheduled HTTP jobs for running software.
 
-serve starts a server, and admin looks after its store. All other commands speak to a server, as signalbox login or
-SIGNALBOX_URL and SIGNALBOX_API_KEY say.
+serve starts a server, and admin works on its database. All other commands speak to a server, which signalbox login or
+SIGNALBOX_URL and SIGNALBOX_API_KEY select.
 
-Exit codes: 0 done or the same, 1 failed, 2 wrong usage, 3 not found, 4 conflict, 5 a limit was reached,
+Exit codes: 0 done, or no difference, 1 failed, 2 wrong usage, 3 not found, 4 conflict, 5 a limit was reached,
 6 unauthorized, 10 different.`,
 		Version:       app.Version(),
 		SilenceErrors: true,

@@ -45,9 +45,11 @@ func TestCompletion_Words(t *testing.T) {
 		"admin accounts plan acme":                  "free\npro\nstandard\n",
 		"serve --log-level":                         "debug\ninfo\nwarn\nerror\n",
 	} {
-		got := term.run(append(append([]string{"__complete"}, strings.Fields(args)...), "")...).stdout
-		if !strings.HasPrefix(got, want+":") {
-			t.Errorf("%s: got %q, want %q", args, got, want)
-		}
+		t.Run(args, func(t *testing.T) {
+			got := term.run(append(append([]string{"__complete"}, strings.Fields(args)...), "")...).stdout
+			if !strings.HasPrefix(got, want+":") {
+				t.Errorf("%s: got %q, want %q", args, got, want)
+			}
+		})
 	}
 }

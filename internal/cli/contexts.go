@@ -58,7 +58,7 @@ func attributesText(attributes map[string]json.RawMessage) string {
 
 func (s *shell) contexts() *cobra.Command {
 	k := contextKind()
-	return terminal.Group("contexts", "Users, devices and whatever else rules read", s.listContexts(), s.listContextTypes(),
+	return terminal.Group("contexts", "Users, devices and other contexts that rules read", s.listContexts(), s.listContextTypes(),
 		k.show(s, "signalbox contexts get user:ada"),
 		k.delete(s, "signalbox contexts delete user:ada --yes", func(_ context.Context, _ *call, each signalbox.Context) (string, error) {
 			return fmt.Sprintf("The context %s will be deleted, until a service reports it again. Rules go on reading what services send.", each.ID), nil

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +16,7 @@ import (
 
 func (s *shell) describe() *cobra.Command {
 	return s.command(action{
-		use: "describe KIND ID...", short: "Show everything about one thing: what it is, does and did, and what looks wrong",
+		use: "describe KIND ID...", short: "Show one resource on a screen: its values, its history and warnings",
 		long: "Show everything about one thing: what it is and does, where it is used, its last changes, and what the server would warn of.\n" +
 			"The kinds are " + strings.Join(kindNames(), ", ") + ".",
 		example:   "signalbox describe flag checkout-v2\nsignalbox describe job nightly",
@@ -47,8 +46,8 @@ func (k kind[T]) describe(ctx context.Context, c *call, id string, sections func
 		return err
 	}
 	for _, column := range k.columns {
-		if text := column.Text(item); text != "" && !strings.HasPrefix(column.Title, "ENVIRONMENTS") {
-			c.Say("%s  %s\n", c.Paint(terminal.Bold, fmt.Sprintf("%-14s", strings.ToLower(column.Title))), text)
+		if text := column.Text(item); !strings.HasPrefix(column.Title, "ENVIRONMENTS") {
+			c.row(strings.ToLower(column.Title), text)
 		}
 	}
 	if sections != nil {
@@ -61,6 +60,13 @@ func (k kind[T]) describe(ctx context.Context, c *call, id string, sections func
 	}
 	c.describeWarnings(ctx, k.name, k.of(item).ID, item)
 	return nil
+}
+
+// row prints a member of the described resource, unless it is empty.
+func (c *call) row(name, text string) {
+	if text != "" {
+		c.Say("%s  %s\n", c.Paint(terminal.Bold, fmt.Sprintf("%-14s", name)), text)
+	}
 }
 
 // title begins a section of a description.
@@ -104,16 +110,12 @@ func (c *call) describeWarnings(ctx context.Context, kind, id string, attributes
 }
 
 func describeFlag(ctx context.Context, c *call, f signalbox.Flag) error {
-	if text := value(f.Description); text != "" {
-		c.Say("%s  %s\n", c.Paint(terminal.Bold, "description   "), text)
-	}
+	c.row("description", value(f.Description))
 	var values []string
 	for _, choice := range f.Values {
 		values = append(values, string(choice.Value))
 	}
-	if values != nil {
-		c.Say("%s  %s\n", c.Paint(terminal.Bold, "may serve     "), strings.Join(values, ", "))
-	}
+	c.row("may serve", strings.Join(values, ", "))
 	for _, name := range slices.Sorted(maps.Keys(f.Environments)) {
 		environment := f.Environments[name]
 		c.title(name + ": " + flagEnvironment(environment))
@@ -195,17 +197,23 @@ func describeEnvironment(ctx context.Context, c *call, e signalbox.Environment) 
 }
 
 func describeJob(ctx context.Context, c *call, j signalbox.Job) error {
-	if text := value(j.Description); text != "" {
-		c.Say("%s  %s\n", c.Paint(terminal.Bold, "description   "), text)
+	c.row("description", value(j.Description))
+	c.row("time zone", value(j.Timezone))
+	if j.Overlap != signalbox.OverlapAllow {
+		c.row("overlap", string(j.Overlap))
+	}
+	if j.Retry != nil {
+		c.row("retry", fmt.Sprintf("up to %d attempts", j.Retry.MaxAttempts))
+	}
+	if j.Alerts != nil {
+		c.row("alerts", fmt.Sprintf("after %d %s", j.Alerts.AfterFailures, plural(j.Alerts.AfterFailures, "failure")))
 	}
 	if preview, err := c.client.Jobs.PreviewScheduleIn(ctx, j.Schedule, value(j.Timezone), described); err == nil && j.Enabled {
-		section(c, "next runs", preview.Next, func(at time.Time) terminal.Shown {
-			return terminal.Sprintf("%s  %s", moment(&at), at.UTC().Weekday())
-		})
+		section(c, "next runs", preview.NextLocal, fireTime)
 	}
 	runs, err := collect(first(described, c.client.Runs.All(ctx, signalbox.RunParams{Job: j.ID, Size: described})))
 	section(c, "last runs", runs, func(run signalbox.Run) terminal.Shown {
-		return terminal.Sprintf("%s  %s  %s  %s %s", moment(&run.CreatedAt), run.ID, c.Paint(statusColor(run.Status), string(run.Status)), runResult(run), millis(run.RunMillis))
+		return terminal.Sprintf("%s  %s  %s  %s  %s", moment(&run.CreatedAt), run.ID, c.Paint(statusColor(run.Status), string(run.Status)), runResult(run), millis(run.RunMillis))
 	})
 	return err
 }

@@ -1,6 +1,8 @@
 package cli_test
 
 import (
+	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -42,7 +44,7 @@ environments:
 {kind: job, id: weekly, name: Weekly, enabled: false, schedule: 30 2 * * 1, configuration: {url: "https://hooks.example.com/weekly", method: put, body: x, timeout: 5}}
 `
 
-// A viewer's diff is that of a key that may write, whatever changes.
+// A viewer's diff is the same as that of a key that may write, whatever changes.
 func TestDiff_ViewerAgreesWithServer(t *testing.T) {
 	t.Parallel()
 	term, _ := newAccount(t)
@@ -109,5 +111,83 @@ func TestDiff_ViewerAgreesWithServer(t *testing.T) {
 				t.Errorf("the server says %d\n%s%s\nthe viewer sees %d\n%s%s", want.code, want.stdout, want.stderr, got.code, got.stdout, got.stderr)
 			}
 		})
+	}
+}
+
+// planned is the part of diff -o json that the tests look at.
+type planned struct {
+	Create, Change, Delete, Same, Refuse int
+	Errors                               []string
+	Steps                                []struct {
+		Action, Kind, ID, Source string
+		Tried                    bool
+		Differences, Kept        []map[string]any
+		Warnings                 []struct{ Pointer, Detail string }
+		Errors                   []string
+	}
+}
+
+// readPlan returns what diff prints for programs.
+func readPlan(t *testing.T, got outcome) (plan planned) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(got.stdout), &plan); err != nil {
+		t.Fatalf("%v: %+v", err, got)
+	}
+	return plan
+}
+
+func TestDiff_JSON(t *testing.T) {
+	t.Parallel()
+	term, _ := newAccount(t, "TOKEN=swordfish")
+	term.must("apply", "-f", term.file(everything))
+	term.environ = append(term.environ, "TOKEN=another")
+	changed := term.file(strings.Replace(everything, "level: DEBUG", "level: TRACE", 1))
+
+	t.Run("differences", func(t *testing.T) {
+		got := term.run("diff", "-f", changed, "-o", "json")
+		plan := readPlan(t, got)
+		if got.code != 10 || plan.Change != 2 || plan.Same != 7 || len(plan.Steps) != 2 || strings.Contains(got.stdout, "swordfish") {
+			t.Fatalf("got %+v", got)
+		}
+		step := plan.Steps[0]
+		want := []map[string]any{{"path": "environments.qa.level", "before": "DEBUG", "after": "TRACE"}}
+		if step.Action != "change" || step.Kind != "logger" || !step.Tried || !strings.Contains(step.Source, ":") || !reflect.DeepEqual(step.Differences, want) {
+			t.Errorf("got %+v", step)
+		}
+	})
+	t.Run("names", func(t *testing.T) {
+		if got := term.run("diff", "-f", changed, "-o", "name"); got.code != 10 || got.stdout != "logger:shop.payments\njob:nightly\n" {
+			t.Errorf("got %+v", got)
+		}
+	})
+	t.Run("a path", func(t *testing.T) {
+		if got := term.run("diff", "-f", changed, "-o", "jsonpath={.change}"); got.code != 10 || got.stdout != "2\n" {
+			t.Errorf("got %+v", got)
+		}
+	})
+	t.Run("a refused resource", func(t *testing.T) {
+		got := term.run("diff", "-f", term.file("{kind: flag, id: other, type: BOOLEAN, default: 5}"), "-o", "json")
+		plan := readPlan(t, got)
+		if got.code != 1 || plan.Refuse != 1 || len(plan.Steps) != 1 || len(plan.Steps[0].Errors) == 0 || plan.Steps[0].Tried || got.stderr == "" {
+			t.Errorf("got %+v", got)
+		}
+	})
+	t.Run("no plan", func(t *testing.T) {
+		got := term.run("diff", "-f", term.file("{kind: flagg, id: other}"), "-o", "json")
+		if plan := readPlan(t, got); got.code != 2 || len(plan.Errors) == 0 || !strings.Contains(got.stderr, plan.Errors[0]) {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+// In a plan, a warning about an unchanged resource follows the name of the resource.
+func TestDiff_NamesResourceOfWarning(t *testing.T) {
+	t.Parallel()
+	term, _ := newAccount(t)
+	file := term.file("{kind: flag, id: a, type: BOOLEAN, default: false, environments: {production: {rules: [{logic: {\"==\": [1, 1]}, value: true}]}}}")
+	term.must("apply", "-f", file)
+	got := term.run("diff", "-f", file)
+	if got.code != 0 || !strings.HasPrefix(got.stdout, "= flag a\n    ! ") {
+		t.Errorf("got %+v", got)
 	}
 }

@@ -21,7 +21,7 @@ import (
 
 func (s *shell) edit() *cobra.Command {
 	return s.command(action{
-		use: "edit KIND ID", short: "Change a resource in your editor; the difference is shown and tried before it is written",
+		use: "edit KIND ID", short: "Edit a resource in your editor; the change is checked and shown before it is written",
 		long: `Change a resource in your editor, as the YAML that apply takes. The editor is that of EDITOR or VISUAL. What you changed is tried as
 a dry run and shown before anything is written. When the server refuses it, or somebody else changed the resource
 meanwhile, nothing is written and the file with your changes is kept.`,

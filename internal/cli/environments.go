@@ -69,7 +69,7 @@ func (s *shell) setEnvironment() *cobra.Command {
 	var name, color, classification string
 	var managed bool
 	return s.command(action{
-		use: "set ID", short: "Change an environment: its name, color, and whether values may be written for it",
+		use: "set ID", short: "Change the name or color of an environment, or freeze and thaw its values",
 		example: "signalbox environments set staging --managed\nsignalbox environments set staging --managed=false --dry-run",
 		writes:  true, format: terminal.FormatYAML, completes: []completion{environmentKind().ids},
 		flags: func(cmd *cobra.Command) {

@@ -30,7 +30,7 @@ func commandsOf(cmd *cobra.Command) (found []*cobra.Command) {
 	return found
 }
 
-// Every command has an example, and every example works: what a reader copies must not be the first try.
+// Every command has an example, and every example works, because readers copy them.
 func TestExamples_Work(t *testing.T) {
 	t.Parallel()
 	for _, command := range commandsOf(cli.New(&output.Terminal{Out: io.Discard, Err: io.Discard})) {
@@ -54,28 +54,38 @@ func TestExamples_Work(t *testing.T) {
 				"signalbox people role", "signalbox people reset-password", "signalbox people remove": // they need a person; e2e has one
 				return
 			}
-			world := newWorld(t, strings.HasPrefix(path, "signalbox admin"))
+			term := newFilled(t, strings.HasPrefix(path, "signalbox admin"))
 			switch path {
 			case "signalbox logout":
-				world.must("login")
+				term.must("login")
 			case "signalbox forget":
-				world.example("signalbox apply -f signalbox/ --owner team-shop")
+				term.example("signalbox apply -f signalbox/ --owner team-shop")
 			}
 			for _, line := range lines {
-				world.example(strings.TrimSpace(line))
+				term.example(strings.TrimSpace(line))
 			}
 		})
 	}
 }
 
-// world is a terminal for an account that has what the examples name.
-type world struct {
+// Help texts are indented by spaces: a tab comes from the indentation of the source.
+func TestHelp_HasNoTabs(t *testing.T) {
+	t.Parallel()
+	for _, command := range commandsOf(cli.New(&output.Terminal{Out: io.Discard, Err: io.Discard})) {
+		if text := command.Short + command.Long + command.Example; strings.Contains(text, "\t") {
+			t.Errorf("the help of %s has a tab: %q", command.CommandPath(), text)
+		}
+	}
+}
+
+// filled is a terminal for an account that has everything that the examples name.
+type filled struct {
 	*terminal
 	variables []string // names and values in turn
 }
 
 // example runs a line as a shell would.
-func (w *world) example(line string) {
+func (w *filled) example(line string) {
 	w.t.Helper()
 	line = strings.NewReplacer(w.variables...).Replace(line)
 	args := splitLine(line)[1:]
@@ -110,10 +120,10 @@ func splitLine(line string) (words []string) {
 	return words
 }
 
-func newWorld(t *testing.T, onStore bool) *world {
+func newFilled(t *testing.T, onStore bool) *filled {
 	t.Helper()
 	if onStore {
-		w := &world{terminal: newTerminal(t)}
+		w := &filled{terminal: newTerminal(t)}
 		made := decode[made](w.terminal, "admin", "accounts", "create", "Acme Corp")
 		decode[any](w.terminal, "admin", "accounts", "plan", made.Account, "pro")
 		backup := filepath.Join(t.TempDir(), "earlier.db")
@@ -125,8 +135,8 @@ func newWorld(t *testing.T, onStore bool) *world {
 		return w
 	}
 	node := apptest.Shared(t, "sqlite")
-	key := node.Account(t, "world", "pro")
-	w := &world{terminal: newTerminal(t, "SIGNALBOX_URL="+node.URL, "SIGNALBOX_API_KEY="+key, "EDITOR=true")}
+	key := node.Account(t, "examples", "pro")
+	w := &filled{terminal: newTerminal(t, "SIGNALBOX_URL="+node.URL, "SIGNALBOX_API_KEY="+key, "EDITOR=true")}
 	w.input = key
 	w.variables = []string{"http://127.0.0.1:8080", node.URL}
 	client, err := signalbox.New(node.URL, key)
@@ -141,7 +151,7 @@ func newWorld(t *testing.T, onStore bool) *world {
 }
 
 // fill makes what the examples name.
-func (w *world) fill(client *signalbox.Client) {
+func (w *filled) fill(client *signalbox.Client) {
 	w.t.Helper()
 	ctx := w.t.Context()
 	managed := true
@@ -182,7 +192,7 @@ func (w *world) fill(client *signalbox.Client) {
 }
 
 // addWebhook makes a webhook with a delivery.
-func (w *world) addWebhook(client *signalbox.Client) {
+func (w *filled) addWebhook(client *signalbox.Client) {
 	w.t.Helper()
 	target := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	w.t.Cleanup(target.Close)
@@ -198,7 +208,7 @@ func (w *world) addWebhook(client *signalbox.Client) {
 }
 
 // addRuns makes a job with a run that succeeded, and one with a run that does not end.
-func (w *world) addRuns(client *signalbox.Client) {
+func (w *filled) addRuns(client *signalbox.Client) {
 	w.t.Helper()
 	ended := make(chan struct{})
 	target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

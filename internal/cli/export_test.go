@@ -36,7 +36,8 @@ func jsonValues() *rapid.Generator[json.RawMessage] {
 	})
 }
 
-// rewrite gives the resources of an account other content. What the server refuses stays as it was.
+// rewrite changes the resources of an account at random. Writes that the server refuses change
+// nothing.
 func rewrite(ctx context.Context, t *rapid.T, client *signalbox.Client) {
 	value := func() json.RawMessage { return jsonValues().Draw(t, "value") }
 	text := func() *string {
@@ -103,7 +104,7 @@ func drawPolicies(t *rapid.T, draft *signalbox.JobDraft) {
 	draft.NoAlerts = draft.Alerts == nil && rapid.Bool().Draw(t, "no alerts")
 }
 
-// What export prints is what the server has: to apply it, or its JSON, changes nothing.
+// An export is what the server has: applying it, as YAML or JSON, changes nothing.
 func TestExport_RoundTrip(t *testing.T) {
 	t.Parallel()
 	term, client := newAccount(t)

@@ -209,7 +209,7 @@ func ruleNumbers(ctx context.Context, client *signalbox.Client, given ...string)
 func (s *shell) replaceRule() *cobra.Command {
 	var flags ruleFlags
 	return s.command(action{
-		use: "replace ID NUMBER", short: "Change the condition, the value or the description of a rule; what is not given stays",
+		use: "replace ID NUMBER", short: "Change the condition, the value or the description of a rule",
 		example: "signalbox flags rule replace checkout-v2 1 -e production --when 'user.plan == team'\n" +
 			"signalbox flags rule replace checkout-v2 1 -e production --serve false",
 		writes: true, format: terminal.FormatYAML, environment: required, completes: []completion{flagKind().ids, ruleNumbers},
@@ -248,8 +248,8 @@ func (s *shell) moveRule() *cobra.Command {
 func (s *shell) setPercentage() *cobra.Command {
 	var by string
 	return s.command(action{
-		use: "set-percentage ID NUMBER PERCENT", short: "Change how many of those that a rule is for get its value",
-		long: "Change how many of those that a rule is for get its value. Who got it at a lower percentage goes on getting it. A rule without a\n" +
+		use: "set-percentage ID NUMBER PERCENT", short: "Change the percentage of a rule",
+		long: "Change the percentage of a rule. Who got it at a lower percentage goes on getting it. A rule without a\n" +
 			"percentage gets one.",
 		example: "signalbox flags rule set-percentage checkout-v2 1 50 -e production",
 		writes:  true, format: terminal.FormatYAML, environment: required,

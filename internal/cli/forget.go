@@ -15,8 +15,8 @@ import (
 
 func (s *shell) disown() *cobra.Command {
 	return s.command(action{
-		use: "forget KIND:ID...", short: "Make resources of an owner nobody's, and keep them",
-		long: `Make resources of an owner nobody's, and keep them on the server: apply --prune deletes them no longer. An apply with --owner
+		use: "forget KIND:ID...", short: "Remove the owner of resources, which stay on the server",
+		long: `Remove the owner of resources, which stay on the server on the server: apply --prune deletes them no longer. An apply with --owner
 takes those again that its files still have.`,
 		example: "signalbox forget flag:checkout-v2",
 		writes:  true, completes: []completion{ownedNames},

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// A failure is never a difference, and what is wrong is in the summary on stdout and in the errors on stderr.
+// A failure never looks like a difference, and every problem is in the summary on stdout and in the errors on
+// stderr.
 func TestDiff_Failures(t *testing.T) {
 	t.Parallel()
 	term, _ := newAccount(t)

@@ -13,7 +13,8 @@ import (
 	_ "github.com/signalbox/signalbox/internal/store" // the driver
 )
 
-// hostileName writes to the clipboard of whoever prints it, and shows what follows from right to left.
+// hostileName writes to the clipboard of the terminal that prints it, and shows the text after it from
+// right to left.
 const (
 	hostileName = "Eve\x1b]52;c;cm0gLXJm\x07\u009b1A\u202egnp"
 	shownName   = "Eve␛]52;c;cm0gLXJm␇<U+009B>1A<U+202E>gnp"
@@ -36,7 +37,8 @@ func requireHarmless(t *testing.T, args []string, printed string) {
 	}
 }
 
-// TestPrint_HostileNames: names that a server has from before it refused them do nothing to a terminal.
+// TestPrint_HostileNames: names that were stored before the server refused them cannot control a
+// terminal.
 func TestPrint_HostileNames(t *testing.T) {
 	t.Parallel()
 	change := `{"id":"7","type":"change","attributes":{"kind":"flag","key":"f","action":"updated","actor":{"type":"user","id":"u","name":` + quoted(hostileName) + `},` +

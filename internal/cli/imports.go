@@ -99,6 +99,7 @@ func (s *shell) printImport(result imports.Result) error {
 	for _, sentence := range slices.Concat(result.Lost, result.Notes) {
 		s.Note("%s", sentence)
 	}
-	s.Note("%d resources were translated, %d things could not be carried over", len(result.Documents), len(result.Lost))
+	translated, lost := len(result.Documents), len(result.Lost)
+	s.Note("%d %s translated, %d %s could not be carried over", translated, plural(translated, "resource"), lost, plural(lost, "thing"))
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -191,7 +192,7 @@ func (s *shell) setJob() *cobra.Command {
 	var flags jobFlags
 	var schedule, url string
 	return s.command(action{
-		use: "set ID", short: "Change a job: its schedule, its request, its name; what is not given stays",
+		use: "set ID", short: "Change the schedule, the request or the name of a job",
 		example: "signalbox jobs set nightly --schedule '15 3 * * *'\n" +
 			"signalbox jobs set nightly --target https://hooks.example.com/nightly --timeout 20 --header 'Accept: text/plain'",
 		writes: true, format: terminal.FormatYAML, completes: []completion{jobKind().ids},
@@ -287,10 +288,18 @@ func (s *shell) nextJob() *cobra.Command {
 			if !c.format.IsText() {
 				return c.PrintValue(c.format, preview)
 			}
-			for _, at := range preview.Next {
-				c.Say("%s  %s\n", moment(&at), at.UTC().Weekday())
+			for _, at := range preview.NextLocal {
+				c.Say("%s\n", fireTime(at))
 			}
 			return nil
 		},
 	})
+}
+
+// fireTime returns a time at which a job fires, in UTC and on the clock of its time zone.
+func fireTime(local time.Time) terminal.Shown {
+	if _, offset := local.Zone(); offset == 0 {
+		return terminal.Sprintf("%s  %s", moment(&local), local.UTC().Weekday())
+	}
+	return terminal.Sprintf("%s  %s", moment(&local), local.Format("Monday 15:04 -07:00"))
 }

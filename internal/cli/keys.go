@@ -127,7 +127,7 @@ func keyNames(ctx context.Context, client *signalbox.Client, _ ...string) (names
 
 func (s *shell) revokeKey() *cobra.Command {
 	return s.command(action{
-		use: "revoke KEY...", short: "Make API keys useless for ever; each is named by its id or its name",
+		use: "revoke KEY...", short: "Revoke API keys for good, by id or name",
 		example:  "signalbox keys revoke Deploy --yes",
 		destroys: true, each: true, format: terminal.FormatYAML, completes: []completion{keyNames},
 		run: func(ctx context.Context, c *call) error {
@@ -151,9 +151,9 @@ func (s *shell) revokeKey() *cobra.Command {
 func (s *shell) rotateKey() *cobra.Command {
 	var overlap time.Duration
 	return s.command(action{
-		use: "rotate KEY", short: "Replace an API key by a new one; the old one works for a while longer",
+		use: "rotate KEY", short: "Replace an API key; the old one works for a while longer",
 		long: `Replace an API key by a new one with the same name, role and scopes, which is printed once. The old key expires after the
-		overlap. Give the new key to every user of the old key before then.`,
+overlap. Give the new key to every user of the old key before then.`,
 		example: "signalbox keys rotate Deploy --overlap 1h",
 		writes:  true, format: terminal.FormatYAML, completes: []completion{keyNames},
 		flags: func(cmd *cobra.Command) {

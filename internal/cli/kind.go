@@ -136,7 +136,7 @@ func (k kind[T]) list(s *shell, a action, all func(context.Context, *call) iter.
 	}
 	a.run = func(ctx context.Context, c *call) error {
 		list, err := collect(all(ctx, c))
-		if len(list) == 0 && a.filters != nil { // a wrong filter is explained better here than by the server
+		if len(list) == 0 && a.filters != nil { // a check of the filters explains the error better than the server
 			err = cmp.Or(a.filters(ctx, c), err)
 		}
 		switch {

@@ -130,7 +130,7 @@ func (s *shell) logout() *cobra.Command {
 		Use:   "logout",
 		Short: "End your session, or forget an API key",
 		Long: `Forget a server and your session or API key there. A session of signalbox login ends. An API key still works:
-		signalbox keys revoke ends it.`,
+signalbox keys revoke ends it.`,
 		Example: "  signalbox logout",
 		Args:    terminal.Arguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

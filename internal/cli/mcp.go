@@ -18,8 +18,8 @@ func (s *shell) mcp() *cobra.Command {
 		use:   "mcp",
 		short: "Let an assistant read and change the account, over the Model Context Protocol",
 		long: `Let an assistant read and change the account: run a server of the Model Context Protocol on stdin and stdout. An assistant
-		starts this command. The server only reads, with the rights of the API key. With --allow-writes it can also set a temporary
-		level, run a job and revert a change, and shows each of them first.`,
+starts this command. The server only reads, with the rights of the API key. With --allow-writes it can also set a temporary
+level, run a job and revert a change, and shows each of them first.`,
 		example: "signalbox mcp\nsignalbox mcp --allow-writes",
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().BoolVar(&allowWrites, "allow-writes", false, "offer the tools that change something too")

@@ -86,7 +86,7 @@ func importAndApply(t *testing.T, term *terminal, format, file string) string {
 			sentences = append(sentences, line)
 		}
 	}
-	if counted := fmt.Sprintf(" %d things could not be carried over", len(sentences)); !strings.Contains(imported.stderr, counted) {
+	if counted := fmt.Sprintf(" translated, %d thing", len(sentences)); !strings.Contains(imported.stderr, counted) {
 		t.Errorf("%q is not in %s", counted, imported.stderr)
 	}
 	return strings.Join(sentences, "\n") + "\n"

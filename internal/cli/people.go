@@ -106,7 +106,7 @@ func invitationKind() kind[signalbox.Invitation] {
 }
 
 func (s *shell) listInvitations() *cobra.Command {
-	return invitationKind().list(s, action{use: "invitations", short: "List who was invited and has not joined yet", example: "signalbox people invitations"}, nil)
+	return invitationKind().list(s, action{use: "invitations", short: "List open invitations", example: "signalbox people invitations"}, nil)
 }
 
 func (s *shell) invitePerson() *cobra.Command {

@@ -95,8 +95,8 @@ func TestWatch(t *testing.T) {
 func TestRunWait_Interrupted(t *testing.T) {
 	t.Parallel()
 	term, client := watchedAccount(t)
-	world := &world{terminal: term}
-	world.addRuns(client)
+	full := &filled{terminal: term}
+	full.addRuns(client)
 	waiting := start(t, term, nil, "jobs", "run", "slow", "--wait")
 	waiting.stderr.await(t, " of slow is ")
 	if code := waiting.interrupt(); code != 1 {
@@ -186,8 +186,10 @@ func TestLogin_AddressWithoutScheme(t *testing.T) {
 		"127.0.0.1:1":      "signalbox: http://127.0.0.1:1 does not answer; is the server running, and the URL right?",
 		"https://[::1]:1/": "signalbox: https://[::1]:1 does not answer",
 	} {
-		if got := term.run("health", "--url", given); got.code != 1 || !strings.Contains(got.stderr, want) || strings.Contains(got.stderr, "signalbox: signalbox:") {
-			t.Errorf("%s: got %+v", given, got)
-		}
+		t.Run(given, func(t *testing.T) {
+			if got := term.run("health", "--url", given); got.code != 1 || !strings.Contains(got.stderr, want) || strings.Contains(got.stderr, "signalbox: signalbox:") {
+				t.Errorf("%s: got %+v", given, got)
+			}
+		})
 	}
 }

@@ -27,7 +27,7 @@ type listenFlags struct {
 func (s *shell) listen() *cobra.Command {
 	var flags listenFlags
 	return s.command(action{
-		use: "listen", short: "Print the messages of a webhook that exists only meanwhile, for trying",
+		use: "listen", short: "Receive messages through a temporary webhook and print them",
 		long: `Print the messages that a webhook sends, for trying. The command listens on this machine, makes a webhook for itself, sends it a
 test, prints each message as one line of JSON, and deletes the webhook at the end. The server must be able to reach this machine:
 --target says how, and a server that shall reach addresses that are not public needs SIGNALBOX_ALLOW_NETWORKS.`,

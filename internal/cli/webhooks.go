@@ -13,9 +13,10 @@ import (
 	"github.com/signalbox/signalbox/internal/cli/terminal"
 )
 
+// webhookKind names webhooks by their ids or their names.
 func webhookKind() kind[signalbox.Webhook] {
 	in := func(c *signalbox.Client) service[signalbox.Webhook, signalbox.WebhookParams] { return c.Webhooks }
-	return from(in, kind[signalbox.Webhook]{
+	k := from(in, kind[signalbox.Webhook]{
 		name: "webhook", noun: "webhook",
 		of: func(w signalbox.Webhook) signalbox.Resource { return w.Resource },
 		columns: []terminal.Column[signalbox.Webhook]{
@@ -29,6 +30,50 @@ func webhookKind() kind[signalbox.Webhook] {
 			{Title: "IDS", Text: func(w signalbox.Webhook) string { return strings.Join(w.Filter.IDs, ", ") }, Wide: true},
 		},
 	})
+	k.get = findWebhook
+	return k
+}
+
+// findWebhook returns a webhook by its id or its name. It fails if several webhooks have the name.
+func findWebhook(ctx context.Context, client *signalbox.Client, idOrName string) (signalbox.Webhook, error) {
+	webhook, err := client.Webhooks.Get(ctx, idOrName)
+	if !signalbox.IsNotFound(err) {
+		return webhook, err
+	}
+	var names, ids []string
+	for each, listErr := range client.Webhooks.All(ctx, signalbox.WebhookParams{}) {
+		if listErr != nil {
+			return webhook, listErr
+		}
+		names = append(names, each.Name)
+		if each.Name == idOrName {
+			ids = append(ids, each.ID)
+		}
+	}
+	switch len(ids) {
+	case 0:
+		return webhook, notFoundNear(err, idOrName, names)
+	case 1:
+		return client.Webhooks.Get(ctx, ids[0]) // with its ETag
+	default:
+		return webhook, terminal.Usagef("%d webhooks are called %q: name one by its id, which signalbox webhooks list shows", len(ids), idOrName)
+	}
+}
+
+// webhook returns the id of the webhook that the first argument names.
+func (c *call) webhook(ctx context.Context) (string, error) {
+	found, err := webhookKind().find(ctx, c, c.args[0])
+	return found.ID, err
+}
+
+// webhookNames completes the names of webhooks.
+func webhookNames(ctx context.Context, client *signalbox.Client, _ ...string) (names []string) {
+	for each, err := range client.Webhooks.All(ctx, signalbox.WebhookParams{}) {
+		if err == nil {
+			names = append(names, each.Name)
+		}
+	}
+	return names
 }
 
 func webhookColor(w signalbox.Webhook) terminal.Color {
@@ -80,11 +125,11 @@ func deliveryAnswer(d signalbox.Delivery) string {
 
 func (s *shell) webhooks() *cobra.Command {
 	k := webhookKind()
-	return terminal.Group("webhooks", "Other systems that are told what happens",
+	return terminal.Group("webhooks", "Messages to other systems about changes",
 		k.list(s, action{use: "list", short: "List webhooks", example: "signalbox webhooks list"}, nil),
 		k.show(s, "signalbox webhooks get $WEBHOOK"), s.createWebhook(), s.setWebhook(),
 		k.delete(s, "signalbox webhooks delete $WEBHOOK --yes", func(_ context.Context, _ *call, w signalbox.Webhook) (string, error) {
-			return fmt.Sprintf("The webhook %q will be told nothing more.", w.Name), nil
+			return fmt.Sprintf("The webhook %q will get no more messages.", w.Name), nil
 		}),
 		s.testWebhook(), s.rotateWebhook(), s.listDeliveries(), s.redeliver(), s.listen())
 }
@@ -99,10 +144,10 @@ type webhookFlags struct {
 
 func (f *webhookFlags) add(s *shell, cmd *cobra.Command) {
 	terminal.AddChoice(cmd, &f.format, "format", "", "the form of the messages; standard unless told otherwise", "standard", "slack", "teams", "discord", "pagerduty")
-	cmd.Flags().StringSliceVar(&f.events, "events", nil, "the `TYPES` of events to tell, such as job.failing,change.*, or *")
-	cmd.Flags().StringSliceVarP(&f.environments, "environment", "e", nil, "tell only what is about the environment with this `ID`; may be repeated")
+	cmd.Flags().StringSliceVar(&f.events, "events", nil, "the `TYPES` of events to send, such as job.failing,change.*, or *")
+	cmd.Flags().StringSliceVarP(&f.environments, "environment", "e", nil, "send only events about the environment with this `ID`; may be repeated")
 	_ = cmd.RegisterFlagCompletionFunc("environment", s.completeFlag(environmentKind().ids))
-	cmd.Flags().StringSliceVar(&f.ids, "id", nil, "tell only what is about resources with this `ID`, which may have *; may be repeated")
+	cmd.Flags().StringSliceVar(&f.ids, "id", nil, "send only events about resources with this `ID`, which may have *; may be repeated")
 	cmd.Flags().StringArrayVar(&f.headers, "header", nil, "send this `HEADER`, such as 'Authorization: Bearer t'; may be repeated")
 	cmd.Flags().BoolVar(&f.enabled, "enabled", true, "--enabled=false sends nothing")
 }
@@ -156,7 +201,7 @@ func (s *shell) createWebhook() *cobra.Command {
 	})
 }
 
-// webhookSecret returns the secret of a new webhook. That of a dry run is of no use, so it is not shown.
+// webhookSecret returns the secret of a new webhook. The secret of a dry run does not work, so it is not shown.
 func (c *call) webhookSecret(w signalbox.Webhook) string {
 	if c.dryRun {
 		return "whsec_…"
@@ -167,9 +212,9 @@ func (c *call) webhookSecret(w signalbox.Webhook) string {
 func (s *shell) setWebhook() *cobra.Command {
 	var flags webhookFlags
 	return s.command(action{
-		use: "set ID", short: "Change a webhook; what is not given stays",
+		use: "set WEBHOOK", short: "Change a webhook",
 		example: "signalbox webhooks set $WEBHOOK --events '*' --enabled\nsignalbox webhooks set $WEBHOOK --name Operations --target https://ops.example/other",
-		writes:  true, format: terminal.FormatYAML, completes: []completion{webhookKind().ids},
+		writes:  true, format: terminal.FormatYAML, completes: []completion{webhookNames},
 		flags: func(cmd *cobra.Command) {
 			flags.add(s, cmd)
 			cmd.Flags().StringVar(&flags.name, "name", "", "the new `NAME`")
@@ -193,15 +238,19 @@ func (s *shell) setWebhook() *cobra.Command {
 
 func (s *shell) testWebhook() *cobra.Command {
 	return s.command(action{
-		use: "test ID", short: "Send a test to a webhook and wait for the answer; the exit code is 1 unless it succeeds",
-		example: "signalbox webhooks test $WEBHOOK", format: terminal.FormatYAML, completes: []completion{webhookKind().ids},
+		use: "test WEBHOOK", short: "Send a test to a webhook and wait for the answer; the exit code is 1 unless it succeeds",
+		example: "signalbox webhooks test $WEBHOOK", format: terminal.FormatYAML, completes: []completion{webhookNames},
 		run: func(ctx context.Context, c *call) error {
-			sent, err := c.client.Webhooks.Test(ctx, c.args[0])
+			id, err := c.webhook(ctx)
+			if err != nil {
+				return err
+			}
+			sent, err := c.client.Webhooks.Test(ctx, id)
 			if err == nil {
 				sent, err = c.attempted(ctx, sent)
 			}
 			if err != nil {
-				return webhookKind().suggest(ctx, c, c.args[0], err)
+				return err
 			}
 			if err := deliveryKind().wrote(c, sent, nil, "The test is %s: %s.", sent.Status, deliveryAnswer(sent)); err != nil || sent.Status == signalbox.DeliveryDelivered {
 				return err
@@ -234,11 +283,14 @@ func (c *call) attempted(ctx context.Context, sent signalbox.Delivery) (signalbo
 
 func (s *shell) rotateWebhook() *cobra.Command {
 	return s.command(action{
-		use: "rotate-secret ID", short: "Give a webhook a new secret; the old one signs as well for a day",
-		example: "signalbox webhooks rotate-secret $WEBHOOK", format: terminal.FormatYAML, completes: []completion{webhookKind().ids},
+		use: "rotate-secret WEBHOOK", short: "Give a webhook a new secret; for a day, the old one signs too",
+		example: "signalbox webhooks rotate-secret $WEBHOOK", format: terminal.FormatYAML, completes: []completion{webhookNames},
 		run: func(ctx context.Context, c *call) error {
-			rotated, err := c.client.Webhooks.RotateSecret(ctx, c.args[0])
-			err = webhookKind().suggest(ctx, c, c.args[0], err)
+			id, err := c.webhook(ctx)
+			if err != nil {
+				return err
+			}
+			rotated, err := c.client.Webhooks.RotateSecret(ctx, id)
 			return webhookKind().wrote(c, rotated, err, "The new secret of the webhook %q is shown only now:\n\n    %s\n", rotated.Name, rotated.Secret)
 		},
 	})
@@ -248,15 +300,19 @@ func (s *shell) listDeliveries() *cobra.Command {
 	var status string
 	var limit int
 	a := action{
-		use: "deliveries ID", short: "List what was sent to a webhook, the newest first", example: "signalbox webhooks deliveries $WEBHOOK --status failed",
-		completes: []completion{webhookKind().ids},
+		use: "deliveries WEBHOOK", short: "List the deliveries of a webhook, the newest first", example: "signalbox webhooks deliveries $WEBHOOK --status failed",
+		completes: []completion{webhookNames},
 		flags: func(cmd *cobra.Command) {
 			terminal.AddChoice(cmd, &status, "status", "", "list deliveries with one status", "pending", "sending", "delivered", "failed", "canceled")
 			addLimit(cmd, &limit)
 		},
 	}
 	return deliveryKind().list(s, a, func(ctx context.Context, c *call) iter.Seq2[signalbox.Delivery, error] {
-		return first(limit, c.client.Webhooks.AllDeliveries(ctx, c.args[0], signalbox.DeliveryParams{Status: signalbox.DeliveryStatus(status), Size: pageSize(limit)}))
+		id, err := c.webhook(ctx)
+		if err != nil {
+			return func(yield func(signalbox.Delivery, error) bool) { yield(signalbox.Delivery{}, err) }
+		}
+		return first(limit, c.client.Webhooks.AllDeliveries(ctx, id, signalbox.DeliveryParams{Status: signalbox.DeliveryStatus(status), Size: pageSize(limit)}))
 	})
 }
 
@@ -264,25 +320,29 @@ func (s *shell) redeliver() *cobra.Command {
 	var since, until time.Duration
 	var delivered bool
 	return s.command(action{
-		use: "redeliver ID [DELIVERY]", short: "Send a delivery again, or those of a time that failed",
+		use: "redeliver WEBHOOK [DELIVERY]", short: "Send a delivery again, or all failed ones of a period",
 		long: `Send a delivery again. Without one, everything from --since ago that failed or was canceled is sent again. The messages keep
-their ids, by which a receiver knows what it has seen.`,
+their ids, so that a receiver can ignore repeated ones.`,
 		example: "signalbox webhooks redeliver $WEBHOOK $DELIVERY\nsignalbox webhooks redeliver $WEBHOOK --since 24h",
-		format:  terminal.FormatYAML, completes: []completion{webhookKind().ids},
+		format:  terminal.FormatYAML, completes: []completion{webhookNames},
 		flags: func(cmd *cobra.Command) {
 			terminal.AddDuration(cmd, &since, "since", 24*time.Hour, "how long ago the first event was, as a `DURATION` such as 24h")
 			terminal.AddDuration(cmd, &until, "until", 0, "how long ago the last event was, as a `DURATION`")
-			cmd.Flags().BoolVar(&delivered, "delivered", false, "send those again too that succeeded")
+			cmd.Flags().BoolVar(&delivered, "delivered", false, "send delivered ones again too")
 		},
 		run: func(ctx context.Context, c *call) error {
+			id, err := c.webhook(ctx)
+			if err != nil {
+				return err
+			}
 			if len(c.args) > 1 {
-				again, err := c.client.Webhooks.Redeliver(ctx, c.args[0], c.args[1])
+				again, err := c.client.Webhooks.Redeliver(ctx, id, c.args[1])
 				return deliveryKind().wrote(c, again, err, "The delivery %s is %s.", again.ID, again.Status)
 			}
 			now := time.Now().UTC()
-			again, err := c.client.Webhooks.RedeliverRange(ctx, c.args[0], now.Add(-since), now.Add(time.Second-until), delivered)
+			again, err := c.client.Webhooks.RedeliverRange(ctx, id, now.Add(-since), now.Add(time.Second-until), delivered)
 			if err != nil {
-				return webhookKind().suggest(ctx, c, c.args[0], err)
+				return err
 			}
 			c.Say("%d %s will be sent again.\n", again.Queued, plural(again.Queued, "delivery"))
 			return nil

@@ -53,9 +53,11 @@ func TestParse_Refuses(t *testing.T) {
 		"user.plan inside pro":  `"user.plan inside pro" is not a condition such as 'user.plan in pro,team', 'user.age >= 18 and user.country == NO', or JSON Logic`,
 		"user.a == 1 and plans": `"plans" is not a condition such as 'user.plan in pro,team', 'user.age >= 18 and user.country == NO', or JSON Logic`,
 	} {
-		if _, err := condition.Parse(text); err == nil || err.Error() != want {
-			t.Errorf("%q: got %v", text, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			if _, err := condition.Parse(text); err == nil || err.Error() != want {
+				t.Errorf("%q: got %v", text, err)
+			}
+		})
 	}
 	if _, err := condition.Parse(`{"==": `); err == nil {
 		t.Error("half a JSON text is accepted")
@@ -95,13 +97,15 @@ func TestSetPercent(t *testing.T) {
 		"another split":     {`{"fractional":[["a",1],["b",1]]}`, ""},
 	}
 	for name, test := range tests {
-		got, found := condition.SetPercent(decode(t, test.logic), 40)
-		if found != (test.want != "") {
-			t.Errorf("%s: found is %v", name, found)
-		}
-		if found && encode(t, got) != test.want {
-			t.Errorf("%s: got %s", name, encode(t, got))
-		}
+		t.Run(name, func(t *testing.T) {
+			got, found := condition.SetPercent(decode(t, test.logic), 40)
+			if found != (test.want != "") {
+				t.Errorf("%s: found is %v", name, found)
+			}
+			if found && encode(t, got) != test.want {
+				t.Errorf("%s: got %s", name, encode(t, got))
+			}
+		})
 	}
 }
 
@@ -121,13 +125,16 @@ func TestText(t *testing.T) {
 		`{"starts_with":[{"var":"user.email"},"<&"]}`:         `user.email starts with "<&"`,
 		`{"all":[{"var":"user.tags"},{"==":[{"var":""},1]}]}`: `all(user.tags, it == 1)`,
 	} {
-		if got := condition.Text(decode(t, logic)); got != want {
-			t.Errorf("%s: got %s, want %s", logic, got, want)
-		}
+		t.Run(logic, func(t *testing.T) {
+			if got := condition.Text(decode(t, logic)); got != want {
+				t.Errorf("%s: got %s, want %s", logic, got, want)
+			}
+		})
 	}
 }
 
-// What is shown of a condition is read as the same condition, wherever it can be read at all.
+// A condition that is shown as text is parsed as the same condition, if the text can be parsed at
+// all.
 func FuzzParse(f *testing.F) {
 	f.Add("user.plan in pro,team and not user.beta")
 	f.Add(`user.name contains 'a "b" c'`)

@@ -354,10 +354,10 @@ func closedAfter(t *testing.T, begin string) time.Duration {
 		closed <- time.Now()
 	})
 	ctx, cancel := context.WithCancel(t.Context())
-	var cancelled time.Time
+	var canceled time.Time
 	go func() {
 		<-started
-		cancelled = time.Now()
+		canceled = time.Now()
 		cancel()
 	}()
 	_, err := localClient(t).Do(ctx, get(server.url()))
@@ -365,7 +365,7 @@ func closedAfter(t *testing.T, begin string) time.Duration {
 	if !ok || failure.Reason != egress.Canceled || !errors.Is(err, context.Canceled) {
 		t.Errorf("%q: %v", begin, err)
 	}
-	return (<-closed).Sub(cancelled)
+	return (<-closed).Sub(canceled)
 }
 
 func TestCancel_BeforeSending(t *testing.T) {

@@ -126,7 +126,7 @@ func TestGuard_AllowedNetworks(t *testing.T) {
 
 func TestGuard_OwnAddress(t *testing.T) {
 	four, six := listen(t, "127.0.0.1:0", nil), listen(t, "[::1]:0", nil)
-	neighbour := listen(t, "127.0.0.2:"+four.port(), answering("HTTP/1.1 204 No Content\r\n\r\n"))
+	neighbor := listen(t, "127.0.0.2:"+four.port(), answering("HTTP/1.1 204 No Content\r\n\r\n"))
 	own := []netip.AddrPort{netip.MustParseAddrPort(four.Addr().String()), netip.MustParseAddrPort(six.Addr().String())}
 	client := newClient(t, egress.Options{Allow: networks("0.0.0.0/0", "::/0"), Self: func() []netip.AddrPort { return own }})
 	for _, host := range []string{"127.0.0.1:" + four.port(), "0.0.0.0:" + four.port(), "[::ffff:127.0.0.1]:" + four.port(), "[::1]:" + six.port(), "[::]:" + six.port()} {
@@ -134,7 +134,7 @@ func TestGuard_OwnAddress(t *testing.T) {
 			t.Error(failure.Detail)
 		}
 	}
-	do(t, client, get(neighbour.url()))
+	do(t, client, get(neighbor.url()))
 	if n := four.connections.Load() + six.connections.Load(); n != 0 {
 		t.Errorf("%d connections", n)
 	}

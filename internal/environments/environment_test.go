@@ -64,7 +64,7 @@ func TestParseClassification(t *testing.T) {
 func TestFound(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		production, staging := h.get(t, "production"), h.get(t, "staging")
 		same(t, [2]bool{production.Managed, staging.Managed}, [2]bool{true, false})
 		same(t, production.Classification, environments.Standard)
@@ -75,7 +75,7 @@ func TestFound(t *testing.T) {
 
 func TestDraft_Rules(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	color := func(text string) environments.Draft {
 		return named(func(draft *environments.Draft) { draft.Color = optional.Of(text) })
 	}
@@ -123,7 +123,7 @@ func TestDraft_Rules(t *testing.T) {
 
 func TestCreate_Key(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	for key, good := range map[string]bool{
 		"a": true, "A.b_c-9": true, "9": true, strings.Repeat("x", 100): true,
 		"": false, strings.Repeat("x", 101): false, "-a": false, ".a": false, "_a": false, "a b": false, "a/b": false, "ä": false, "a\n": false,
@@ -145,7 +145,7 @@ func TestCreate_Key(t *testing.T) {
 func TestCreate_StandardAndManaged(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		draft := fresh("new")
 		draft.Classification, draft.Managed, draft.Color = optional.Of("AD_HOC"), optional.Of(false), optional.Of("#fff")
 		made, err := h.Create(t.Context(), h.owner, draft)
@@ -165,7 +165,7 @@ func TestCreate_StandardAndManaged(t *testing.T) {
 
 func TestReplace_KeepsWhatIsNotSent(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	draft := fresh("new")
 	draft.Color = optional.Of("#fff")
 	made, err := h.Create(t.Context(), h.owner, draft)
@@ -187,7 +187,7 @@ func TestReplace_KeepsWhatIsNotSent(t *testing.T) {
 
 func TestReplace_Production(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	before := h.get(t, "production")
 	_, demoted := h.Replace(t.Context(), h.owner, "production", manage(false), nil)
 	for _, err := range []error{demoted, h.Delete(t.Context(), h.owner, "production", true, nil)} {
@@ -205,7 +205,7 @@ func TestReplace_Production(t *testing.T) {
 func TestService_OtherAccounts(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		stranger := storetest.NewTenant(t, h.db, "pro").Owner
 		if _, err := h.Create(t.Context(), h.owner, fresh("mine")); err != nil {
 			t.Fatal(err)
@@ -228,7 +228,7 @@ func TestService_OtherAccounts(t *testing.T) {
 
 func TestService_VersionMismatch(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	before, version := h.get(t, "staging"), h.version(t.Context(), t)
 	stale := func(environments.Environment) bool { return false }
 	_, replaced := h.Replace(t.Context(), h.owner, "staging", manage(true), stale)
@@ -280,7 +280,7 @@ func (tx productWrites) StripValues(_ context.Context, _ accounts.Caller, enviro
 
 func TestDelete_ValuesOfProducts(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	held := &products{db: h.db, usage: environments.Usage{FlagRules: 7, LoggerOverrides: 2}}
 	h.Store = held
 	usage, err := h.Usage(t.Context(), h.owner, "staging")
@@ -314,7 +314,7 @@ func TestDelete_ValuesOfProducts(t *testing.T) {
 // people too.
 func TestCreate_RowCap(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	var keys []string
 	for i := range 1000 {
 		keys = append(keys, fmt.Sprint("e", i))

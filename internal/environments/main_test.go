@@ -18,24 +18,24 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// house is a service on a real database that has one account.
-type house struct {
+// fixture is a service on a real database that has one account.
+type fixture struct {
 	*environments.Service
 	db    *store.DB
 	owner accounts.Caller
 }
 
-func newHouse(t *testing.T, database storetest.Database, plan string) *house {
+func newFixture(t *testing.T, database storetest.Database, plan string) *fixture {
 	t.Helper()
 	db := database.Open(t)
-	return &house{Service: newService(db), db: db, owner: storetest.NewTenant(t, db, plan).Owner}
+	return &fixture{Service: newService(db), db: db, owner: storetest.NewTenant(t, db, plan).Owner}
 }
 
 func newService(db *store.DB) *environments.Service {
 	return &environments.Service{Store: storetest.Environments(db), Plans: plans.BuiltIn()}
 }
 
-func (h *house) get(t *testing.T, key string) environments.Environment {
+func (h *fixture) get(t *testing.T, key string) environments.Environment {
 	t.Helper()
 	environment, err := h.Environment(t.Context(), h.owner, key)
 	if err != nil {
@@ -45,7 +45,7 @@ func (h *house) get(t *testing.T, key string) environments.Environment {
 }
 
 // discover creates environments as a report does, and returns how many it dropped.
-func (h *house) discover(t *testing.T, keys ...string) (dropped int) {
+func (h *fixture) discover(t *testing.T, keys ...string) (dropped int) {
 	t.Helper()
 	if err := h.db.Write(t.Context(), h.owner.Account, func(ctx context.Context, tx *store.Tx) error {
 		known, err := tx.ManagedEnvironments(ctx, h.owner.Account)
@@ -62,7 +62,7 @@ func (h *house) discover(t *testing.T, keys ...string) (dropped int) {
 }
 
 // orders returns the account's order and the orders of its users.
-func (h *house) orders(t *testing.T) (orders environments.Orders) {
+func (h *fixture) orders(t *testing.T) (orders environments.Orders) {
 	t.Helper()
 	err := h.db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) (err error) {
 		orders, err = tx.EnvironmentOrders(ctx, h.owner.Account)
@@ -74,7 +74,7 @@ func (h *house) orders(t *testing.T) (orders environments.Orders) {
 	return orders
 }
 
-func (h *house) version(ctx context.Context, t *testing.T) int64 {
+func (h *fixture) version(ctx context.Context, t *testing.T) int64 {
 	t.Helper()
 	version, err := h.db.Version(ctx, h.owner.Account)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 // user adds a user with their own order to the account.
-func (h *house) user(t *testing.T, id string, order []string) accounts.Caller {
+func (h *fixture) user(t *testing.T, id string, order []string) accounts.Caller {
 	t.Helper()
 	if err := h.db.Write(t.Context(), h.owner.Account, func(ctx context.Context, tx *store.Tx) error {
 		if err := tx.InsertUser(ctx, accounts.User{ID: id, Account: h.owner.Account, Email: id, Role: accounts.Member}); err != nil {
@@ -37,7 +37,7 @@ func (h *house) user(t *testing.T, id string, order []string) accounts.Caller {
 func TestOrders_FollowClassification(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		h.user(t, "own"+h.owner.Account, []string{"production"})
 		h.user(t, "has"+h.owner.Account, []string{"found", "production"})
 		h.user(t, "follows"+h.owner.Account, nil)
@@ -128,7 +128,7 @@ func TestOrders_AnySequence(t *testing.T) {
 	settings := &accounts.Service{Store: db.Accounts()}
 	keys := []string{"production", "staging", "a", "b", "c"}
 	rapid.Check(t, func(r *rapid.T) {
-		h := &house{Service: newService(db), db: db, owner: storetest.NewTenant(t, db, "pro").Owner}
+		h := &fixture{Service: newService(db), db: db, owner: storetest.NewTenant(t, db, "pro").Owner}
 		people := []accounts.Caller{h.user(t, "u1"+h.owner.Account, nil), h.user(t, "u2"+h.owner.Account, nil)}
 		m := &model{account: []string{"staging", "production"}, users: map[string][]string{},
 			environments: map[string]environments.Classification{"production": environments.Standard, "staging": environments.Standard}}
@@ -181,7 +181,7 @@ func (m *model) personalize(t *testing.T, r *rapid.T, settings *accounts.Service
 	}
 }
 
-func (m *model) check(t *testing.T, r *rapid.T, h *house) {
+func (m *model) check(t *testing.T, r *rapid.T, h *fixture) {
 	orders, exists := h.orders(t), all(t, h)
 	for name, order := range orders.Users {
 		m.sound(r, name, order, exists)

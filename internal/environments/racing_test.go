@@ -29,7 +29,7 @@ func TestReplace_RacingPromotionsKeepThePlan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			storetest.Each(t, func(t *testing.T, database storetest.Database) {
-				h := newHouse(t, database, each.plan)
+				h := newFixture(t, database, each.plan)
 				nodes := []*environments.Service{h.Service}
 				if database.Kind == "postgres" {
 					nodes = append(nodes, newService(database.Open(t)))
@@ -59,7 +59,7 @@ func TestReplace_RacingPromotionsKeepThePlan(t *testing.T) {
 }
 
 // race starts all racers at once and returns the error of each.
-func race(t *testing.T, h *house, nodes []*environments.Service) []error {
+func race(t *testing.T, h *fixture, nodes []*environments.Service) []error {
 	t.Helper()
 	for i := range racers {
 		h.discover(t, fmt.Sprint("found-", i))
@@ -84,7 +84,7 @@ func race(t *testing.T, h *house, nodes []*environments.Service) []error {
 }
 
 // candidates returns different unmanaged environments, at least one per racer.
-func candidates(t *testing.T, h *house) (keys []string) {
+func candidates(t *testing.T, h *fixture) (keys []string) {
 	t.Helper()
 	for key, isManaged := range all(t, h) {
 		if !isManaged {
@@ -94,7 +94,7 @@ func candidates(t *testing.T, h *house) (keys []string) {
 	return keys
 }
 
-func all(t *testing.T, h *house) (known map[string]bool) {
+func all(t *testing.T, h *fixture) (known map[string]bool) {
 	t.Helper()
 	if err := h.db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) (err error) {
 		known, err = tx.ManagedEnvironments(ctx, h.owner.Account)
@@ -105,7 +105,7 @@ func all(t *testing.T, h *house) (known map[string]bool) {
 	return known
 }
 
-func managed(t *testing.T, h *house) (count int) {
+func managed(t *testing.T, h *fixture) (count int) {
 	t.Helper()
 	for _, isManaged := range all(t, h) {
 		if isManaged {
@@ -116,7 +116,7 @@ func managed(t *testing.T, h *house) (count int) {
 }
 
 // release demotes one managed environment.
-func release(t *testing.T, h *house) {
+func release(t *testing.T, h *fixture) {
 	t.Helper()
 	for key, isManaged := range all(t, h) {
 		if isManaged && key != environments.Production {
@@ -130,7 +130,7 @@ func release(t *testing.T, h *house) {
 
 func TestReplace_ManagedTakesNoSecondSlot(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	h := newFixture(t, storetest.New(t, "sqlite"), "free")
 	if _, err := h.Replace(t.Context(), h.owner, "staging", manage(true), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestReplace_ManagedTakesNoSecondSlot(t *testing.T) {
 
 func TestDiscover_TakesNoSlot(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	h := newFixture(t, storetest.New(t, "sqlite"), "free")
 	for i := range 10 {
 		h.discover(t, fmt.Sprint("e", i))
 	}

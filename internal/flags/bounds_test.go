@@ -13,10 +13,10 @@ import (
 	"github.com/signalbox/signalbox/internal/overrides"
 )
 
-// quoted is a JSON string that takes so many bytes.
+// quoted returns a JSON string of a given size in bytes.
 func quoted(bytes int) string { return `"` + strings.Repeat("x", bytes-2) + `"` }
 
-// numbered gives the JSON numbers below a count.
+// numbered returns the JSON numbers below a count.
 func numbered(count int) []string {
 	numbers := make([]string, count)
 	for i := range numbers {
@@ -103,7 +103,7 @@ func TestValidate_ManyValuesAndRulesAddUp(t *testing.T) {
 	}
 }
 
-// checkMany checks a flag with many values and rules, and gives how long it took.
+// checkMany checks a flag with many values and rules, and returns how long it took.
 func checkMany(t *testing.T, values, served []string) time.Duration {
 	t.Helper()
 	began := time.Now()

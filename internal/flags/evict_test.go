@@ -10,7 +10,7 @@ import (
 
 func TestSnapshots_EvictIdle(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	h := newFixture(t, storetest.New(t, "sqlite"), "free")
 	h.create(t, numeric("a", "1"))
 	v := newViewer(h)
 	v.Evict() // there is nothing yet
@@ -33,7 +33,7 @@ func evict(v *viewer, rounds int) {
 // those of others, although it used them last.
 func TestSnapshots_KeepShares(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	h := newFixture(t, storetest.New(t, "sqlite"), "free")
 	v := newViewer(h)
 	small := h.owner
 	h.create(t, numeric("a", "1"))
@@ -62,7 +62,7 @@ func TestSnapshots_KeepShares(t *testing.T) {
 // TestSnapshots_Bounded evaluates in more accounts than snapshots fit into the memory.
 func TestSnapshots_Bounded(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	h := newFixture(t, storetest.New(t, "sqlite"), "free")
 	v := newViewer(h)
 	v.MaxBytes = 4 << 10 // a flag is a bit more than one KiB
 	callers := []accounts.Caller{h.owner}

@@ -78,7 +78,7 @@ func choices(values ...string) optional.Value[[]Choice] {
 	return optional.Of(list)
 }
 
-// deep is JSON of so many levels.
+// deep returns JSON with a number of nested levels.
 func deep(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
 
 // wrongIn configures environments with a default that no BOOLEAN flag has.

@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// counted counts what is asked of a transaction.
+// counted counts the calls of a transaction.
 type counted struct {
 	flags.Tx
 	calls int
@@ -51,7 +51,7 @@ func about(contextType string) flags.Environment {
 }
 
 // holding makes flags, as many of each shape, that hold something for qa.
-func (h *house) holding(t *testing.T, each int) (made []flags.Flag) {
+func (h *fixture) holding(t *testing.T, each int) (made []flags.Flag) {
 	t.Helper()
 	for shape, environments := range map[string]map[string]flags.Environment{
 		"alone":  {"qa": about("user")},
@@ -82,7 +82,7 @@ func (h *house) holding(t *testing.T, each int) (made []flags.Flag) {
 	return made
 }
 
-func (h *house) referring(t *testing.T, contextType string) (count int) {
+func (h *fixture) referring(t *testing.T, contextType string) (count int) {
 	t.Helper()
 	list, err := h.Flags(t.Context(), h.owner, flags.Filter{References: []flags.Reference{{ContextType: contextType}}},
 		page.Request{Number: 1, Size: 1, Total: true})
@@ -95,7 +95,7 @@ func (h *house) referring(t *testing.T, contextType string) (count int) {
 func TestStripValues_ManyFlags(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		const each = 700
 		made := h.holding(t, each)
 		before := len(h.history(t))
@@ -129,7 +129,7 @@ func TestStripValues_ManyFlags(t *testing.T) {
 	})
 }
 
-func (h *house) all(t *testing.T) map[string]flags.Flag {
+func (h *fixture) all(t *testing.T) map[string]flags.Flag {
 	t.Helper()
 	byKey := map[string]flags.Flag{}
 	h.read(t, func(ctx context.Context, tx *store.ReadTx) error {
@@ -142,8 +142,8 @@ func (h *house) all(t *testing.T) map[string]flags.Flag {
 	return byKey
 }
 
-// told checks the history of a deletion: every flag in it, then all together.
-func (h *house) told(t *testing.T, before int, touched []string) {
+// told checks the history of a deletion: a change for every flag, then one for all together.
+func (h *fixture) told(t *testing.T, before int, touched []string) {
 	t.Helper()
 	made := h.history(t)[before:]
 	var keys []string

@@ -28,18 +28,18 @@ const (
 	few    = 8 // for races in which everybody counts thousands of rows
 )
 
-// house is a service on a real database with one account.
-type house struct {
+// fixture is a service on a real database with one account.
+type fixture struct {
 	*flags.Service
 	database storetest.Database
 	db       *store.DB
 	owner    accounts.Caller
 }
 
-func newHouse(t *testing.T, database storetest.Database, plan string) *house {
+func newFixture(t *testing.T, database storetest.Database, plan string) *fixture {
 	t.Helper()
 	db := database.Open(t)
-	return &house{Service: newService(db), database: database, db: db, owner: storetest.NewTenant(t, db, plan).Owner}
+	return &fixture{Service: newService(db), database: database, db: db, owner: storetest.NewTenant(t, db, plan).Owner}
 }
 
 func newService(db *store.DB) *flags.Service {
@@ -47,13 +47,13 @@ func newService(db *store.DB) *flags.Service {
 		Refreshes: &observations.Refreshes{Store: db.Refreshes(), Log: slog.New(slog.DiscardHandler)}}
 }
 
-// race lets racers start at once on all nodes and gives what each was told.
-func (h *house) race(t *testing.T, racers int, run func(node *flags.Service, racer int) error) []error {
+// race starts racers at once on all nodes and returns the result of each.
+func (h *fixture) race(t *testing.T, racers int, run func(node *flags.Service, racer int) error) []error {
 	t.Helper()
 	return storetest.Race(storetest.Nodes(t, h.database, h.Service, newService), racers, run)
 }
 
-func (h *house) create(t *testing.T, draft flags.Draft) flags.Flag {
+func (h *fixture) create(t *testing.T, draft flags.Draft) flags.Flag {
 	t.Helper()
 	flag, err := h.Create(t.Context(), h.owner, draft)
 	if err != nil {
@@ -62,7 +62,7 @@ func (h *house) create(t *testing.T, draft flags.Draft) flags.Flag {
 	return flag
 }
 
-func (h *house) replace(t *testing.T, key string, draft flags.Draft) flags.Flag {
+func (h *fixture) replace(t *testing.T, key string, draft flags.Draft) flags.Flag {
 	t.Helper()
 	flag, err := h.Replace(t.Context(), h.owner, key, draft, nil)
 	if err != nil {
@@ -71,7 +71,7 @@ func (h *house) replace(t *testing.T, key string, draft flags.Draft) flags.Flag 
 	return flag
 }
 
-func (h *house) report(t *testing.T, declarations ...flags.Declaration) observations.Outcome {
+func (h *fixture) report(t *testing.T, declarations ...flags.Declaration) observations.Outcome {
 	t.Helper()
 	outcome, err := h.Report(t.Context(), h.owner, declarations)
 	if err != nil {
@@ -80,7 +80,7 @@ func (h *house) report(t *testing.T, declarations ...flags.Declaration) observat
 	return outcome
 }
 
-func (h *house) get(t *testing.T, key string) flags.Flag {
+func (h *fixture) get(t *testing.T, key string) flags.Flag {
 	t.Helper()
 	flag, err := h.Flag(t.Context(), h.owner, key)
 	if err != nil {
@@ -89,8 +89,8 @@ func (h *house) get(t *testing.T, key string) flags.Flag {
 	return flag
 }
 
-// sources gives all sources by their flag, service and environment.
-func (h *house) sources(t *testing.T) map[observations.SourceKey]flags.Source {
+// sources returns all sources by their flag, service and environment.
+func (h *fixture) sources(t *testing.T) map[observations.SourceKey]flags.Source {
 	t.Helper()
 	list, err := h.Sources(t.Context(), h.owner, flags.SourceFilter{}, page.First())
 	if err != nil {
@@ -103,7 +103,7 @@ func (h *house) sources(t *testing.T) map[observations.SourceKey]flags.Source {
 	return found
 }
 
-func (h *house) count(t *testing.T) (count int) {
+func (h *fixture) count(t *testing.T) (count int) {
 	t.Helper()
 	h.read(t, func(ctx context.Context, tx *store.ReadTx) (err error) {
 		count, err = tx.CountFlags(ctx, h.owner.Account)
@@ -112,22 +112,22 @@ func (h *house) count(t *testing.T) (count int) {
 	return count
 }
 
-func (h *house) read(t *testing.T, fn func(ctx context.Context, tx *store.ReadTx) error) {
+func (h *fixture) read(t *testing.T, fn func(ctx context.Context, tx *store.ReadTx) error) {
 	t.Helper()
 	if err := h.db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) error { return fn(ctx, tx) }); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (h *house) write(t *testing.T, fn func(ctx context.Context, tx *store.Tx) error) {
+func (h *fixture) write(t *testing.T, fn func(ctx context.Context, tx *store.Tx) error) {
 	t.Helper()
 	if err := h.db.Write(t.Context(), h.owner.Account, func(ctx context.Context, tx *store.Tx) error { return fn(ctx, tx) }); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// history gives the changes of flags, oldest first.
-func (h *house) history(t *testing.T) []changes.Change {
+// history returns the changes of flags, oldest first.
+func (h *fixture) history(t *testing.T) []changes.Change {
 	t.Helper()
 	return storetest.History(t, h.db, h.owner.Account, flags.Kind)
 }

@@ -21,7 +21,7 @@ import (
 func TestCreate_OneRacerWins(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		for round := range 3 { // the later ones write over a deleted flag
 			made := make([]flags.Flag, racers)
 			errs := h.race(t, racers, func(node *flags.Service, racer int) (err error) {
@@ -46,7 +46,7 @@ func TestCreate_OneRacerWins(t *testing.T) {
 func TestDelete_OneRacerWins(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		h.create(t, numeric("one", "1"))
 		errs := h.race(t, racers, func(node *flags.Service, _ int) error { return node.Delete(t.Context(), h.owner, "one", nil) })
 		same(t, storetest.Won(t, errs, fault.NotFound), 1)
@@ -57,7 +57,7 @@ func TestDelete_OneRacerWins(t *testing.T) {
 func TestReplace_OneRacerWinsPerVersion(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		seen := h.create(t, numeric("one", "-1"))
 		for round := range 5 {
 			match := func(current flags.Flag) bool { return string(current.Default) == string(seen.Default) }
@@ -75,12 +75,12 @@ func TestReplace_OneRacerWinsPerVersion(t *testing.T) {
 	})
 }
 
-// Racers without a precondition all win, and the history tells one story:
-// every change begins where the one before it ended.
+// Racers without a precondition all win, and the history is one chain: every change begins with the
+// state that the one before it left.
 func TestReplace_RacersMakeOneChainOfChanges(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		h.create(t, numeric("one", "-1"))
 		errs := h.race(t, racers, func(node *flags.Service, racer int) error {
 			_, err := node.Replace(t.Context(), h.owner, "one", numeric("one", strconv.Itoa(racer)), nil)
@@ -105,7 +105,7 @@ func TestReplace_RacersMakeOneChainOfChanges(t *testing.T) {
 func TestReport_RacersDiscoverOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		errs := h.race(t, racers, func(node *flags.Service, racer int) error {
 			outcome, err := node.Report(t.Context(), h.owner, []flags.Declaration{
 				declared("one", "NUMERIC", "1", "shared", "production"),
@@ -126,7 +126,7 @@ func TestReport_RacersDiscoverOnce(t *testing.T) {
 func TestReplace_RuleLimit(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		_, err := h.Create(t.Context(), h.owner, ruled("many", 6))
 		if !fault.Is(err, fault.LimitReached) {
 			t.Fatalf("got %v", err)
@@ -151,7 +151,7 @@ func TestReplace_RuleLimit(t *testing.T) {
 }
 
 // fill makes flags until the account has room for a few only.
-func (h *house) fill(t *testing.T, room int) {
+func (h *fixture) fill(t *testing.T, room int) {
 	t.Helper()
 	made := make([]flags.Flag, flags.MaxFlags-room)
 	for i := range made {
@@ -166,7 +166,7 @@ func (h *house) fill(t *testing.T, room int) {
 func TestCreate_FlagCap(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		h.fill(t, 5)
 		errs := h.race(t, few, func(node *flags.Service, racer int) error {
 			_, err := node.Create(t.Context(), h.owner, numeric("new-"+strconv.Itoa(racer), "1"))
@@ -194,7 +194,7 @@ func TestCreate_FlagCap(t *testing.T) {
 func TestReport_FlagCap(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		h.fill(t, 2)
 		h.report(t, declared("filler-0", "NUMERIC", "0", "s", "e"))
 		seen := h.get(t, "filler-0").LastSeen
@@ -221,7 +221,7 @@ func TestReport_FlagCap(t *testing.T) {
 func TestReport_SourceCap(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		h.report(t, declared("f", "NUMERIC", "0", "known", "e"))
 		// The total says that there is one more to come.
 		if _, err := database.Raw(t).ExecContext(t.Context(), `UPDATE account_totals SET amount = $1 WHERE account_id = $2 AND what = 'flag sources'`,

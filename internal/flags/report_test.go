@@ -19,7 +19,7 @@ import (
 func TestReport_FirstDeclarationDecides(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		outcome := h.report(t,
 			declared("f", "NUMERIC", "1.50", "a", "e"),
 			declared("f", "STRING", `"x"`, "b", "e"),
@@ -57,7 +57,7 @@ func TestReport_FirstDeclarationDecides(t *testing.T) {
 func TestReport_IdenticalReportRefreshes(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		items := []flags.Declaration{
 			declared("f", "NUMERIC", "1", "a", "e"), declared("f", "NUMERIC", "2", "b", "e"),
 			declared("g", "JSON", `{"b":1,"a":2}`, "a", "e"), {Key: "h", Type: "JSON", Service: "a", Environment: "e"},
@@ -85,7 +85,7 @@ func TestReport_IdenticalReportRefreshes(t *testing.T) {
 func TestReport_SkipsBadItems(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		scoped := h.owner
 		scoped.Environments = []string{"e"}
 		outcome, err := h.Report(t.Context(), scoped, []flags.Declaration{
@@ -111,7 +111,7 @@ func TestReport_SkipsBadItems(t *testing.T) {
 func TestReport_DeletedFlag(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		h.create(t, ruled("f", 3))
 		h.report(t, declared("f", "STRING", `"ignored"`, "a", "e"))
 		same(t, string(h.get(t, "f").Default), "0")
@@ -129,7 +129,7 @@ func TestReport_DeletedFlag(t *testing.T) {
 func TestHistory_NothingObserved(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		made := h.create(t, numeric("f", "1"))
 		h.report(t, declared("f", "NUMERIC", "1", "a", "e"))
 		h.Refreshes.Note(made.Account, observations.FlagEvaluated, made.UpdatedAt, "f")
@@ -146,8 +146,8 @@ func TestHistory_NothingObserved(t *testing.T) {
 	})
 }
 
-// A large report is written in slices, so that nobody waits long for it, and what
-// a slice discovers is one change.
+// A large report is written in slices, so that no other writer waits for long. The flags that one
+// slice discovers are one change.
 func TestReport_ChangePerSlice(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -159,7 +159,7 @@ func TestReport_ChangePerSlice(t *testing.T) {
 				}
 			}
 		})
-		h := &house{Service: newService(db), database: database, db: db, owner: storetest.NewTenant(t, db, "free").Owner}
+		h := &fixture{Service: newService(db), database: database, db: db, owner: storetest.NewTenant(t, db, "free").Owner}
 		var declarations []flags.Declaration
 		for i := range 3073 {
 			declarations = append(declarations, declared(fmt.Sprint("flag-", i), "BOOLEAN", "true", "web", "production"))

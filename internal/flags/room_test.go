@@ -11,18 +11,18 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// sized is the draft of a STRING flag with a default of so many bytes.
+// sized is the draft of a STRING flag whose default has a given size in bytes.
 func sized(key string, bytes int) flags.Draft {
 	base := `"` + strings.Repeat("x", bytes-2) + `"`
 	return flags.Draft{Key: optional.Of(key), Type: optional.Of("STRING"), Default: optional.Of(json.RawMessage(base))}
 }
 
-// TestCreate_TotalSizeOfLargeFlags: what they take together is bounded. Small ones are
-// not counted, and what shrinks is never refused.
+// TestCreate_TotalSizeOfLargeFlags: the total size of large flags is bounded. Small flags are not
+// counted, and a write that makes a flag smaller is never refused.
 func TestCreate_TotalSizeOfLargeFlags(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		h.create(t, sized("grows", 100))
 		h.create(t, sized("huge", 60<<10))
 		// The total says that there are many more.

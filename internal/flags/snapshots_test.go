@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func (h *house) version(t *testing.T) int64 {
+func (h *fixture) version(t *testing.T) int64 {
 	t.Helper()
 	version, err := h.db.Version(t.Context(), h.owner.Account)
 	if err != nil {
@@ -64,15 +64,15 @@ func (n node) get(ctx context.Context, account string) (*flags.Snapshot, error) 
 	return n.Get(ctx, account, version)
 }
 
-// viewer is snapshots of a house, with what they asked the store for.
+// viewer is the snapshots of an account, with the calls that they made to the store.
 type viewer struct {
 	node
-	house *house
-	asked [][]string
+	fixture *fixture
+	asked   [][]string
 }
 
-func newViewer(h *house) *viewer {
-	v := &viewer{house: h}
+func newViewer(h *fixture) *viewer {
+	v := &viewer{fixture: h}
 	v.node = newNode(h.db)
 	v.Store = watched{v.Store, &v.asked}
 	return v
@@ -86,13 +86,13 @@ func (n node) evaluate(ctx context.Context, caller accounts.Caller, key string) 
 	return string(snapshot.Evaluate("production", key, jsonlogic.Value{}).Raw()), nil
 }
 
-// shows checks what flags evaluate to, "" for those that do not exist, and
-// what was asked for to know it.
+// shows checks the values of flags, "" for those that do not exist, and the calls to the store that
+// were needed.
 func (v *viewer) shows(t *testing.T, want map[string]string, asked ...[]string) {
 	t.Helper()
 	v.asked = nil
 	for key, value := range want {
-		got, err := v.evaluate(t.Context(), v.house.owner, key)
+		got, err := v.evaluate(t.Context(), v.fixture.owner, key)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func (v *viewer) shows(t *testing.T, want map[string]string, asked ...[]string) 
 func TestSnapshots_ReadOnlyWhatChanged(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		h.create(t, numeric("a", "1"))
 		v := newViewer(h)
 		v.shows(t, map[string]string{"a": "1", "b": ""}, nil)
@@ -133,7 +133,7 @@ func TestSnapshots_ReadOnlyWhatChanged(t *testing.T) {
 func TestSnapshots_DiscoveredFlag(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		v := newViewer(h)
 		managed := numeric("a", "2")
 		managed.Managed = optional.Of(true)
@@ -177,7 +177,7 @@ func TestSnapshots_DiscoveredFlag(t *testing.T) {
 func TestSnapshots_GapInHistory(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		h.create(t, numeric("a", "1"))
 		v := newViewer(h)
 		v.shows(t, map[string]string{"a": "1"}, nil)
@@ -192,7 +192,7 @@ func TestSnapshots_GapInHistory(t *testing.T) {
 					t.Fatal(err)
 				}
 				want := map[string]string{"a": string(h.get(t, "a").Default)}
-				if condition == "seq <= $2" { // what it has seen may go
+				if condition == "seq <= $2" { // changes that the viewer has read may be missing
 					v.shows(t, want, []string{"a", "a", "a"})
 					return
 				}
@@ -204,7 +204,7 @@ func TestSnapshots_GapInHistory(t *testing.T) {
 
 func TestSnapshots_FarBehind(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	h := newFixture(t, storetest.New(t, "sqlite"), "free")
 	h.create(t, numeric("a", "1"))
 	v := newViewer(h)
 	v.shows(t, map[string]string{"a": "1"}, nil)
@@ -222,7 +222,7 @@ func TestSnapshots_FarBehind(t *testing.T) {
 func TestSnapshots_Forget(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		h.create(t, numeric("a", "1"))
 		v := newViewer(h)
 		v.Forget() // there is nothing to forget yet
@@ -236,7 +236,7 @@ func TestSnapshots_Forget(t *testing.T) {
 func TestSnapshots_AccountsShareNothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		other := storetest.NewTenant(t, h.db, "free").Owner
 		h.create(t, numeric("a", "1"))
 		v := newViewer(h)
@@ -250,13 +250,13 @@ func TestSnapshots_AccountsShareNothing(t *testing.T) {
 	})
 }
 
-// Every writer owns a flag that only grows. Whoever begins to read after a
-// write was acknowledged sees it or a later one, on every node, although
-// somebody forgets the snapshots all the time.
+// Every writer owns a flag whose number only grows. A reader that begins after a write was
+// acknowledged sees it or a later one, on every node, although another goroutine drops the
+// snapshots all the time.
 func TestSnapshots_NeverOlderThanAcknowledged(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		views := []node{newNode(h.db)}
 		if database.Kind == "postgres" {
 			views = append(views, newNode(database.Open(t)))
@@ -296,7 +296,7 @@ func TestSnapshots_NeverOlderThanAcknowledged(t *testing.T) {
 }
 
 // grow writes 1, 2, 3 … to a flag, and lets a report discover another each time.
-func (h *house) grow(t *testing.T, flag, writes int, acknowledged *atomic.Int64) {
+func (h *fixture) grow(t *testing.T, flag, writes int, acknowledged *atomic.Int64) {
 	t.Helper()
 	key := "f" + strconv.Itoa(flag)
 	for i := 1; i <= writes; i++ {
@@ -312,8 +312,8 @@ func (h *house) grow(t *testing.T, flag, writes int, acknowledged *atomic.Int64)
 	}
 }
 
-// current checks that a snapshot is not older than what was acknowledged.
-func (h *house) current(t *testing.T, view node, flag int, acknowledged *atomic.Int64) {
+// current checks that a snapshot is not older than the acknowledged writes.
+func (h *fixture) current(t *testing.T, view node, flag int, acknowledged *atomic.Int64) {
 	t.Helper()
 	least := acknowledged.Load()
 	snapshot, err := view.get(t.Context(), h.owner.Account)

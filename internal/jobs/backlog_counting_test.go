@@ -12,8 +12,8 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs"
 )
 
-// slowDatabase answers after a while with what was pending when it was asked. Its
-// time is that of a synctest bubble.
+// slowDatabase answers after a while, with the number of pending runs at the time of the question.
+// Its time is that of a synctest bubble.
 type slowDatabase struct {
 	jobs.Store
 	takes   time.Duration
@@ -78,7 +78,8 @@ func TestBacklog_SilentDatabase(t *testing.T) {
 	})
 }
 
-// TestBacklog_FirstRequestLeaves: who waits for the count of a request that is canceled is admitted.
+// TestBacklog_FirstRequestLeaves: a caller is admitted although the request whose count it waits for
+// is canceled.
 func TestBacklog_FirstRequestLeaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -119,8 +120,8 @@ func TestBacklog_QueuedWhileCounting(t *testing.T) {
 	})
 }
 
-// TestBacklog_LoopsDoNotWaitForRequests: the scheduler counts while a request waits for
-// its connection, and what the request then finds is not applied on top of it.
+// TestBacklog_LoopsDoNotWaitForRequests: the scheduler counts while a request waits for its
+// connection. The result of the request does not replace the newer count.
 func TestBacklog_LoopsDoNotWaitForRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -69,7 +69,7 @@ func TestBacklog_Admit(t *testing.T) {
 	}
 }
 
-// TestBacklog_Recounts: runs that ended, and those of other nodes, are noticed.
+// TestBacklog_Recounts: it notices runs that ended and runs of other nodes.
 func TestBacklog_Recounts(t *testing.T) {
 	t.Parallel()
 	b := newBacklog(t, 10)
@@ -86,7 +86,7 @@ func TestBacklog_Recounts(t *testing.T) {
 	}
 	b.at = b.at.Add(time.Second)
 	if got, _ := b.admit(t, 2); got != 1 {
-		t.Errorf("admitted %d after a run was cancelled", got)
+		t.Errorf("admitted %d after a run was canceled", got)
 	}
 	other := newBacklog(t, 10)
 	_, admission := other.admit(t, 1)

@@ -98,7 +98,8 @@ func (j Judge) next(run Run, random float64) *Run {
 		Attempt: run.Attempt + 1, NotBefore: &at, DueAt: new(run.instant()), Status: Pending, CreatedAt: *run.FinishedAt}
 }
 
-// instant returns the instant that a run is for: of its schedule, or when it, or the first of its chain, was queued.
+// instant returns the instant of a run: the one of its schedule, or the time at which the run, or the first run of
+// its chain, was queued.
 func (r Run) instant() time.Time {
 	switch {
 	case r.DueAt != nil:

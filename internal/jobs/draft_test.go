@@ -22,7 +22,7 @@ func right(change func(*Draft, *ConfigurationDraft)) *Draft {
 	return draft
 }
 
-// places gives what a draft is refused for.
+// places returns the pointers of the problems of a draft.
 func places(draft *Draft) []string {
 	naming.CheckID(&draft.Problems, draft.Key, naming.MaxKey, "job")
 	draft.validate(draft.Key.Or(""))

@@ -18,9 +18,9 @@ const (
 	expiryBatch = 500
 )
 
-// Expirer cancels runs that have been pending for too long: after a day, nobody
-// expects the request any more. Every node has an Expirer. The database lets only one
-// of them cancel a run, and only if no worker has claimed the run.
+// Expirer cancels runs that have been pending for too long, because after a day nobody expects the
+// request any more. Every node has an Expirer. The database lets only one of them cancel a run, and
+// only if no worker has claimed the run.
 type Expirer struct {
 	Store Store
 	Log   *slog.Logger

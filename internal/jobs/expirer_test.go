@@ -19,8 +19,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// TestExpirer_OneEndEach: two nodes cancel what has waited for too long while a
-// worker claims the same runs, and every run ends, or starts, once.
+// TestExpirer_OneEndEach: two nodes cancel runs that waited for too long, while a worker claims the
+// same runs. Every run ends, or starts, once.
 func TestExpirer_OneEndEach(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -74,7 +74,7 @@ func TestExpirer_Paused(t *testing.T) {
 				t.Fatal(err)
 			}
 			if (canceled == 0) != wrong {
-				t.Errorf("with a clock that is wrong: %v, %d were cancelled", wrong, canceled)
+				t.Errorf("with a clock that is wrong: %v, %d were canceled", wrong, canceled)
 			}
 		})
 	}
@@ -107,6 +107,6 @@ func requireExpired(t *testing.T, db *store.DB, job jobs.Job, canceled, claimed,
 		}
 	}
 	if found[jobs.Canceled] != canceled || found[jobs.Running] != claimed || found[jobs.Pending] != all-canceled-claimed || found[jobs.Pending] > 5 {
-		t.Errorf("%d runs were cancelled and %d claimed, but they are %v", canceled, claimed, found)
+		t.Errorf("%d runs were canceled and %d claimed, but they are %v", canceled, claimed, found)
 	}
 }

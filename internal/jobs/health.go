@@ -32,7 +32,7 @@ const (
 	Failing   changes.Action = "failing"
 	Late      changes.Action = "late"
 	Recovered changes.Action = "recovered"
-	// Reminder tells again that a job is failing or late. It is no change of the health, so the history does not have it.
+	// Reminder repeats that a job is failing or late. It does not change the health, so the history does not have it.
 	Reminder changes.Action = "reminder"
 )
 
@@ -76,8 +76,8 @@ type recordedHealth struct {
 	Run    *string `json:"run,omitempty"`
 }
 
-// Change returns the change that the history stores. Whoever fires something from health events starts here: the change
-// is stored in the transaction that changes the health.
+// Change returns the change that the history stores. Code that reacts to events of health starts here: the change is
+// stored in the transaction that changes the health.
 func (c HealthChange) Change() changes.Edit[any] {
 	var before, after any = recordedHealth{Health: c.Before}, recordedHealth{Health: c.After, Detail: c.Detail}
 	if c.Run != "" {
@@ -97,7 +97,8 @@ func (h Health) to(state HealthState, at time.Time) Health {
 // Pause returns the health of a job that a write disables, and Resume of one that a write enables.
 func (h Health) Pause(at time.Time) Health { return h.to(HealthPaused, at) }
 
-// Resume returns the health of a job that a write enables: what was before the pause does not count.
+// Resume returns the health of a job that a write enables. Failures and successes from before the
+// pause do not count.
 func (h Health) Resume(at time.Time) Health {
 	h = h.to(HealthNew, at)
 	h.Failures, h.Successes, h.LateFor = 0, 0, nil
@@ -138,7 +139,7 @@ func (h Health) fail(at time.Time, alerts Alerts) (Health, changes.Action) {
 	return h.to(HealthFailing, at), Failing
 }
 
-// nextReminder returns when it is told next after a time that the job is failing or late.
+// nextReminder returns the time of the next reminder that the job is failing or late.
 func (h Health) nextReminder(every int, now time.Time) time.Time {
 	interval := seconds(every)
 	return h.Since.Add(max(0, now.Sub(h.Since)).Truncate(interval) + interval)
@@ -147,7 +148,7 @@ func (h Health) nextReminder(every int, now time.Time) time.Time {
 // isBad reports whether the job is failing or late.
 func (h Health) isBad() bool { return h.State == HealthFailing || h.State == HealthLate }
 
-// Watched is a job whose lateness is checked, and of whose state reminders are sent.
+// Watched is a job that is checked for lateness, and for which reminders are sent.
 type Watched struct {
 	Account, UID, Key string
 	Host              string

@@ -182,7 +182,8 @@ func (r Retry) covers(reason Reason, status int) bool {
 // jitter is by how much of itself a delay is moved at most.
 const jitter = 0.1
 
-// after returns how long to wait after an attempt. random is from 0 to 1; retryAfter is what the target asked for.
+// after returns how long to wait after an attempt. random is from 0 to 1, and retryAfter is the time that the
+// target asked for.
 func (r Retry) after(attempt int, random float64, retryAfter time.Duration) time.Duration {
 	seconds := float64(r.Delay)
 	if r.Backoff == BackoffExponential {

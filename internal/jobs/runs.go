@@ -65,7 +65,7 @@ func (o Origin) queued(ctx context.Context, tx Tx, trigger Trigger) (Run, error)
 	return Run{}, fault.New(fault.AlreadyRunning, "A run of the job %q is pending or running, and the job's overlap is skip. Wait until it has ended, or cancel it.", o.Key)
 }
 
-// Unfinished is what is known of the runs of a job that have not ended.
+// Unfinished describes the runs of a job that have not ended.
 type Unfinished struct {
 	Others int    // pending or running, except the held one
 	Held   string // the run that waits for the others; "" for none

@@ -75,9 +75,9 @@ type Tx interface {
 	JobToRun(ctx context.Context, account, key string) (Origin, error)
 	// JobOfRun is like JobToRun for the job of a run. The job may be deleted.
 	JobOfRun(ctx context.Context, account, run string) (Origin, error)
-	// LockJob keeps others from queueing runs of a job whose runs must not overlap.
+	// LockJob keeps other callers from queueing runs of a job whose runs must not overlap.
 	LockJob(ctx context.Context, uid string) error
-	// UnfinishedRuns returns what is known of the unfinished runs of jobs, by UID.
+	// UnfinishedRuns describes the unfinished runs of jobs, by UID.
 	UnfinishedRuns(ctx context.Context, jobs []Origin) (map[string]Unfinished, error)
 	InsertJob(ctx context.Context, job Job) error
 	UpdateJob(ctx context.Context, job Job) error

@@ -26,8 +26,8 @@ func newFile(t *testing.T) lastknown.File {
 	return lastknown.File{Path: filepath.Join(t.TempDir(), "new", "kept"), Ring: ring, Database: "db", MaxBytes: 1 << 20}
 }
 
-// TestKeeper_SavesWhatIsNew: the file is written when something is new and can be
-// collected, not more often than every interval, and once more at the end.
+// TestKeeper_SavesWhatIsNew: the file is written when there is new state and it can be collected,
+// at most once in every interval, and once more at the end.
 func TestKeeper_SavesWhatIsNew(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -117,8 +117,8 @@ func TestFile_Incompressible(t *testing.T) {
 	}
 }
 
-// TestKeeper_RemovesLeftovers: what a save left that was killed goes, and what another node
-// may be writing stays.
+// TestKeeper_RemovesLeftovers: the temporary file of a killed save is removed, and a file that
+// another node may be writing stays.
 func TestKeeper_RemovesLeftovers(t *testing.T) {
 	t.Parallel()
 	file := newFile(t)

@@ -57,7 +57,7 @@ func TestExpirer_Logger(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		var watch clock
-		h := newHouse(t, database, "free", watch.set)
+		h := newFixture(t, database, "free", watch.set)
 		expirer := newExpirer(h.db)
 		h.replace(t, "l", expiring(60, 30))
 		same(t, expire(t, expirer), time.Second) // the next expiry is far away
@@ -89,7 +89,7 @@ func TestExpirer_Logger(t *testing.T) {
 func TestExpirer_Paused(t *testing.T) {
 	t.Parallel()
 	var watch clock
-	h := newHouse(t, storetest.New(t, "sqlite"), "free", watch.set)
+	h := newFixture(t, storetest.New(t, "sqlite"), "free", watch.set)
 	h.replace(t, "l", expiring(60, 30))
 	watch.move(time.Hour)
 	for right := range 2 { // how often the clock is checked before it becomes wrong
@@ -107,7 +107,7 @@ func TestExpirer_Group(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		var watch clock
-		h := newHouse(t, database, "free", watch.set)
+		h := newFixture(t, database, "free", watch.set)
 		draft := logging.GroupDraft{Key: optional.Of("g"), LevelsDraft: expiring(1, 60).LevelsDraft}
 		if _, err := h.CreateGroup(t.Context(), h.owner, draft); err != nil {
 			t.Fatal(err)
@@ -130,7 +130,7 @@ func TestExpirer_LevelChangedInTime(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		var watch clock
-		h := newHouse(t, database, "free", watch.set)
+		h := newFixture(t, database, "free", watch.set)
 		h.replace(t, "changed", expiring(10, 10))
 		h.replace(t, "changed", level("WARN"))
 		h.replace(t, "repeated", expiring(10, 10))
@@ -152,7 +152,7 @@ func TestExpirer_SeveralNodesFireOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		var watch clock
-		h := newHouse(t, database, "pro", watch.set)
+		h := newFixture(t, database, "pro", watch.set)
 		const count = 250 // more than one batch
 		for i := range count {
 			h.replace(t, "l"+strconv.Itoa(i), expiring(10, 10))
@@ -193,7 +193,7 @@ func TestExpirer_SeveralNodesFireOnce(t *testing.T) {
 func TestExpirer_PunctualAfterRestart(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		first := newExpirer(h.db)
 		first.Start(t.Context())
 		late := time.Hour
@@ -215,7 +215,7 @@ func TestExpirer_PunctualAfterRestart(t *testing.T) {
 
 // lateness sets a level for one second, tells an Expirer about it, and returns how late the
 // level is removed.
-func (h *house) lateness(t *testing.T, expirer *logging.Expirer, key string) time.Duration {
+func (h *fixture) lateness(t *testing.T, expirer *logging.Expirer, key string) time.Duration {
 	t.Helper()
 	due := *h.replace(t, key, expiring(1, 1)).LevelExpiresAt
 	for _, change := range h.history(t, logging.Kind) {
@@ -267,8 +267,8 @@ func TestExpirer_AccountsAreIndependent(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		var watch clock
-		h := newHouse(t, database, "pro", watch.set)
-		other := &house{Service: h.Service, database: database, db: h.db, owner: storetest.NewTenant(t, h.db, "pro").Owner}
+		h := newFixture(t, database, "pro", watch.set)
+		other := &fixture{Service: h.Service, database: database, db: h.db, owner: storetest.NewTenant(t, h.db, "pro").Owner}
 		past := watch.now().UTC().Truncate(time.Microsecond)
 		var due []logging.Logger
 		for i := range 450 {

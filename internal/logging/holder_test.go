@@ -27,7 +27,7 @@ func (c *counted) RecordChanges(ctx context.Context, account string, made ...cha
 func TestStripOverrides_ManyLoggers(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		const many = 3000
 		loggers, keys := make([]logging.Logger, many), make([]string, many)
 		for i := range loggers {

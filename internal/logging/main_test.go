@@ -31,18 +31,18 @@ const (
 // soon is how long an immediate event may take on a busy machine.
 const soon = 30 * time.Second
 
-// house is a service on a real database that has one account.
-type house struct {
+// fixture is a service on a real database that has one account.
+type fixture struct {
 	*logging.Service
 	database storetest.Database
 	db       *store.DB
 	owner    accounts.Caller
 }
 
-func newHouse(t *testing.T, database storetest.Database, plan string, change ...func(*store.Options)) *house {
+func newFixture(t *testing.T, database storetest.Database, plan string, change ...func(*store.Options)) *fixture {
 	t.Helper()
 	db := database.Open(t, change...)
-	return &house{Service: newService(db), database: database, db: db, owner: storetest.NewTenant(t, db, plan).Owner}
+	return &fixture{Service: newService(db), database: database, db: db, owner: storetest.NewTenant(t, db, plan).Owner}
 }
 
 func newService(db *store.DB) *logging.Service {
@@ -51,12 +51,12 @@ func newService(db *store.DB) *logging.Service {
 }
 
 // race starts all racers at once, spread over all nodes, and returns the error of each.
-func (h *house) race(t *testing.T, racers int, run func(node *logging.Service, racer int) error) []error {
+func (h *fixture) race(t *testing.T, racers int, run func(node *logging.Service, racer int) error) []error {
 	t.Helper()
 	return storetest.Race(storetest.Nodes(t, h.database, h.Service, newService), racers, run)
 }
 
-func (h *house) replace(t *testing.T, key string, draft logging.Draft) logging.View {
+func (h *fixture) replace(t *testing.T, key string, draft logging.Draft) logging.View {
 	t.Helper()
 	view, err := h.Replace(t.Context(), h.owner, key, draft, nil)
 	if err != nil {
@@ -65,7 +65,7 @@ func (h *house) replace(t *testing.T, key string, draft logging.Draft) logging.V
 	return view
 }
 
-func (h *house) report(t *testing.T, reported ...logging.Observation) observations.Outcome {
+func (h *fixture) report(t *testing.T, reported ...logging.Observation) observations.Outcome {
 	t.Helper()
 	outcome, err := h.Report(t.Context(), h.owner, reported)
 	if err != nil {
@@ -74,7 +74,7 @@ func (h *house) report(t *testing.T, reported ...logging.Observation) observatio
 	return outcome
 }
 
-func (h *house) get(t *testing.T, key string) logging.View {
+func (h *fixture) get(t *testing.T, key string) logging.View {
 	t.Helper()
 	view, err := h.Logger(t.Context(), h.owner, key)
 	if err != nil {
@@ -84,7 +84,7 @@ func (h *house) get(t *testing.T, key string) logging.View {
 }
 
 // all returns every logger.
-func (h *house) all(t *testing.T) []logging.View {
+func (h *fixture) all(t *testing.T) []logging.View {
 	t.Helper()
 	list, err := h.Loggers(t.Context(), h.owner, logging.Filter{}, page.First())
 	if err != nil {
@@ -93,7 +93,7 @@ func (h *house) all(t *testing.T) []logging.View {
 	return list.Items
 }
 
-func (h *house) sources(t *testing.T, filter logging.SourceFilter) []logging.Source {
+func (h *fixture) sources(t *testing.T, filter logging.SourceFilter) []logging.Source {
 	t.Helper()
 	list, err := h.Sources(t.Context(), h.owner, filter, page.First())
 	if err != nil {
@@ -102,7 +102,7 @@ func (h *house) sources(t *testing.T, filter logging.SourceFilter) []logging.Sou
 	return list.Items
 }
 
-func (h *house) count(t *testing.T, count func(ctx context.Context, tx *store.ReadTx) (int, error)) (found int) {
+func (h *fixture) count(t *testing.T, count func(ctx context.Context, tx *store.ReadTx) (int, error)) (found int) {
 	t.Helper()
 	if err := h.db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) (err error) {
 		found, err = count(ctx, tx)
@@ -113,14 +113,14 @@ func (h *house) count(t *testing.T, count func(ctx context.Context, tx *store.Re
 	return found
 }
 
-func (h *house) managed(t *testing.T) int {
+func (h *fixture) managed(t *testing.T) int {
 	t.Helper()
 	return h.count(t, func(ctx context.Context, tx *store.ReadTx) (int, error) {
 		return tx.CountManagedLoggers(ctx, h.owner.Account)
 	})
 }
 
-func (h *house) write(t *testing.T, fn func(ctx context.Context, tx *store.Tx) error) {
+func (h *fixture) write(t *testing.T, fn func(ctx context.Context, tx *store.Tx) error) {
 	t.Helper()
 	if err := h.db.Write(t.Context(), h.owner.Account, func(ctx context.Context, tx *store.Tx) error { return fn(ctx, tx) }); err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func (h *house) write(t *testing.T, fn func(ctx context.Context, tx *store.Tx) e
 }
 
 // history returns the changes of a kind, oldest first.
-func (h *house) history(t *testing.T, kind string) []changes.Change {
+func (h *fixture) history(t *testing.T, kind string) []changes.Change {
 	t.Helper()
 	return storetest.History(t, h.db, h.owner.Account, kind)
 }

@@ -23,7 +23,7 @@ import (
 func TestReplace_RacingPromotionsKeepThePlan(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		for i := range racers / 2 { // half of the loggers are discovered, half do not exist
 			h.report(t, seen("racer."+strconv.Itoa(i), "INFO", "s"))
 		}
@@ -44,7 +44,7 @@ func TestReplace_RacingPromotionsKeepThePlan(t *testing.T) {
 func TestCreateGroup_RacersKeepThePlan(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		errs := h.race(t, racers, func(node *logging.Service, racer int) error {
 			_, err := node.CreateGroup(t.Context(), h.owner, logging.GroupDraft{Key: optional.Of("g" + strconv.Itoa(racer))})
 			return err
@@ -57,7 +57,7 @@ func TestCreateGroup_RacersKeepThePlan(t *testing.T) {
 func TestCreateGroup_RacesWithLoggerOfItsKey(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		for round := range 5 {
 			key := "key" + strconv.Itoa(round)
 			errs := h.race(t, racers, func(node *logging.Service, racer int) error {
@@ -84,7 +84,7 @@ func TestCreateGroup_RacesWithLoggerOfItsKey(t *testing.T) {
 func TestService_StormLeavesValidStates(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		names := []string{"a", "a.b", "a.b.c", "a.d", "e"}
 		errs := h.race(t, racers, func(node *logging.Service, racer int) (err error) {
 			for step := range 6 {
@@ -125,7 +125,7 @@ func TestService_StormLeavesValidStates(t *testing.T) {
 
 // last returns the newest state of a logger in the history. If the last change covered several
 // loggers, it returns the stored logger.
-func last(t *testing.T, h *house, key string) string {
+func last(t *testing.T, h *fixture, key string) string {
 	t.Helper()
 	history := h.history(t, logging.Kind)
 	for _, change := range slices.Backward(history) {
@@ -150,7 +150,7 @@ func must[T any](value T, err error) T {
 func TestReplace_OneRacerCascades(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		h.report(t, seen("a.b", "WARN", "s"), seen("a.c", "WARN", "s"))
 		errs := h.race(t, racers, func(node *logging.Service, racer int) error {
 			_, err := node.Replace(t.Context(), h.owner, "a", level([]string{"INFO", "DEBUG"}[racer%2]), nil)
@@ -172,7 +172,7 @@ func TestReplace_OneRacerCascades(t *testing.T) {
 func TestReport_RacersDiscoverOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		errs := h.race(t, racers, func(node *logging.Service, racer int) error {
 			outcome, err := node.Report(t.Context(), h.owner, []logging.Observation{seen("One", "INFO", "shared"), seen("one", "WARN", "own"+strconv.Itoa(racer))})
 			if err == nil && outcome.Registered != 2 {
@@ -191,7 +191,7 @@ func TestReport_RacersDiscoverOnce(t *testing.T) {
 func TestDeleteGroup_RacesWithAssignment(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		if _, err := h.CreateGroup(t.Context(), h.owner, logging.GroupDraft{Key: optional.Of("g")}); err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +211,7 @@ func TestDeleteGroup_RacesWithAssignment(t *testing.T) {
 }
 
 // fill creates loggers until only room more fit into the account.
-func (h *house) fill(t *testing.T, room int) {
+func (h *fixture) fill(t *testing.T, room int) {
 	t.Helper()
 	made := make([]logging.Logger, logging.MaxLoggers-room)
 	for i := range made {
@@ -226,7 +226,7 @@ func (h *house) fill(t *testing.T, room int) {
 func TestReplace_LoggerCap(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		h.fill(t, 5)
 		errs := h.race(t, few, func(node *logging.Service, racer int) error {
 			_, err := node.Replace(t.Context(), h.owner, "new."+strconv.Itoa(racer), level("DEBUG"), nil)
@@ -258,7 +258,7 @@ func TestReport_SourceCap(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		var watch clock
 		var writes atomic.Int64
-		h := newHouse(t, database, "pro", watch.set, func(o *store.Options) {
+		h := newFixture(t, database, "pro", watch.set, func(o *store.Options) {
 			o.Observe = func(kind string, _ time.Duration, _ error) {
 				if kind == "write" {
 					writes.Add(1)

@@ -16,7 +16,7 @@ import (
 func TestReport_FirstExplicitLevelDecides(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		outcome := h.report(t, seen("A/B", "", "one"), seen("a:b", "warn", "two"), seen("a.b", "ERROR", "three"), seen("a.B", "FATAL", "three"), seen("c", "", "one"))
 		same(t, outcome, observations.Outcome{Registered: 4})
 		same(t, h.get(t, "a.b").Level, loglevel.Warn)
@@ -36,7 +36,7 @@ func TestReport_FirstExplicitLevelDecides(t *testing.T) {
 func TestReport_SkipsBadItems(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		if _, err := h.CreateGroup(t.Context(), h.owner, logging.GroupDraft{Key: optional.Of("group")}); err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestReport_IdenticalReportRefreshes(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		writes := 0
-		h := newHouse(t, database, "free", func(o *store.Options) {
+		h := newFixture(t, database, "free", func(o *store.Options) {
 			o.Observe = func(kind string, _ time.Duration, _ error) {
 				if kind == "write" {
 					writes++

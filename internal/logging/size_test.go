@@ -30,7 +30,7 @@ func wideName(i int) string { return fmt.Sprintf("%080d", i) }
 func TestReplace_TotalSizeOfLargeOverrides(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		h.write(t, func(ctx context.Context, tx *store.Tx) error {
 			for i := range 120 {
 				if err := tx.InsertEnvironments(ctx, environments.Environment{Account: h.owner.Account, Key: wideName(i), Name: "wide", Managed: true}); err != nil {

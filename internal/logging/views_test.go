@@ -66,7 +66,7 @@ func (blindTx) LevelsSeen(context.Context, string, []string, int) ([]logging.Lev
 }
 
 // environments adds unmanaged environments.
-func (h *house) environments(t *testing.T, keys ...string) {
+func (h *fixture) environments(t *testing.T, keys ...string) {
 	t.Helper()
 	h.write(t, func(ctx context.Context, tx *store.Tx) error {
 		for _, key := range keys {
@@ -79,7 +79,7 @@ func (h *house) environments(t *testing.T, keys ...string) {
 }
 
 // save writes loggers without checking the rules.
-func (h *house) save(t *testing.T, loggers ...logging.Logger) {
+func (h *fixture) save(t *testing.T, loggers ...logging.Logger) {
 	t.Helper()
 	for i := range loggers {
 		loggers[i].Account, loggers[i].Name = h.owner.Account, loggers[i].Key
@@ -101,7 +101,7 @@ func shownIn(levels map[string]logging.Resolved) string {
 func TestLoggers_LevelsThatCanDiffer(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		h.environments(t, "f1", "f2", "f3", "f4", "reported")
 		frozen := func(environment string) logging.Levels {
 			return logging.Levels{Environments: map[string]logging.Override{environment: {Level: loglevel.Fatal}, "gone": {Level: loglevel.Fatal}}}
@@ -135,7 +135,7 @@ func TestLoggers_LevelsThatCanDiffer(t *testing.T) {
 // The derived members of a list are limited in size. Definitions are always complete.
 func TestLoggers_DerivedSize(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	var keys []string
 	inherited := map[string]logging.Override{}
 	for i := range 1000 {
@@ -163,7 +163,7 @@ func TestLoggers_DerivedSize(t *testing.T) {
 func TestLoggers_ManyMissingAncestors(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		loggers := []logging.Logger{{Key: "7.7", Levels: logging.Levels{Level: loglevel.Error}}}
 		for i := range 100 {
 			loggers = append(loggers, logging.Logger{Key: strconv.Itoa(i) + strings.Repeat("."+strconv.Itoa(i), 80)})
@@ -194,7 +194,7 @@ func TestLoggers_ManyMissingAncestors(t *testing.T) {
 func TestReplace_ReadsNoSourcesUnderTheLock(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		h.report(t, seen("l", "WARN", "s"))
 		h.Store = spy{Store: h.Store}
 		view := h.replace(t, "l", level("DEBUG"))
@@ -206,7 +206,7 @@ func TestReplace_ReadsNoSourcesUnderTheLock(t *testing.T) {
 func TestLogger_ViewIsOneState(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		draft := logging.GroupDraft{Key: optional.Of("g"), LevelsDraft: level("TRACE").LevelsDraft}
 		if _, err := h.CreateGroup(t.Context(), h.owner, draft); err != nil {
 			t.Fatal(err)
@@ -229,7 +229,7 @@ func TestLogger_ViewIsOneState(t *testing.T) {
 func TestLogger_NewestSources(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		for i := range 25 {
 			h.report(t, seen("l", "WARN", strconv.Itoa(i)), seen("m", "INFO", strconv.Itoa(i)))
 		}

@@ -51,7 +51,7 @@ func TestInPath(t *testing.T) {
 	}
 }
 
-// TestCheckers has what a caller reads.
+// TestCheckers tests the errors that callers read.
 func TestCheckers(t *testing.T) {
 	t.Parallel()
 	absent, empty, long := optional.Value[string]{}, optional.Of(""), optional.Of(strings.Repeat("é", 6))

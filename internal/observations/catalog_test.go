@@ -26,7 +26,7 @@ func keyDraft(key string) observations.Draft {
 func TestCreateService(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database)
+		h := newFixture(t, database)
 		made, err := h.CreateService(t.Context(), h.owner, keyDraft("web: app/1"))
 		if err != nil || made.Name != "web: app/1" {
 			t.Fatalf("made %+v, %v", made, err)
@@ -40,7 +40,7 @@ func TestCreateService(t *testing.T) {
 func TestCreateService_Exists(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database)
+		h := newFixture(t, database)
 		h.report(t, reported("service", "web"))
 		_, err := h.CreateService(t.Context(), h.owner, keyDraft("web"))
 		same(t, refusals(err), []refusal{{fault.AlreadyExists, fault.Pointer("/data/id")}})
@@ -52,7 +52,7 @@ func TestCreateService_Exists(t *testing.T) {
 
 func TestCreateService_Rules(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	atID := []refusal{{fault.Validation, fault.Pointer("/data/id")}}
 	for name, each := range map[string]struct {
 		draft observations.Draft
@@ -79,7 +79,7 @@ func TestCreateService_Rules(t *testing.T) {
 func TestCreateContextType_RowLimit(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database)
+		h := newFixture(t, database)
 		items := make([]observations.ReportedContext, 999)
 		for i := range items {
 			items[i] = reported(fmt.Sprint("type", i), "key")
@@ -99,7 +99,7 @@ func TestCreateContextType_RowLimit(t *testing.T) {
 
 func TestCreateService_Limit(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	items := make([]observations.ReportedContext, 10_000)
 	for i := range items {
 		items[i] = reported("service", fmt.Sprint("s", i))
@@ -114,7 +114,7 @@ func TestCreateService_Limit(t *testing.T) {
 // TestService_ReportsApart: writes of people never wait for the transactions of reports.
 func TestService_ReportsApart(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	h.report(t, reported("user", "alice"))
 	h.Reports = nil // so that every use of it panics
 	for name, err := range map[string]error{
@@ -135,7 +135,7 @@ func failure[T any](_ T, err error) error { return err }
 
 func TestReplace_WithoutName(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	h.report(t, reported("service", "web"), described("user", "alice", `{"plan":"pro"}`))
 	for draft, want := range map[*observations.Draft]string{
 		new(nameDraft("Called so")):                            "Called so",
@@ -160,7 +160,7 @@ func or(text, fallback string) string {
 
 func TestReplaceContextType_Attributes(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	h.report(t, described("user", "alice", `{"plan":"pro"}`))
 	draft := nameDraft("User")
 	draft.Attributes = optional.Of(json.RawMessage(`{"email":{"label":"E-mail"}}`))
@@ -178,7 +178,7 @@ func TestReplaceContextType_Attributes(t *testing.T) {
 func TestReport_DeletedResources(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database)
+		h := newFixture(t, database)
 		items := []observations.ReportedContext{reported("service", "web"), described("user", "alice", `{"plan":"pro"}`)}
 		h.report(t, items...)
 		if err := h.DeleteService(t.Context(), h.owner, "web", nil); err != nil {
@@ -204,7 +204,7 @@ func TestReport_DeletedResources(t *testing.T) {
 	})
 }
 
-func (h *house) lookups(t *testing.T) map[string]error {
+func (h *fixture) lookups(t *testing.T) map[string]error {
 	_, service := h.Service.Service(t.Context(), h.owner, "web")
 	_, context := h.Context(t.Context(), h.owner, "user:alice")
 	_, contextType := h.ContextType(t.Context(), h.owner, "user")
@@ -221,7 +221,7 @@ func TestSplitContextID(t *testing.T) {
 			}
 		})
 	}
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	for _, id := range []string{"user", "", "user:nobody", ":"} {
 		t.Run(fmt.Sprintf("%q", id), func(t *testing.T) {
 			if _, err := h.Context(t.Context(), h.owner, id); !fault.Is(err, fault.NotFound) {
@@ -233,7 +233,7 @@ func TestSplitContextID(t *testing.T) {
 
 func TestService_Lists(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	h.report(t, reported("service", "Web"), reported("service", "worker"), reported("user", "alice"), reported("device", "phone"))
 	for search, want := range map[string][3]int{"": {2, 2, 2}, "WEB": {1, 0, 0}, "user": {0, 1, 0}, "phone": {0, 0, 1}} {
 		t.Run(fmt.Sprintf("%q", search), func(t *testing.T) {
@@ -252,9 +252,9 @@ func TestService_Lists(t *testing.T) {
 func TestService_OtherAccounts(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database)
+		h := newFixture(t, database)
 		h.report(t, reported("service", "web"), reported("user", "alice"))
-		stranger := &house{Service: h.Service, db: h.db, owner: storetest.NewTenant(t, h.db, "free").Owner}
+		stranger := &fixture{Service: h.Service, db: h.db, owner: storetest.NewTenant(t, h.db, "free").Owner}
 		found := stranger.lookups(t)
 		_, found["replacing the service"] = h.ReplaceService(t.Context(), stranger.owner, "web", nameDraft("n"), nil)
 		_, found["replacing the type"] = h.ReplaceContextType(t.Context(), stranger.owner, "user", nameDraft("n"), nil)

@@ -28,7 +28,7 @@ func (f *failing) Write(ctx context.Context, account string, fn func(context.Con
 	return f.Store.Write(ctx, account, fn)
 }
 
-func newEvaluations(h *house) *observations.Evaluations {
+func newEvaluations(h *fixture) *observations.Evaluations {
 	return &observations.Evaluations{Metrics: h.Service, Log: slog.New(slog.DiscardHandler)}
 }
 
@@ -37,7 +37,7 @@ func served(flag, value string) observations.Evaluated {
 }
 
 // counted returns the sums of an account by dimensions.
-func (h *house) counted(t *testing.T, account string) map[string]float64 {
+func (h *fixture) counted(t *testing.T, account string) map[string]float64 {
 	t.Helper()
 	sums := map[string]float64{}
 	for _, sum := range storetest.MetricSums(t, h.db, account, observations.ByHour, observations.MetricFilter{Name: "flags.evaluations"}) {
@@ -52,7 +52,7 @@ func (h *house) counted(t *testing.T, account string) map[string]float64 {
 func TestEvaluations_Counted(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database)
+		h := newFixture(t, database)
 		var used sync.Map
 		h.Measured = func(_ string, metric observations.Metric) { used.Store(string(metric.Dimensions), metric.Value) }
 		evaluations := newEvaluations(h)
@@ -82,7 +82,7 @@ func TestEvaluations_Counted(t *testing.T) {
 
 func TestEvaluations_KeptWhenNotWritten(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	store := &failing{Store: h.Reports, broken: true}
 	h.Reports = store
 	evaluations := newEvaluations(h)
@@ -98,7 +98,7 @@ func TestEvaluations_KeptWhenNotWritten(t *testing.T) {
 // the memory.
 func TestEvaluations_LongValues(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	evaluations := newEvaluations(h)
 	for _, end := range []string{"one", "two"} {
 		evaluations.Note(h.owner.Account, "e", served("a", `"`+strings.Repeat("x", 60_000)+end+`"`))
@@ -110,7 +110,7 @@ func TestEvaluations_LongValues(t *testing.T) {
 // TestEvaluations_AccountsShareNothing: an account that exceeds its limit does not make another account lose counts.
 func TestEvaluations_AccountsShareNothing(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	store := &failing{Store: h.Reports, broken: true, always: h.owner.Account} // writing all of them would take too long
 	h.Reports = store
 	dropped := 0

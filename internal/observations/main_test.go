@@ -18,17 +18,17 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// house is a service on a real database that has one account.
-type house struct {
+// fixture is a service on a real database that has one account.
+type fixture struct {
 	*observations.Service
 	db    *store.DB
 	owner accounts.Caller
 }
 
-func newHouse(t *testing.T, database storetest.Database, change ...func(*store.Options)) *house {
+func newFixture(t *testing.T, database storetest.Database, change ...func(*store.Options)) *fixture {
 	t.Helper()
 	db := database.Open(t, change...)
-	return &house{Service: newService(db), db: db, owner: storetest.NewTenant(t, db, "free").Owner}
+	return &fixture{Service: newService(db), db: db, owner: storetest.NewTenant(t, db, "free").Owner}
 }
 
 func newService(db *store.DB) *observations.Service {
@@ -44,7 +44,7 @@ func (tx writes) CreateEnvironments(ctx context.Context, caller accounts.Caller,
 	return environments.Discover(ctx, tx, caller, keys)
 }
 
-func (h *house) environment(t *testing.T, key string) (found environments.Environment) {
+func (h *fixture) environment(t *testing.T, key string) (found environments.Environment) {
 	t.Helper()
 	if err := h.db.Read(t.Context(), func(ctx context.Context, tx *store.ReadTx) (err error) {
 		found, err = tx.Environment(ctx, h.owner.Account, key)
@@ -56,7 +56,7 @@ func (h *house) environment(t *testing.T, key string) (found environments.Enviro
 }
 
 // report reports contexts.
-func (h *house) report(t *testing.T, items ...observations.ReportedContext) observations.Outcome {
+func (h *fixture) report(t *testing.T, items ...observations.ReportedContext) observations.Outcome {
 	t.Helper()
 	outcome, err := h.Report(t.Context(), h.owner, items)
 	if err != nil {
@@ -73,7 +73,7 @@ func described(typeKey, key, attributes string) observations.ReportedContext {
 	return observations.ReportedContext{Type: typeKey, Key: key, Attributes: json.RawMessage(attributes)}
 }
 
-func (h *house) version(ctx context.Context, t *testing.T) int64 {
+func (h *fixture) version(ctx context.Context, t *testing.T) int64 {
 	t.Helper()
 	version, err := h.db.Version(ctx, h.owner.Account)
 	if err != nil {

@@ -20,12 +20,12 @@ func metric(name string, value float64, at time.Time) observations.Metric {
 }
 
 // minutes returns the stored minute sums of the account.
-func (h *house) minutes(t *testing.T) []observations.MetricSum {
+func (h *fixture) minutes(t *testing.T) []observations.MetricSum {
 	t.Helper()
 	return storetest.MetricSums(t, h.db, h.owner.Account, observations.ByMinute, observations.MetricFilter{})
 }
 
-func (h *house) measure(t *testing.T, metrics ...observations.Metric) {
+func (h *fixture) measure(t *testing.T, metrics ...observations.Metric) {
 	t.Helper()
 	if err := h.ReportMetrics(t.Context(), h.owner, metrics); err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func ago(minutes int, within time.Duration) time.Time {
 func TestReportMetrics_SumsPerMinute(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database)
+		h := newFixture(t, database)
 		h.measure(t, metric("m", 3, ago(5, 0)), metric("m", -1.5, ago(5, 59*time.Second)), metric("m", 7, ago(4, 0)))
 		h.measure(t, metric("m", 10, ago(5, 30*time.Second)))
 		same(t, h.minutes(t), []observations.MetricSum{
@@ -55,19 +55,19 @@ func TestReportMetrics_SumsPerMinute(t *testing.T) {
 
 func TestReportMetrics_Series(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	base := metric("m", 1, ago(5, 0))
 	name, unit, dimensions := base, base, base
 	name.Name, unit.Unit, dimensions.Dimensions = "n", "s", json.RawMessage(`{"a":1}`)
 	h.measure(t, base, name, unit, dimensions, base)
 	same(t, len(h.minutes(t)), 4)
-	stranger := &house{Service: h.Service, db: h.db, owner: storetest.NewTenant(t, h.db, "free").Owner}
+	stranger := &fixture{Service: h.Service, db: h.db, owner: storetest.NewTenant(t, h.db, "free").Owner}
 	same(t, len(stranger.minutes(t)), 0)
 }
 
 func TestReportMetrics_SkipsUnusable(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	now := time.Now()
 	var reported []string
 	h.Measured = func(account string, metric observations.Metric) {
@@ -103,7 +103,7 @@ func TestReportMetrics_HugeValues(t *testing.T) {
 			"tiny":                    {{math.SmallestNonzeroFloat64}, {-math.SmallestNonzeroFloat64}, {1}},
 		} {
 			t.Run(name, func(t *testing.T) {
-				h := newHouse(t, database)
+				h := newFixture(t, database)
 				for _, report := range values {
 					var metrics []observations.Metric
 					for _, value := range report {
@@ -129,7 +129,7 @@ func TestReportMetrics_SumsDoNotDependOnReports(t *testing.T) {
 	db := storetest.New(t, "sqlite").Open(t)
 	service := newService(db)
 	rapid.Check(t, func(r *rapid.T) {
-		h := &house{Service: service, db: db, owner: storetest.NewTenant(t, db, "free").Owner}
+		h := &fixture{Service: service, db: db, owner: storetest.NewTenant(t, db, "free").Owner}
 		values := rapid.SliceOfN(rapid.IntRange(-1000, 1000), 1, 20).Draw(r, "values")
 		want := observations.MetricSum{At: ago(9, 0), Name: "m", Unit: "ms", Dimensions: "{}", Minimum: math.Inf(1), Maximum: math.Inf(-1)}
 		var pending []observations.Metric
@@ -153,7 +153,7 @@ func TestReportMetrics_SumsDoNotDependOnReports(t *testing.T) {
 func TestReportMetrics_CapPerTime(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database)
+		h := newFixture(t, database)
 		dropped := 0
 		h.Dropped = func(sums int) { dropped += sums }
 		hour := thisMinute.Truncate(time.Hour)
@@ -182,7 +182,7 @@ func TestReportMetrics_HoursAreSumsOfMinutes(t *testing.T) {
 	db := storetest.New(t, "sqlite").Open(t)
 	service := newService(db)
 	rapid.Check(t, func(r *rapid.T) {
-		h := &house{Service: service, db: db, owner: storetest.NewTenant(t, db, "free").Owner}
+		h := &fixture{Service: service, db: db, owner: storetest.NewTenant(t, db, "free").Owner}
 		for range rapid.IntRange(1, 5).Draw(r, "reports") {
 			var report []observations.Metric
 			for range rapid.IntRange(1, 10).Draw(r, "metrics") {

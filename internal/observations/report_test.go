@@ -22,7 +22,7 @@ import (
 func TestReport_CreatesWhatIsNew(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database)
+		h := newFixture(t, database)
 		outcome := h.report(t, reported("environment", "preview"), reported("service", "web app"),
 			described("user", "alice", `{"plan":"pro"}`), reported("device", "a:b"))
 		same(t, outcome, observations.Outcome{Registered: 4})
@@ -37,7 +37,7 @@ func TestReport_CreatesWhatIsNew(t *testing.T) {
 	})
 }
 
-func (h *house) context(t *testing.T, id string) observations.Context {
+func (h *fixture) context(t *testing.T, id string) observations.Context {
 	t.Helper()
 	found, err := h.Context(t.Context(), h.owner, id)
 	if err != nil {
@@ -47,7 +47,7 @@ func (h *house) context(t *testing.T, id string) observations.Context {
 }
 
 // learned returns the known attributes of a context type.
-func (h *house) learned(t *testing.T, typeKey string) string {
+func (h *fixture) learned(t *testing.T, typeKey string) string {
 	t.Helper()
 	found, err := h.ContextType(t.Context(), h.owner, typeKey)
 	if err != nil {
@@ -59,7 +59,7 @@ func (h *house) learned(t *testing.T, typeKey string) string {
 func TestReport_RepeatedChangesNothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database)
+		h := newFixture(t, database)
 		items := []observations.ReportedContext{reported("environment", "e"), reported("service", "s"), described("user", "alice", `{"plan":"pro"}`)}
 		h.report(t, items...)
 		version := h.version(t.Context(), t)
@@ -78,7 +78,7 @@ func TestReport_NothingNewWritesNothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		writes := atomic.Int64{}
-		h := newHouse(t, database, func(options *store.Options) {
+		h := newFixture(t, database, func(options *store.Options) {
 			options.Observe = func(kind string, _ time.Duration, _ error) {
 				if kind == "write" {
 					writes.Add(1)
@@ -144,7 +144,7 @@ func (c *countedTx) SaveContextTypes(ctx context.Context, types ...observations.
 func TestReport_FewStatements(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database)
+		h := newFixture(t, database)
 		counting := &counted{Store: h.Reports}
 		h.Reports = counting
 		h.report(t, reported("service", "known"), described("t0", "known", `{"a":1}`), reported("t1", "known"))
@@ -187,7 +187,7 @@ func TestReport_FewStatements(t *testing.T) {
 
 func TestReport_ExistingEnvironment(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	before := h.environment(t, "production")
 	h.report(t, reported("environment", "production"))
 	same(t, h.environment(t, "production"), before)
@@ -206,7 +206,7 @@ func TestReport_MergesItems(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, storetest.New(t, "sqlite"))
+			h := newFixture(t, storetest.New(t, "sqlite"))
 			same(t, h.report(t, each.items...).Registered, 1)
 			// Two reports with the same items must give the same result.
 			same(t, string(h.context(t, "user:a").Attributes), each.attributes)
@@ -222,7 +222,7 @@ func TestReport_MergesItems(t *testing.T) {
 
 func TestReport_TypesLearnAttributes(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	learn := func(attributes, want string, changes int64) {
 		t.Helper()
 		before := h.version(t.Context(), t)
@@ -258,7 +258,7 @@ func TestReport_SkipsBadItems(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, storetest.New(t, "sqlite"))
+			h := newFixture(t, storetest.New(t, "sqlite"))
 			outcome := h.report(t, reported("user", "good"), item, reported("service", "good"))
 			same(t, outcome.Registered, 2)
 			if len(outcome.Rejected) != 1 || outcome.Rejected[0].Index != 1 || outcome.Rejected[0].Detail == "" {
@@ -273,7 +273,7 @@ func TestReport_SkipsBadItems(t *testing.T) {
 func TestReport_LongestItems(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database)
+		h := newFixture(t, database)
 		widest := strings.Repeat("\U0001F6A6", 255)
 		outcome := h.report(t, reported("user", widest), reported(widest[:400], "a"), reported("service", widest),
 			described("user", "a", `{"a":"`+strings.Repeat("x", 16_000)+`"}`), reported("environment", strings.Repeat("x", 100)))
@@ -286,7 +286,7 @@ func TestReport_LongestItems(t *testing.T) {
 
 func TestReport_ScopedKey(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	scoped := h.owner
 	scoped.Role, scoped.Environments = accounts.Viewer, []string{"mine"}
 	outcome, err := h.Report(t.Context(), scoped, []observations.ReportedContext{
@@ -299,7 +299,7 @@ func TestReport_ScopedKey(t *testing.T) {
 func TestReport_ManyContexts(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database)
+		h := newFixture(t, database)
 		var items []observations.ReportedContext
 		for i := range 1000 {
 			items = append(items, described("user", fmt.Sprint(i), fmt.Sprintf(`{"a%d":%d}`, i%7, i)))
@@ -315,7 +315,7 @@ func TestReport_ManyContexts(t *testing.T) {
 // Resources that reports create are limited. Existing ones are still updated.
 func TestReport_EnvironmentAndTypeCaps(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	var items []observations.ReportedContext
 	for i := range 1001 {
 		items = append(items, reported("environment", fmt.Sprint("e", i)))
@@ -338,7 +338,7 @@ func TestReport_EnvironmentAndTypeCaps(t *testing.T) {
 func TestReport_ContextCap(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "sqlite")
-	h := newHouse(t, database)
+	h := newFixture(t, database)
 	h.report(t, described("user", "first", `{"a":1}`), described("user", "filler 1", `{}`))
 	_, err := database.Raw(t).ExecContext(t.Context(), `UPDATE account_totals SET amount = 99999 WHERE what = 'contexts'`)
 	if err != nil {
@@ -361,7 +361,7 @@ func TestReport_ContextCap(t *testing.T) {
 
 func TestReport_AttributeNameCap(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"))
+	h := newFixture(t, storetest.New(t, "sqlite"))
 	for i := range 5 {
 		attributes := map[string]int{}
 		for j := range 100 {

@@ -74,7 +74,7 @@ func TestParse_BadFile(t *testing.T) {
 	}
 }
 
-// A plan that no text can name could be held by nobody.
+// No account could be on a plan that a text cannot name.
 func TestParse_BadPlanName(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", "a,b", "a=b", " pro"} {

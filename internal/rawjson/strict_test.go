@@ -90,8 +90,8 @@ func TestCheck_Allocations(t *testing.T) {
 	}
 }
 
-// FuzzCheck holds that what is not refused can be decoded, and means the same
-// after it was encoded again; and that jsonlogic, which OFREP asks first, refuses the same.
+// FuzzCheck: accepted text can be decoded, and has the same meaning after it was encoded again; and
+// jsonlogic, which OFREP asks first, refuses the same texts.
 func FuzzCheck(f *testing.F) {
 	for _, seed := range []string{nested(140), nested(141), `{"a":"\ud800x","b":"\ufffd"}`, `{"\u0061":1,"a":2}`, `["\ud83d\ud83d\ude80",1e308]`, `{"a":[1e999,"\ud800"],"a":{}}`, `{"\ud83d\ude80":-1.5e300}`, nested(80), ` [ { "a" : "\\" } , "\"" ] `} {
 		f.Add([]byte(seed))

@@ -28,9 +28,11 @@ func TestSkip(t *testing.T) {
 
 func TestScale(t *testing.T) {
 	for value, want := range map[string]int{"": 3, "1": 20} {
-		t.Setenv("SIGNALBOX_SOAK", value)
-		if got := suite.Scale(3, 20); got != want {
-			t.Errorf("SIGNALBOX_SOAK=%s: got %d, want %d", value, got, want)
-		}
+		t.Run(value, func(t *testing.T) {
+			t.Setenv("SIGNALBOX_SOAK", value)
+			if got := suite.Scale(3, 20); got != want {
+				t.Errorf("SIGNALBOX_SOAK=%s: got %d, want %d", value, got, want)
+			}
+		})
 	}
 }

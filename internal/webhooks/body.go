@@ -20,18 +20,18 @@ type Message struct {
 	Body    string
 }
 
-// Told is an event as a message tells it.
+// Told is an event as it appears in a message.
 type Told struct {
 	Type string
 	At   time.Time
 	Data Data
 }
 
-// Content is what a message tells: one event, or the first of several that were joined.
+// Content is the content of a message: one event, or the first of several joined events.
 type Content struct {
 	Events []Told
 	Total  int    // how many events were joined, the listed ones included
-	Group  string // what they have in common
+	Group  string // what the joined events have in common
 }
 
 // Composer builds messages.

@@ -20,11 +20,12 @@ const (
 	Delivered DeliveryStatus = "delivered"
 	Failed    DeliveryStatus = "failed"
 	Canceled  DeliveryStatus = "canceled" // the webhook was disabled
-	// Joined marks an event that another delivery tells. It is never listed.
+	// Joined marks an event that is part of another delivery's message. It is never listed.
 	Joined DeliveryStatus = "joined"
 )
 
-// Shown returns the state for callers, to whom it is the same where a delivery waits.
+// Shown returns the state for callers, who need not know whether a delivery waits in the queue or
+// for its next attempt.
 func (s DeliveryStatus) Shown() DeliveryStatus {
 	if s == Waiting {
 		return Pending
@@ -51,14 +52,14 @@ func schedule() []time.Duration {
 	return []time.Duration{0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 10 * time.Hour}
 }
 
-// Delivery is the message that tells a webhook of an event, or of several that were joined.
+// Delivery is the message to a webhook about one event, or about several joined events.
 type Delivery struct {
 	ID        string         `json:"-"`
 	Account   string         `json:"-"`
 	Webhook   string         `json:"webhook"`
 	Type      string         `json:"type"`
 	Status    DeliveryStatus `json:"status"`
-	Events    int            `json:"events"` // how many events it tells
+	Events    int            `json:"events"` // how many events its message has
 	CreatedAt time.Time      `json:"created_at"`
 	DueAt     *time.Time     `json:"next_attempt_at"` // nil when it is over
 	Attempts  []Attempt      `json:"attempts"`        // the last ones, oldest first

@@ -14,7 +14,8 @@ import (
 	"github.com/signalbox/signalbox/internal/summary"
 )
 
-// The types of events that are no changes. Those of jobs are changes of health in the history, except the reminder.
+// The types of events that are not changes. Events of jobs are changes of their health in the history, except
+// reminders.
 const (
 	JobFailing     = "job.failing"
 	JobLate        = "job.late"
@@ -29,10 +30,10 @@ const (
 
 const (
 	changePrefix = "change."
-	kindHealth   = "job_health" // changes of a job's health are told as job.…
+	kindHealth   = "job_health" // changes of a job's health have the types job.…
 )
 
-// changeKinds are the kinds of the history that are told as change.….
+// changeKinds are the kinds of the history whose changes have the types change.….
 func changeKinds() []string {
 	return []string{"account", "account_settings", "api_key", "config", "context", "context_type", "environment", "flag", "invitation", "job", "link",
 		"log_group", "logger", "service", "session", "user", "user_settings", Kind}
@@ -56,7 +57,8 @@ type Event struct {
 	// Types has the type, and a second one if the event is also of a more general type.
 	Types []string
 	Data  Data
-	// Environments are those that the event is about. With Everywhere, or without any, it is about all.
+	// Environments are the environments that the event is about. With Everywhere, or without any, it is
+	// about all.
 	Environments []string
 	Everywhere   bool
 	// Host is the destination that the event is about, for messages that join events; "" for none.
@@ -131,7 +133,7 @@ func (e *Event) describe(c changes.Change) {
 	e.Data.Diff, e.Data.Summary = rawjson.Diff(c.Before, c.After), summary.Of(c)
 }
 
-// describeHealth adds what the history says about a job's health.
+// describeHealth adds the history's details about a job's health.
 func (e *Event) describeHealth(c changes.Change) {
 	var after struct {
 		Detail string `json:"detail"`
@@ -142,7 +144,8 @@ func (e *Event) describeHealth(c changes.Change) {
 	}
 }
 
-// touched returns the environments whose values a change has changed, and whether it has changed anything else.
+// touched returns the environments in which a change has changed values, and whether it has changed anything
+// else.
 func touched(c changes.Change) (environments []string, everywhere bool) {
 	if c.Kind == "environment" {
 		return []string{c.Key}, false
@@ -292,7 +295,7 @@ type Planned struct {
 // PlannedDelivery is a new delivery.
 type PlannedDelivery struct {
 	ID, Webhook, Type, Lane string
-	// Group is what the events of one message have in common; "" if the delivery tells one event only.
+	// Group is what the joined events of a message have in common; "" if the message has one event.
 	Group string
 	DueAt time.Time
 }

@@ -53,7 +53,7 @@ type Tx interface {
 	Redeliver(ctx context.Context, webhook Webhook, what Redelivery) (int, error)
 }
 
-// Redelivery selects deliveries that are sent again: one, or those of a range.
+// Redelivery selects the deliveries to send again: one delivery, or all of a range.
 type Redelivery struct {
 	ID       string
 	From, To time.Time // From is included, To is not
@@ -128,7 +128,8 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, id string
 	})
 }
 
-// RotateSecret gives a webhook a new secret. The one before signs as well for a day.
+// RotateSecret gives a webhook a new secret. For a day, messages are signed with the earlier secret
+// too.
 func (s *Service) RotateSecret(ctx context.Context, caller accounts.Caller, id string) (Webhook, error) {
 	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (Webhook, error) {
 		webhook, err := s.change(ctx, tx, caller, id, nil, func(before Webhook) Webhook {
@@ -141,7 +142,7 @@ func (s *Service) RotateSecret(ctx context.Context, caller accounts.Caller, id s
 	})
 }
 
-// change stores what edit makes of a webhook. A webhook that is disabled cancels what it has not sent.
+// change replaces a webhook by the result of edit. Disabling a webhook cancels its waiting deliveries.
 func (s *Service) change(ctx context.Context, tx Tx, caller accounts.Caller, id string, match changes.Match[Webhook], edit func(Webhook) Webhook) (Webhook, error) {
 	target := accounts.Target(ctx, caller, Kind, id, match, tx.Webhook)
 	target.Hidden = differs
@@ -159,7 +160,7 @@ func (s *Service) change(ctx context.Context, tx Tx, caller accounts.Caller, id 
 	})
 }
 
-// Delete removes a webhook. What it has not sent is never sent.
+// Delete removes a webhook. Its waiting deliveries are never sent.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, id string, match changes.Match[Webhook]) error {
 	return accounts.Do(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) error {
 		return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, id, match, tx.Webhook), func(webhook Webhook) error {

@@ -40,7 +40,8 @@ const (
 // Formats returns every format.
 func Formats() []Format { return []Format{Standard, Slack, Teams, Discord, PagerDuty} }
 
-// Joins reports whether messages of the format tell several events at once: those that people read in a chat do.
+// Joins reports whether a message of this format may have several events: the formats of chats, which people
+// read, do.
 func (f Format) Joins() bool { return f == Slack || f == Teams || f == Discord }
 
 // State is how a webhook does.
@@ -186,7 +187,8 @@ func (w Webhook) Show() Shown {
 	return Shown{w, w.State(), w.LastDelivery, w.NewSecret}
 }
 
-// Definition returns the webhook for the ETag: without what is observed. Its readers may see all of the rest.
+// Definition returns the members that the ETag covers: all but the observed ones. Every reader of a webhook
+// may see them.
 func (s Shown) Definition() any {
 	s.State, s.LastDelivery, s.Secret = "", nil, ""
 	return s

@@ -17,7 +17,7 @@ func withoutTime(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// Loggers whose level is set in Signalbox use it at once; all others use that of the handler.
+// Loggers whose level is set in Signalbox use it at once; all others use the handler's level.
 func Example() {
 	box, set := live.Static(levels(nil)) // a service has one of live.Start
 	adapter := slogadapter.New(box, slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: withoutTime}))
@@ -30,7 +30,7 @@ func Example() {
 	// Output: level=DEBUG msg=Charging. logger=shop.payments cents=1250
 }
 
-// A level that the code changes while it runs goes on counting for loggers that nobody manages.
+// Unmanaged loggers follow a level that the code changes while it runs.
 func ExampleNewLeveled() {
 	box, _ := live.Static(levels(nil))
 	level := new(slog.LevelVar)

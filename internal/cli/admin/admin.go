@@ -25,10 +25,10 @@ type commands struct {
 // New returns the command admin, which has every command of this package except serve.
 func New(t *terminal.Terminal) *cobra.Command {
 	c := &commands{Terminal: t}
-	cmd := terminal.Group("admin", "Look after a server: its accounts, keys, people, key ring and database",
+	cmd := terminal.Group("admin", "Administer a server: its accounts, keys, people, key ring and database",
 		c.accounts(), c.keys(), c.users(), c.keyring(), c.migrate(),
 		c.backup(), c.restore(), c.doctor())
-	cmd.Long = `Look after a server: its accounts, keys, people, key ring and database.
+	cmd.Long = `Administer a server: its accounts, keys, people, key ring and database.
 
 These commands work on the store itself, beside a running server or without one, and need no API key: anybody who can read
 the data folder, or the PostgreSQL database, may run them. All other commands speak to a server.`

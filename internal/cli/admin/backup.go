@@ -23,7 +23,7 @@ func (c *commands) backup() *cobra.Command {
 				sentence("The database is copied to %s and checked. Keep the key ring too, apart from it: without the ring, secrets are lost.\n", args[0]))
 		})
 	cmd.Long = `Copy the SQLite database to a new file, beside a running server or without one. The copy is one consistent state, and is
-	checked before it gets its name. A database of an older version is copied without migrating it. For PostgreSQL use pg_dump.`
+checked before it gets its name. A database of an older version is copied without migrating it. For PostgreSQL use pg_dump.`
 	return cmd
 }
 
@@ -49,7 +49,7 @@ func (c *commands) restore() *cobra.Command {
 			})
 		})
 	cmd.Long = `Restore a backup of the SQLite database, while the server does not run. The backup is checked first. The replaced database is
-	kept under another name. For PostgreSQL use pg_restore.`
+kept under another name. For PostgreSQL use pg_restore.`
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do it without asking")
 	return cmd
 }

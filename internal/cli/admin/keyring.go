@@ -69,7 +69,7 @@ func (c *commands) retireKey() *cobra.Command {
 	}
 	cmd := c.onStore(app.OpenOperator, "retire KEY", "Remove an old key that no stored value needs", "signalbox admin keyring retire $OLD_KEY --yes", run)
 	cmd.Long = `Remove an old key that no stored value needs from the ring. Wait ten seconds after signalbox admin keyring rotate, until
-	every server has noticed the new key. Backups from before the rotation need the old key.`
+every server has noticed the new key. Backups from before the rotation need the old key.`
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do it without asking")
 	return cmd
 }

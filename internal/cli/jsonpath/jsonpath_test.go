@@ -78,13 +78,15 @@ func TestExecute_LeadsToNothing(t *testing.T) {
 		`{[0].id[*]}`:      `[0].id[*]: checkout-v2 has no elements`,
 		`{[0].enabled[0]}`: `[0].enabled[0]: there is no element 0`,
 	} {
-		template, err := jsonpath.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := template.Execute(io.Discard, value(t)); err == nil || err.Error() != want {
-			t.Errorf("%s: got %v", text, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			template, err := jsonpath.Parse(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := template.Execute(io.Discard, value(t)); err == nil || err.Error() != want {
+				t.Errorf("%s: got %v", text, err)
+			}
+		})
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/internal/cli/manifest"
 )
 
-// oneOfEach has a resource of every kind, the other way round than they need each other.
+// oneOfEach has a resource of every kind. Each comes before the resources that it refers to.
 const oneOfEach = `
 - {kind: job, id: j}
 - {kind: flag, id: f}
@@ -58,7 +58,7 @@ func TestApply_NewEnvironmentUnmanaged(t *testing.T) {
 	}
 }
 
-// What others do between the plan and the write is no reason to fail.
+// Changes of others between the plan and the write do not make an apply fail.
 func TestApply_OthersWriteMeanwhile(t *testing.T) {
 	t.Parallel()
 	server := newServer(t)
@@ -118,7 +118,7 @@ func TestApply_ConfigsUntilNoneSucceeds(t *testing.T) {
 	})
 }
 
-// A plan that was interrupted is gone on with by the next one, without what was written.
+// A plan after an interrupted one has only the steps that were not written.
 func TestApply_Interrupted(t *testing.T) {
 	t.Parallel()
 	server := newServer(t)

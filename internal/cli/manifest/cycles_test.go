@@ -8,7 +8,8 @@ import (
 	"github.com/signalbox/signalbox/internal/cli/manifest"
 )
 
-// The server refuses each config of a cycle for a parent that is not there yet, so the plan has to see the cycle itself.
+// The server refuses each config of a cycle because its parent does not exist yet, so the plan must find the cycle
+// itself.
 func TestPlan_Cycles(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

@@ -23,7 +23,7 @@ func TestForbidden(t *testing.T) {
     + managed: true
 - flag pruned
 1 to create, 0 to change, 1 to delete, 1 the same.
-This key may not try 3 of them: they were compared here, and what the server would refuse is not known.
+This key may not try 3 of them: they were compared without the server's rules, so it may still refuse them.
 `
 	if got := printed(plan); got != want {
 		t.Errorf("it shows %s", got)
@@ -52,7 +52,7 @@ func TestForbidden_Secrets(t *testing.T) {
 	}
 }
 
-// The comparison without the server sees every member that one with it sees.
+// The comparison without the server sees every member that the server's dry run sees.
 func TestForbidden_SeesEveryMember(t *testing.T) {
 	t.Parallel()
 	for _, kind := range signalbox.DocumentKinds() {

@@ -11,7 +11,8 @@ import (
 	"github.com/signalbox/signalbox/internal/cli/manifest"
 )
 
-// A member that the table lacks would never be seen to differ, and one that no request has is nobody's decision.
+// Every member of a request must be in the table, because differences in other members are not found; and every
+// member of the table must be in a request.
 func TestDefinition_HasMembersOfInterface(t *testing.T) {
 	t.Parallel()
 	for _, kind := range signalbox.DocumentKinds() {
@@ -58,7 +59,7 @@ func resource(t *testing.T, kind, changed string) manifest.Resource {
 	return read(t, string(text))[0]
 }
 
-// Whatever a file changes is planned: every member of every kind, at any depth, by itself.
+// A plan finds every changed member of every kind, at any depth.
 func TestPlan_SeesEveryMember(t *testing.T) {
 	t.Parallel()
 	for _, kind := range signalbox.DocumentKinds() {
@@ -86,7 +87,7 @@ func TestPlan_SeesEveryMember(t *testing.T) {
 	}
 }
 
-// seenAs returns the path of what a member writes.
+// seenAs returns the path under which a plan shows a member.
 func seenAs(changed string) string {
 	short := strings.TrimPrefix(path.Ext(changed), ".")
 	if short == "" {

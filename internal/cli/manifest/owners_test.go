@@ -84,7 +84,7 @@ func TestOwners_Prune(t *testing.T) {
 	}
 }
 
-// A config that others inherit from can be deleted after them, and not while others stay.
+// A config with children can be deleted together with them, but not while children stay.
 func TestOwners_PruneConfigInUse(t *testing.T) {
 	t.Parallel()
 	for name, pruned := range map[string]int{"with its child": 2, "without its child": 1} {

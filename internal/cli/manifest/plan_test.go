@@ -62,7 +62,7 @@ func TestPlan_Print(t *testing.T) {
 	}
 }
 
-// What is equal is not written, and what differs is, however it is spelled.
+// Equal values are not written and different values are, however they are spelled.
 func TestPlan_Equality(t *testing.T) {
 	t.Parallel()
 	const job = `"name":"J","configuration":{"url":"https://a.example"}`
@@ -136,7 +136,8 @@ func (s *server) settled(kind, attributes string) string {
 	return string(s.encode(s.settle(asked)))
 }
 
-// A refusal is put off only when it is about nothing but what the plan writes first.
+// A refusal is postponed only if all its reasons are references to resources that the plan writes
+// first.
 func TestPlan_EarlyRefusals(t *testing.T) {
 	t.Parallel()
 	const (

@@ -7,10 +7,12 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// Print prints the changed, kept and refused resources of a plan, and a line with their numbers.
+// Print prints the changed, kept and refused resources of a plan, resources with warnings, and a line with their numbers.
 func (p *Plan) Print(t *terminal.Terminal) {
 	for _, step := range p.Steps {
-		step.print(t)
+		if step.shown() {
+			step.print(t)
+		}
 		for _, warning := range step.Warnings {
 			t.Say("    %s\n", t.Paint(terminal.Warn, "! "+warning.Detail))
 		}
@@ -23,7 +25,7 @@ func (p *Plan) Print(t *terminal.Terminal) {
 		}
 	}
 	if untried > 0 {
-		t.Say("This key may not try %d of them: they were compared here, and what the server would refuse is not known.\n", untried)
+		t.Say("This key may not try %d of them: they were compared without the server's rules, so it may still refuse them.\n", untried)
 	}
 }
 
@@ -38,13 +40,14 @@ func (p *Plan) more() (text string) {
 	return text
 }
 
+// shown reports whether there is more to say about a step than that nothing changes.
+func (s *Step) shown() bool { return s.Action != Keep || len(s.Kept) > 0 || len(s.Warnings) > 0 }
+
 func (s *Step) print(t *terminal.Terminal) {
 	mark, color := "~", terminal.Warn
 	switch s.Action {
 	case Keep:
-		if mark, color = "=", terminal.Faint; len(s.Kept) == 0 {
-			return
-		}
+		mark, color = "=", terminal.Faint
 	case Create:
 		mark, color = "+", terminal.Good
 	case Delete:

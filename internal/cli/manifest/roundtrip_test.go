@@ -22,7 +22,7 @@ func (s *server) exported(secrets bool) string {
 	return strings.Join(lines, "\n")
 }
 
-// What is exported says what somebody decided, no more and no less: an empty server exports the same once it was applied.
+// An export has what people decided, no more and no less: an empty server that gets it has the same export.
 func TestExport_Decisions(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ kind, stored, want string }{
@@ -64,7 +64,8 @@ func TestExport_Decisions(t *testing.T) {
 	}
 }
 
-// Whatever a resource has, to apply its export changes nothing: every member of every kind is in it, unless it comes by itself.
+// Applying an export changes nothing, whatever a resource has: the export contains every member of every kind, except those
+// that change by themselves.
 func TestExport_HasEveryMember(t *testing.T) {
 	t.Parallel()
 	for _, kind := range signalbox.DocumentKinds() {

@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/cli/manifest"
 )
 
-// What people decide while the system runs stays, and a plan shows it.
+// Runtime members keep the values that people gave them, and a plan shows these values.
 func TestRuntime_KeepsStored(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -60,7 +60,7 @@ func TestRuntime_KeepsStored(t *testing.T) {
 	}
 }
 
-// All that differs is kept: there is nothing to write, and a diff is the same.
+// If only kept members differ, there is nothing to write, and diff finds no difference.
 func TestRuntime_NothingElseDiffers(t *testing.T) {
 	t.Parallel()
 	server := newServer(t)
@@ -84,7 +84,7 @@ configuration: {headers: [{name: A, value: swordfish}]}`)...)
 	}
 }
 
-// Somebody switches a flag between the plan and the write: the write begins from that.
+// If somebody switches a flag between the plan and the write, the write keeps the switch.
 func TestRuntime_ChangedMeanwhile(t *testing.T) {
 	t.Parallel()
 	server := newServer(t)

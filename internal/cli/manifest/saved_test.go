@@ -60,7 +60,8 @@ func planned(t *testing.T) (*server, manifest.Saved) {
 func TestSaved_Applies(t *testing.T) {
 	t.Parallel()
 	server, saved := planned(t)
-	// What comes by itself moves nothing.
+	// Temporary levels, reports and other state that changes by itself do not make a saved plan
+	// outdated.
 	server.put("context_type", "user", `{"attributes":{"plan":{}}}`)
 	server.put("logger", "shop", `{"level":"INFO","environments":{"qa":{"level":"TRACE","expires_at":"soon"}}}`)
 	plan, err := server.renew(saved)
@@ -82,7 +83,8 @@ func TestSaved_Applies(t *testing.T) {
 	}
 }
 
-// Whatever somebody else does after the plan was made is named, and nothing is written.
+// A saved plan is refused if anything was changed since; the error names it, and nothing is
+// written.
 func TestSaved_RefusedWhenWorldMoved(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

@@ -284,7 +284,8 @@ func (s *server) change(w http.ResponseWriter, r *http.Request) {
 	s.send(w, map[string]any{"data": document{asked.ID, s.encode(after)}, "meta": map[string]bool{"dry_run": asked.DryRun}})
 }
 
-// settle returns what a write comes to: defaults, instants instead of durations, and when it was.
+// settle returns the stored result of a write: with defaults, with instants instead of durations,
+// and with the time of the write.
 func (s *server) settle(asked write) members {
 	defaults := members{}
 	if text, has := s.defaults[asked.Kind]; has {

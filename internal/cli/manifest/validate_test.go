@@ -64,7 +64,7 @@ func TestValidate_Valid(t *testing.T) {
 	}
 }
 
-// Whatever is wrong is named with its place, by validate and by the schema that editors get.
+// validate, and the schema for editors, report every problem with its place.
 func TestValidate_Refuses(t *testing.T) {
 	t.Parallel()
 	schema := publishedSchema(t)

@@ -34,7 +34,27 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 			known = append(known, each.Name())
 		}
 	}
-	return Usagef("there is no command %q; %s", cmd.CommandPath()+" "+args[0], hint(cmd, "", args[0], known))
+	suggested := hint(cmd, "", args[0], known)
+	if below := findBelow(cmd, args[0]); below != nil {
+		suggested = "did you mean " + below.CommandPath() + "?"
+	}
+	return Usagef("there is no command %q; %s", cmd.CommandPath()+" "+args[0], suggested)
+}
+
+// findBelow returns the only command with this name in a group of cmd, or nil.
+func findBelow(cmd *cobra.Command, name string) (found *cobra.Command) {
+	for _, group := range cmd.Commands() {
+		for _, each := range group.Commands() {
+			if each.Name() != name || !each.IsAvailableCommand() {
+				continue
+			}
+			if found != nil {
+				return nil
+			}
+			found = each
+		}
+	}
+	return found
 }
 
 // UnknownFlag returns an error about the flags of a command. For an unknown flag it names the nearest known flag.

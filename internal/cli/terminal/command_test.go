@@ -53,10 +53,12 @@ func TestUnprefixed(t *testing.T) {
 		"reading it: signalbox: GET /api/v1/flags: refused": "reading it: GET /api/v1/flags: refused",
 		"the program signalbox is not there":                "the program signalbox is not there",
 	} {
-		cause := errors.New(text)
-		if got := terminal.Unprefixed(cause); got.Error() != want || !errors.Is(got, cause) {
-			t.Errorf("got %v", got)
-		}
+		t.Run(text, func(t *testing.T) {
+			cause := errors.New(text)
+			if got := terminal.Unprefixed(cause); got.Error() != want || !errors.Is(got, cause) {
+				t.Errorf("got %v", got)
+			}
+		})
 	}
 	if terminal.Unprefixed(nil) != nil {
 		t.Error("nothing becomes an error")

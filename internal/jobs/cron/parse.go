@@ -126,7 +126,7 @@ func (f field) bounds(text string, stepped bool) (first, last int, err error) {
 		last = first
 	}
 	if err == nil && last < first {
-		err = fmt.Errorf("the range %s runs backwards", quoted(text))
+		err = fmt.Errorf("the range %s runs backward", quoted(text))
 	}
 	return first, last, err
 }

@@ -53,7 +53,7 @@ func (z Zoned) nextElapsed(after time.Time) (time.Time, bool) {
 	}
 }
 
-// latestElapsed is nextElapsed backwards.
+// latestElapsed is nextElapsed backward.
 func (z Zoned) latestElapsed(until time.Time) (time.Time, bool) {
 	for {
 		now := periodAt(until, z.zone)

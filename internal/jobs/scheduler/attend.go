@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// work is what a Scheduler has to do now, beside firing jobs.
+// work is what a Scheduler has to do now, apart from firing jobs.
 type work struct{ late, release, held bool }
 
 // plan returns how long to sleep, and what to do before.
@@ -24,8 +24,8 @@ func (a Agenda) plan(now time.Time) (sleep time.Duration, due work) {
 	return sleep, due
 }
 
-// attend marks jobs late and releases runs that have waited. Lateness comes first: once a job has fired, nothing tells
-// that it should have fired before.
+// attend marks jobs late and releases waiting runs. It marks first: once a job has fired, its missed time is no longer
+// known.
 func (s *Scheduler) attend(ctx context.Context) error {
 	if s.Paused.IsOn() {
 		return nil

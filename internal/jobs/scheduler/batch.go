@@ -95,8 +95,8 @@ func (s *Scheduler) admit(due []jobs.Due, b *batch, counted time.Time) {
 	}
 }
 
-// separate takes jobs whose earlier run has not ended out of those that fire, or lets their runs wait, as their policies
-// say. Only jobs with a policy cost a query.
+// separate applies the overlap policies to due jobs that have an unfinished run: it leaves these jobs out, or lets their
+// new runs wait. Only jobs with a policy cost a query.
 func (b *batch) separate(ctx context.Context, tx Tx) error {
 	var origins []jobs.Origin
 	for _, firing := range b.fired {

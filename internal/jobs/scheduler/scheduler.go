@@ -25,13 +25,13 @@ type Store = transaction.Store[ReadTx, Tx]
 // ReadTx is what a Scheduler reads.
 type ReadTx interface {
 	Now() time.Time
-	// Agenda returns what is to do next.
+	// Agenda returns what the Scheduler has to do next.
 	Agenda(ctx context.Context) (Agenda, error)
 	// Upcoming returns jobs with a UID after the given one that fire after an instant, by UID.
 	Upcoming(ctx context.Context, at time.Time, after string, limit int) ([]jobs.Due, error)
 }
 
-// Agenda is what a Scheduler has to do next, each with its time; nil for nothing.
+// Agenda has the next time of each task of a Scheduler; nil is never.
 type Agenda struct {
 	Fire    *time.Time // a job fires
 	Release *time.Time // a further attempt may start
@@ -52,11 +52,12 @@ type Tx interface {
 	// PullForward stores earlier next runs, unless they were changed meanwhile.
 	PullForward(ctx context.Context, sooner []jobs.Sooner) error
 	AddActiveJobs(ctx context.Context, account string, more int) error
-	// UnfinishedRuns returns what is known of the unfinished runs of jobs, by UID.
+	// UnfinishedRuns describes the unfinished runs of jobs, by UID.
 	UnfinishedRuns(ctx context.Context, jobs []jobs.Origin) (map[string]jobs.Unfinished, error)
 	// ReplaceHeld cancels held runs that newer instants replace.
 	ReplaceHeld(ctx context.Context, runs []string) (int, error)
-	// ReleaseLater makes attempts claimable whose time has come; ReleaseHeld those that waited for earlier runs.
+	// ReleaseLater makes attempts claimable when their time has come. ReleaseHeld makes runs claimable that
+	// waited for earlier runs.
 	ReleaseLater(ctx context.Context, limit int) (int, error)
 	ReleaseHeld(ctx context.Context, limit int) (int, error)
 	// MarkLate checks jobs that may be late, and returns how many it checked.
@@ -86,7 +87,7 @@ type Scheduler struct {
 	loop      background.Loop
 	lastCheck time.Time
 	review    review
-	work      work // of the last check, beside firing
+	work      work // of the last check for more than firing
 	zones     jobs.Zones
 	told      map[string]time.Time // when a skip was logged, by account
 }

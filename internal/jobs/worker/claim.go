@@ -146,7 +146,7 @@ type queue struct {
 
 func (r *round) claim(ctx context.Context, tx Tx) error {
 	*r = round{worker: r.worker, rotation: r.worker.rotation.clone(), byHost: map[string]int{}, contenders: map[string]int{}}
-	// A node that gives up this worker waits for this lock, and then finds the claims.
+	// A node that gives up this worker waits for this lock, so it sees the claims.
 	if lives, err := tx.Lives(ctx, r.worker.Boot); err != nil || !lives {
 		return err
 	}

@@ -78,7 +78,7 @@ func TestWorker_ExhaustedNodePauses(t *testing.T) {
 	}
 }
 
-// A run that was cancelled, or whose job was deleted, while nothing could be
+// A run that was canceled, or whose job was deleted, while nothing could be
 // sent for it does not wait again.
 func TestWorker_ExhaustedNodePutsNothingBackThatIsOver(t *testing.T) {
 	t.Parallel()
@@ -109,6 +109,6 @@ func TestWorker_ExhaustedNodePutsNothingBackThatIsOver(t *testing.T) {
 			t.Errorf("it is %+v", run)
 		}
 		r.ended(t, account, canceled, "CANCELED")
-		storetest.Wait(t, soon, "only the cancelled one is metered", func() bool { return used(t, db, account) == 1 })
+		storetest.Wait(t, soon, "only the canceled one is metered", func() bool { return used(t, db, account) == 1 })
 	})
 }

@@ -34,7 +34,7 @@ func TestClaim_KeepsLimits(t *testing.T) {
 			for j := range 5 {
 				own += r.sender.inFlight(fmt.Sprintf("a%d-%d", i, j))
 			}
-			if own > 8+3 { // those to the shared host may be another's
+			if own > 8+3 { // runs to the shared host may be another account's
 				t.Errorf("account %d has %d in flight", i, own)
 			}
 		}
@@ -99,7 +99,7 @@ func TestClaim_LongQueueDoesNotDelayShortOne(t *testing.T) {
 	storetest.Wait(t, soon, "the short queue is served", func() bool { return slices.Contains(r.sender.order(), last) })
 }
 
-// Accounts that cannot be served now must not hide those that can.
+// Accounts that cannot be served now do not hide accounts that can.
 func TestClaim_BlockedAccountsDoNotHideOthers(t *testing.T) {
 	t.Parallel()
 	db := storetest.OpenSealed(t, storetest.New(t, "sqlite"))
@@ -116,8 +116,8 @@ func TestClaim_BlockedAccountsDoNotHideOthers(t *testing.T) {
 	storetest.Wait(t, soon, "the others are served", func() bool { return r.sender.count("rare") == 8 })
 }
 
-// Whoever waits for a host gets some of the room that becomes free there,
-// however many runs the others have, and wherever its account is in the order.
+// An account that waits for a host gets a share of the capacity that becomes free there, however
+// many runs the others have, and wherever the account is in the order.
 func TestClaim_FloodToHostDoesNotStarveAccounts(t *testing.T) {
 	t.Parallel()
 	db := storetest.OpenSealed(t, storetest.New(t, "sqlite"))

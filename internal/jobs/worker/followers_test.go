@@ -24,7 +24,7 @@ func newPair(t *testing.T, db *store.DB, change ...func(*worker.Worker)) (leader
 	return leader, follower
 }
 
-// tell records changes, which an account's webhooks are told of.
+// tell records changes, of which the account's webhooks get events.
 func tell(t *testing.T, db *store.DB, account string, count int) {
 	t.Helper()
 	err := db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {

@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// leaveBehind makes what a worker leaves that was killed: its row and a run.
+// leaveBehind stores the row and the run of a worker that was killed.
 func leaveBehind(t *testing.T, db *store.DB, account, boot, node string) (run string) {
 	t.Helper()
 	job := newJob(t, db, account, "dead")
@@ -414,9 +414,8 @@ func (u *unreadable) Write(ctx context.Context, account string, fn func(context.
 	return u.Store.Write(ctx, account, func(ctx context.Context, tx worker.Tx) error { return fn(ctx, writing{tx, u.t}) })
 }
 
-// Between a claim and its requests the database may fail to tell what they
-// send: nothing is lost, nothing is sent twice, and whoever cancels or stops
-// meanwhile does not wait for it.
+// When the configurations of claimed runs cannot be read, nothing is lost, nothing is sent twice,
+// and a cancel or a stop does not wait for them.
 func TestConfigurations_ReadAfterClaim(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "sqlite")
@@ -444,7 +443,7 @@ func TestConfigurations_ReadAfterClaim(t *testing.T) {
 			t.Errorf("%d were sent", sent)
 		}
 	})
-	t.Run("a cancelled run is not sent", func(t *testing.T) {
+	t.Run("a canceled run is not sent", func(t *testing.T) {
 		r, store, runs := claimed(t, false)
 		cancel(t, db, account, runs[0])
 		r.Abort(runs[0])
@@ -542,8 +541,8 @@ func (f full) FinishRuns(ctx context.Context, lease string, outcomes []worker.Ou
 	return f.Store.FinishRuns(ctx, lease, outcomes)
 }
 
-// A worker that is alone on its database loses no run while heartbeats fail, as on a full disk: nobody takes its runs
-// over. What came of its requests is written when writes work again.
+// A worker that is alone on its database loses no run while heartbeats fail, as on a full disk: no other node takes
+// its runs over. It writes the outcomes of its requests when writes work again.
 func TestLiveness_AloneKeepsItsRequests(t *testing.T) {
 	t.Parallel()
 	db := storetest.OpenSealed(t, storetest.New(t, "sqlite"))
@@ -578,7 +577,7 @@ func TestLiveness_AloneKeepsItsRequests(t *testing.T) {
 	r.ended(t, account, next, "SUCCEEDED")
 }
 
-// A worker whose clock is wrong claims nothing, which it would stamp and meter by it, and declares nobody lost.
+// A worker whose clock is wrong claims nothing, because it would write wrong times, and declares nobody lost.
 func TestLiveness_PausedTakesAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {

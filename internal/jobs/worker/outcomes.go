@@ -42,7 +42,8 @@ func (o Outcome) size() int {
 	return len(o.Result.Body)
 }
 
-// write stores outcomes, however long that takes: a lost outcome is a request that nobody knows of.
+// write stores outcomes, however long that takes: if an outcome were lost, nobody would know what
+// came of its request.
 func (w *Worker) write(ctx context.Context, batch []Outcome) {
 	left := retry(ctx, batch, w.writeOnce,
 		func(err error) {

@@ -79,8 +79,8 @@ func TestClaim_ThreeWorkersAttemptRunsOnce(t *testing.T) {
 	})
 }
 
-// unfinished counts the runs that wait or run, at one moment: counted one after
-// the other, those that are claimed in between would be missing.
+// unfinished counts pending and running runs in one transaction: two counts would miss a run that
+// is claimed between them.
 func unfinished(t *testing.T, db *store.DB) int {
 	t.Helper()
 	count := 0

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: So many new declarations or contexts are reported before the next regular report.
+#: If this many declarations or contexts are new, they are reported before the next regular report.
 MANY_PENDING: Final = 50
 #: How many contexts wait for a report; further contexts are dropped.
 MAX_PENDING: Final = 1000

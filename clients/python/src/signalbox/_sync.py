@@ -36,13 +36,13 @@ class Timing(NamedTuple):
     applied: float = 0.5  # from a level's change to its report
     save: float = 5.0  # between two writes of the cache
     silence: float = 90.0  # a connection without any frame for so long is given up
-    stable: float = 10.0  # a connection that lasts so long starts the backoff anew
+    stable: float = 10.0  # a connection that lasts this long resets the backoff
     request: float = 10.0  # how long the server may take to begin an answer, or to go on with it
     slow: float = 1.0  # how long a listener may run before a warning is logged
     overdue: float = 5.0  # how long the server may take to end an expired level before the box asks
 
 
-#: So many changes are read one by one; more are loaded as one snapshot.
+#: Up to this many changes are read one by one; more are loaded as one snapshot.
 MAX_SINGLE: Final = 8
 #: A close code: the key was revoked or has expired.
 POLICY_VIOLATION: Final = 1008

@@ -1,7 +1,7 @@
 // JSON Logic with flagd's operators, compiled to functions. It means the same as the Go package client/jsonlogic.
 //
-// Compiling checks the limits, splits paths and prepares literals. A rule of which no operator can fail, loop, build large
-// values or split runs without a state.
+// Compiling checks the limits, splits paths and prepares literals. A rule runs without a state if none of its operators
+// can fail, loop, build large values or split.
 
 import { after, constant, type Evaluate, type Failure, hasSurplus, MAX_FUEL, newList, State, type Test } from "./evaluation.js";
 import { OPERATORS } from "./operators.js";

@@ -1,4 +1,4 @@
-// What `start` is told.
+// The options of `start`.
 
 import type { SecureContextOptions } from "node:tls";
 import { debuglog } from "node:util";

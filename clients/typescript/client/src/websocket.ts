@@ -1,7 +1,7 @@
 // The client's side of a WebSocket (RFC 6455), over a connection of node:http.
 //
-// The WebSocket of Node.js 22 keeps the process alive until it is closed, tells nothing of an answer that refuses it, and
-// takes no certificates. Node.js 20 has none.
+// The WebSocket of Node.js 22 keeps the process alive until it is closed, does not show the answer that refuses a connection,
+// and takes no certificates. Node.js 20 has no WebSocket.
 
 import { createHash, randomBytes } from "node:crypto";
 import http from "node:http";
