@@ -67,7 +67,7 @@ type ofrepRequest struct {
 	environment string
 	context     jsonlogic.Value
 	steps       *jsonlogic.Steps // for the rules of all evaluated flags
-	since       time.Time // when the flags were last known to be current, if the database is away
+	since       time.Time        // when the flags were last known to be current, if the database is away
 }
 
 func (r *ofrepRequest) evaluate(key string) flageval.Evaluation {
