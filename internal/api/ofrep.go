@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/client/jsonlogic"
+	"github.com/signalbox/signalbox/internal/admission"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/jsonapi"
@@ -81,7 +82,12 @@ func (a *API) ofrepFlag(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	leave, err := a.room.Enter(c.ctx(), admission.Evaluations, c.caller.Account)
+	if err != nil {
+		return reply{}, err
+	}
 	decided := request.evaluate(key)
+	leave()
 	if decided.Code == flageval.None {
 		a.Evaluations.Note(c.caller.Account, request.environment, observations.Evaluated{Flag: key, Value: decided.Raw()})
 		body := appendEvaluation(make([]byte, 0, evaluationSize), request.snapshot, key, decided, sinceText(request.since))
@@ -102,6 +108,11 @@ func (a *API) ofrepFlags(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	leave, err := a.room.Enter(c.ctx(), admission.Evaluations, c.caller.Account)
+	if err != nil {
+		return reply{}, err
+	}
+	defer leave()
 	keys := request.snapshot.Keys()
 	body, evaluated := []byte(`{"flags":[`), make([]observations.Evaluated, 0, len(keys))
 	for i, key := range keys {
