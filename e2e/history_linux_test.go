@@ -107,7 +107,7 @@ func (h *history) writeFlags(writer int) {
 		if _, made := h.value(key); !made {
 			method, path = http.MethodPost, "/api/v1/flags"
 		}
-		status, body := h.send(client, method, url+path, ownerKey,
+		status, body := ask(client, method, url+path, ownerKey,
 			fmt.Sprintf(`{"data":{"type":"flag","id":%q,"attributes":{"type":"NUMERIC","name":"n","default":%d}}}`, key, i))
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -131,30 +131,13 @@ func (h *history) value(key string) (int, bool) {
 	return value, made
 }
 
-// send sends a request; the status is 0 if there was no answer.
-func (*history) send(client *http.Client, method, url, key, body string) (status int, answer string) {
-	request, err := http.NewRequest(method, url, strings.NewReader(body)) //nolint:noctx // the client has a timeout
-	if err != nil {
-		return 0, err.Error()
-	}
-	request.Header.Set("Authorization", "Bearer "+key)
-	response, err := client.Do(request)
-	if err != nil {
-		return 0, err.Error()
-	}
-	defer response.Body.Close()
-	text := make([]byte, 500)
-	n, _ := response.Body.Read(text)
-	return response.StatusCode, string(text[:n])
-}
-
 // revokedKey makes a key and revokes it.
 func (h *history) revokedKey(t *testing.T) string {
 	t.Helper()
 	n := &node{url: h.urls[0]}
 	key := n.viewerKey(t)
 	for _, url := range h.urls { // every node has it in memory
-		if status, body := h.send(http.DefaultClient, http.MethodGet, url+"/api/v1/accounts/current", key, ""); status != http.StatusOK {
+		if status, body := ask(http.DefaultClient, http.MethodGet, url+"/api/v1/accounts/current", key, ""); status != http.StatusOK {
 			t.Fatalf("got %d %s", status, body)
 		}
 	}
@@ -186,7 +169,7 @@ func (h *history) revokedKey(t *testing.T) string {
 // useRevoked tries the revoked key at every node.
 func (h *history) useRevoked(key string) {
 	h.each(50*time.Millisecond, func(client *http.Client, url string, _ int) {
-		if status, body := h.send(client, http.MethodGet, url+"/api/v1/accounts/current", key, ""); status == http.StatusOK {
+		if status, body := ask(client, http.MethodGet, url+"/api/v1/accounts/current", key, ""); status == http.StatusOK {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			h.broken = append(h.broken, "a revoked key was accepted: "+body)
