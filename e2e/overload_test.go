@@ -50,7 +50,7 @@ func TestOverload_OthersGoOn(t *testing.T) {
 // otherAccount makes an account by the command line and returns its key.
 func (n *node) otherAccount(t *testing.T, database storetest.Database) string {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), binary, "accounts", "create", "other", "--plan", "pro", "--json")
+	command := exec.CommandContext(t.Context(), binary, "admin", "accounts", "create", "other", "--plan", "pro", "--json")
 	command.Env = serverSettings(database, "HOME="+t.TempDir())
 	printed, err := command.Output()
 	var made struct{ Key string }
