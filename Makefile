@@ -67,6 +67,7 @@ TEST = env CGO_ENABLED=1 SIGNALBOX_TEST_ALL=1 GORACE=atexit_sleep_ms=50 scripts/
 test: ## run every test, with the race detector, on SQLite and PostgreSQL, and in Chromium (TESTFLAGS)
 	scripts/ensure-cc
 	scripts/ensure-node
+	scripts/ensure-pgbouncer
 	$(TEST) $(TESTFLAGS) ./...
 	$(MAKE) --no-print-directory test-web
 	$(MAKE) --no-print-directory test-python
@@ -106,6 +107,7 @@ soak: TEST_TIMEOUT = 60m
 soak: ## the same as make test with the long forms of kills, reconnects, sockets and searches (TESTFLAGS)
 	scripts/ensure-cc
 	scripts/ensure-node
+	scripts/ensure-pgbouncer
 	SIGNALBOX_SOAK=1 $(TEST) $(TESTFLAGS) ./...
 	SIGNALBOX_SOAK=1 $(MAKE) --no-print-directory test-python
 	SIGNALBOX_SOAK=1 $(MAKE) --no-print-directory test-typescript

@@ -57,13 +57,18 @@ var errRefused = errors.New("the server ended before it was ready")
 
 // startNode starts a server and waits until it is ready or has ended.
 func startNode(folder string, settings, flags []string) (*node, error) {
+	return startProgram(binary, folder, settings, flags)
+}
+
+// startProgram is startNode for a program, such as an older one.
+func startProgram(program, folder string, settings, flags []string) (*node, error) {
 	stdout, err := os.CreateTemp(folder, ".stdout-")
 	if err != nil {
 		return nil, err
 	}
 	defer stdout.Close() // the process has its own
 	n := &node{exited: make(chan struct{}), stdout: stdout.Name()}
-	n.command = exec.CommandContext(context.Background(), binary, append([]string{"serve"}, flags...)...)
+	n.command = exec.CommandContext(context.Background(), program, append([]string{"serve"}, flags...)...)
 	n.command.Dir, n.command.Env, n.command.Stdout = folder, settings, stdout
 	log, err := n.command.StderrPipe()
 	if err != nil {
@@ -130,12 +135,17 @@ func (n *node) wait() error {
 	}
 }
 
+// serverSettings returns the settings of a server on a database, and more.
+func serverSettings(database storetest.Database, more ...string) []string {
+	return append([]string{
+		"SIGNALBOX_LISTEN=127.0.0.1:0", "SIGNALBOX_DATA=" + database.Dir, "SIGNALBOX_DATABASE=" + database.URL, "SIGNALBOX_BOOTSTRAP_KEY=" + ownerKey,
+	}, more...)
+}
+
 // start runs a server on a database until the end of a Go test.
 func start(t *testing.T, database storetest.Database, settings ...string) *node {
 	t.Helper()
-	n, err := startNode(database.Dir, append([]string{
-		"SIGNALBOX_LISTEN=127.0.0.1:0", "SIGNALBOX_DATA=" + database.Dir, "SIGNALBOX_DATABASE=" + database.URL, "SIGNALBOX_BOOTSTRAP_KEY=" + ownerKey,
-	}, settings...), nil)
+	n, err := startNode(database.Dir, serverSettings(database, settings...), nil)
 	if n != nil {
 		t.Cleanup(func() {
 			select {

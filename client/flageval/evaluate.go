@@ -25,7 +25,8 @@ const (
 var (
 	reasonNames = [...]string{Error: "ERROR", Static: "STATIC", TargetingMatch: "TARGETING_MATCH", Split: "SPLIT", Default: "DEFAULT",
 		Disabled: "DISABLED"}
-	codeNames = [...]string{None: "", FlagNotFound: "FLAG_NOT_FOUND", TypeMismatch: "TYPE_MISMATCH", ParseError: "PARSE_ERROR"}
+	codeNames = [...]string{None: "", FlagNotFound: "FLAG_NOT_FOUND", TypeMismatch: "TYPE_MISMATCH", ParseError: "PARSE_ERROR",
+		General: "GENERAL"}
 )
 
 // String returns the reason's name in JSON.
@@ -53,6 +54,7 @@ const (
 	FlagNotFound      // no such flag
 	TypeMismatch      // the flag has another type than requested
 	ParseError        // the flag has no usable default
+	General           // the steps of EvaluateWithin were used up
 )
 
 // String returns the code's name in JSON; None is "".
@@ -115,15 +117,19 @@ func (e Evaluation) JSON() (value json.RawMessage, ok bool) {
 
 func failed(code Code) Evaluation { return Evaluation{Rule: NoRule, Code: code} }
 
-func (p *plan) evaluate(context jsonlogic.Value) Evaluation {
+func (p *plan) evaluate(steps *jsonlogic.Steps, context jsonlogic.Value) Evaluation {
 	if p.enabled {
 		for i := range p.rules {
 			r := &p.rules[i]
 			if r.logic == nil {
 				continue
 			}
-			if d := r.logic.Decide(context); d.Matched {
+			d := r.logic.DecideWithin(steps, context)
+			switch {
+			case d.Matched:
 				return r.serve(i, d)
+			case d.Err == jsonlogic.ErrSteps: //nolint:errorlint // it is never wrapped
+				return failed(General)
 			}
 		}
 	}

@@ -32,9 +32,14 @@ const budgetRules = 4
 
 // Explain evaluates like Evaluate and also returns every step. It is slow: use it to explain a value, not to serve it.
 func (f *Flag) Explain(environment string, context jsonlogic.Value) (Evaluation, *Explanation) {
+	return f.ExplainWithin(nil, environment, context)
+}
+
+// ExplainWithin is Explain with steps for the rules whose trees do not fit in the explanation.
+func (f *Flag) ExplainWithin(steps *jsonlogic.Steps, environment string, context jsonlogic.Value) (Evaluation, *Explanation) {
 	p := f.plan(environment)
 	out := &Explanation{Environment: environment, Enabled: p.enabled, Configured: p != f.absent, Rules: []RuleExplanation{}}
-	decided, budget := NoRule, jsonlogic.NewBudget(budgetRules)
+	decided, budget := NoRule, jsonlogic.NewBudget(budgetRules).WithSteps(steps)
 	var evaluation Evaluation
 	for i := range p.rules {
 		r := &p.rules[i]
@@ -45,8 +50,11 @@ func (f *Flag) Explain(environment string, context jsonlogic.Value) (Evaluation,
 				tree, _ = r.logic.Explain(context)
 			}
 			step.Evaluated, step.Matched, step.Logic, step.Truncated = true, d.Matched, tree, tree == nil
-			if d.Matched {
+			switch {
+			case d.Matched:
 				decided, evaluation = i, r.serve(i, d)
+			case d.Err == jsonlogic.ErrSteps: //nolint:errorlint // it is never wrapped
+				return failed(General), out
 			}
 		}
 		out.Rules = append(out.Rules, step)

@@ -147,7 +147,13 @@ func (f *Flag) Problems() []Problem { return f.problems }
 
 // Evaluate returns the flag's value for a context in an environment.
 func (f *Flag) Evaluate(environment string, context jsonlogic.Value) Evaluation {
-	return f.plan(environment).evaluate(context)
+	return f.plan(environment).evaluate(nil, context)
+}
+
+// EvaluateWithin is Evaluate for one of several flags, whose rules share the steps. When the steps are used up, a flag with
+// rules has no value, and the code is General.
+func (f *Flag) EvaluateWithin(steps *jsonlogic.Steps, environment string, context jsonlogic.Value) Evaluation {
+	return f.plan(environment).evaluate(steps, context)
 }
 
 // In returns the flag in one environment.
@@ -168,7 +174,7 @@ func (b Bound) Evaluate(context jsonlogic.Value) Evaluation {
 	if b.plan == nil {
 		return failed(FlagNotFound)
 	}
-	return b.plan.evaluate(context)
+	return b.plan.evaluate(nil, context)
 }
 
 // Rules returns the number of rules that the flag has in the environment.

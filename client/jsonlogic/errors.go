@@ -33,6 +33,8 @@ func (e *Error) Error() string {
 var (
 	// ErrLimit means that the evaluation did too much work or built too large a value.
 	ErrLimit = errors.New("the rule exceeded the limits of one evaluation")
+	// ErrSteps means that the evaluations before it have used up their [Steps].
+	ErrSteps = errors.New("the rules exceeded the steps that they may take together")
 	// ErrType means that the reference implementation throws a TypeError, for example when * has no arguments.
 	ErrType = errors.New("the rule applied an operator to values that it does not support")
 )

@@ -28,13 +28,20 @@ const (
 
 // Budget limits explanations that are shown together.
 type Budget struct {
-	records int // nodes and their evaluations
-	weight  int // of results
+	records int    // nodes and their evaluations
+	weight  int    // of results
+	steps   *Steps // of rules whose explanation does not fit; nil for no limit
 }
 
 // NewBudget returns the budget of one explanation, multiplied by times.
 func NewBudget(times int) *Budget {
 	return &Budget{records: times * maxTraceRecords, weight: times * maxTraceWeight}
+}
+
+// WithSteps returns the budget with steps for the rules whose explanation does not fit.
+func (b *Budget) WithSteps(steps *Steps) *Budget {
+	b.steps = steps
+	return b
 }
 
 // Explain is Decide with the result of every node. It compiles the rule again, with every node reporting its result.
@@ -45,7 +52,7 @@ func (r *Rule) Explain(data Value) (*Explanation, Decision) {
 // ExplainWithin is Explain for one of several rules. The explanation is nil when the budget is too small for the rule.
 func (r *Rule) ExplainWithin(budget *Budget, data Value) (*Explanation, Decision) {
 	if budget.records < 2*r.root.size {
-		return nil, r.Decide(data)
+		return nil, r.DecideWithin(budget.steps, data)
 	}
 	budget.records -= r.root.size
 	t := &trace{Budget: budget}

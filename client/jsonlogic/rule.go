@@ -80,7 +80,7 @@ func (r *Rule) plain(data Value) bool {
 type Decision struct {
 	Matched bool  // the rule's result is truthy
 	Split   bool  // a `fractional` was evaluated: the result depends on a bucket
-	Err     error // ErrLimit or ErrType; Matched is then false
+	Err     error // ErrLimit, ErrType or ErrSteps; Matched is then false
 }
 
 // Decide applies the rule to data and reports whether the result is truthy.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/coalesce"
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
@@ -38,6 +39,8 @@ type Directory interface {
 	// SessionByHash returns the session with this hash in any account, and versions of
 	// that account that are not newer than the session.
 	SessionByHash(ctx context.Context, hash string) (SignedIn, Versions, error)
+	// Existing returns which of these hashes are of active keys or of open sessions.
+	Existing(ctx context.Context, hashes []string) (map[string]bool, error)
 	// Versions returns an account's versions. They include every change that was
 	// acknowledged before the call.
 	Versions(ctx context.Context, account string) (Versions, error)
@@ -64,6 +67,7 @@ type Authenticator struct {
 	byKey      map[string]*rememberedKey
 	generation uint64
 	refusals   refusals
+	checks     coalesce.Group[struct{}, string, map[string]bool] // of unknown keys; see refusals
 	seen       sessionMemory
 }
 
@@ -82,7 +86,8 @@ func newRememberedKey(hash digest, key Key, access int64) *rememberedKey {
 }
 
 // Authenticate returns the caller behind a token, or an Unauthorized refusal. peer is
-// the address of the sender. Many wrong tokens from one address are RateLimited.
+// the address of the sender. Unknown tokens of an address that sends many wrong ones are
+// checked together, so that guessing costs the database little and right tokens do not wait.
 func (a *Authenticator) Authenticate(ctx context.Context, token, peer string) (Caller, error) {
 	known, version, result, err := a.find(ctx, ParseSecret(token), peer)
 	now := a.Now()
@@ -123,7 +128,7 @@ func (a *Authenticator) find(ctx context.Context, secret Secret, peer string) (k
 			return nil, 0, "miss", err
 		}
 	}
-	if err := a.refusals.admit(hash, peer, generation, a.Live(), a.Now()); err != nil {
+	if err := a.admit(ctx, secret, peer, generation); err != nil {
 		return nil, 0, "refused", err
 	}
 	found, version, err := a.lookUp(ctx, secret, generation)

@@ -25,6 +25,7 @@ type directory struct {
 	keys     map[string]accounts.Key
 	versions accounts.Versions
 	lookups  int
+	checks   int
 	hold     chan struct{} // if set, a lookup waits for it after reading
 	err      error
 }
@@ -42,6 +43,19 @@ func (d *directory) KeyByHash(_ context.Context, hash string) (accounts.Key, acc
 		err = fault.New(fault.NotFound, "no such key")
 	}
 	return key, versions, err
+}
+
+func (d *directory) Existing(_ context.Context, hashes []string) (map[string]bool, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.checks++
+	existing := map[string]bool{}
+	for _, hash := range hashes {
+		if _, known := d.keys[hash]; known {
+			existing[hash] = true
+		}
+	}
+	return existing, d.err
 }
 
 func (d *directory) Versions(context.Context, string) (accounts.Versions, error) {

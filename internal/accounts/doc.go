@@ -23,8 +23,8 @@
 //
 // Wrong keys cost little. A key that was not found is refused without the database for a
 // few seconds, or until any key changes. After many wrong keys from one address, unknown
-// keys from it are looked up slowly. A key that worked once is always looked up, because
-// its address may be a proxy through which others send wrong keys.
+// keys from it are checked together, by one query at a time. A right key never waits for wrong ones, because its address may
+// be a proxy through which others send wrong keys.
 //
 // # Authority at the write
 //

@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"context"
 	"net/netip"
 	"sync"
 	"time"
@@ -10,8 +11,10 @@ import (
 )
 
 // Limits for wrong keys. If an address sends wrong keys, refusedBurst unknown keys from it
-// are looked up, then refusedPerSecond. A wrong key that was looked up is refused without
-// the database for refusedFor.
+// are looked up, then refusedPerSecond. The other unknown keys of that address are checked
+// together, by one query at a time: they may be right keys of services that share a proxy
+// with the sender of the wrong ones. A wrong key that was looked up is refused without the
+// database for refusedFor.
 const (
 	refusedFor       = 5 * time.Second
 	refusedBurst     = 200
@@ -41,25 +44,51 @@ type refused struct {
 // errUnknownKey returns the refusal of a key that does not exist.
 func errUnknownKey() error { return fault.New(fault.Unauthorized, "This API key is not known here.") }
 
-// admit returns nil if a key may be looked up, else the refusal. If live is false, the feed
-// may have missed the creation of a key, so remembered wrong keys are looked up again.
-func (r *refusals) admit(hash digest, address string, generation uint64, live bool, now time.Time) error {
+// admit returns the refusal of a key that is known to be wrong. crowded reports that the address has sent many wrong keys,
+// so that the key must be checked together with others before it is looked up. If live is false, the feed may have missed
+// the creation of a key, so remembered wrong keys are looked up again.
+func (r *refusals) admit(hash digest, address string, generation uint64, live bool, now time.Time) (crowded bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if known, ok := r.keys[hash]; ok && live && known.generation == generation && now.Before(known.until) {
-		return errUnknownKey()
+		return false, errUnknownKey()
 	}
 	sender := senderOf(address)
 	if r.good[hash] || !r.addresses.Remembers(sender) {
-		return nil
+		return false, nil
 	}
 	if r.addresses.Wait(sender, now) > 0 {
-		refusal := fault.New(fault.RateLimited,
-			"Many wrong API keys came from this address, so unknown keys are looked up slowly. Check the key and try again.")
-		refusal.RetryAfter = time.Second
-		return refusal
+		return true, nil
 	}
 	r.addresses.Take(sender, now) // given back if the key is right
+	return false, nil
+}
+
+// refuse remembers a wrong key. The caller holds the lock.
+func (r *refusals) refuse(hash digest, generation uint64, now time.Time) {
+	delete(r.good, hash)
+	r.keys = withRoom(r.keys, maxRefused)
+	r.keys[hash] = refused{generation: generation, until: now.Add(refusedFor)}
+}
+
+// admit returns nil if a key or session may be looked up, else its refusal.
+func (a *Authenticator) admit(ctx context.Context, secret Secret, peer string, generation uint64) error {
+	hash := secret.digest()
+	crowded, err := a.refusals.admit(hash, peer, generation, a.Live(), a.Now())
+	if err != nil || !crowded {
+		return err
+	}
+	exists, err := a.checks.Do(ctx, struct{}{}, secret.Hash(), a.Directory.Existing)
+	if err != nil {
+		return err
+	}
+	a.refusals.mu.Lock()
+	defer a.refusals.mu.Unlock()
+	if !exists[secret.Hash()] {
+		a.refusals.refuse(hash, generation, a.Now())
+		return errUnknownKey()
+	}
+	a.refusals.trust(hash)
 	return nil
 }
 
@@ -72,9 +101,7 @@ func (r *refusals) looked(hash digest, address string, generation uint64, err er
 		if r.addresses.Limit(refusedBurst, refusedPerSecond); !r.addresses.Remembers(sender) {
 			r.addresses.Take(sender, now) // the sender's first wrong key
 		}
-		delete(r.good, hash)
-		r.keys = withRoom(r.keys, maxRefused)
-		r.keys[hash] = refused{generation: generation, until: now.Add(refusedFor)}
+		r.refuse(hash, generation, now)
 		return
 	}
 	if !r.good[hash] {

@@ -88,7 +88,7 @@ func (a *Authenticator) findSession(ctx context.Context, secret Secret, peer str
 		}
 	}
 	_, generation := a.remembered(hash)
-	if err := a.refusals.admit(hash, peer, generation, a.Live(), a.Now()); err != nil {
+	if err := a.admit(ctx, secret, peer, generation); err != nil {
 		return nil, 0, "refused", err
 	}
 	seen, version, err = a.lookUpSession(ctx, secret)

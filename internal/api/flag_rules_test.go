@@ -21,6 +21,15 @@ func nested(depth int) any {
 	return logic
 }
 
+// nestedLoops is logic that loops over ten numbers for each of ten numbers, and so on.
+func nestedLoops(depth int) any {
+	var logic any = true
+	for range depth {
+		logic = attributes{"map": []any{[]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, logic}}
+	}
+	return logic
+}
+
 func TestFlagRules_Invalid(t *testing.T) {
 	t.Parallel()
 	many := make([]any, 2001)
@@ -36,6 +45,7 @@ func TestFlagRules_Invalid(t *testing.T) {
 		"deeper than 64":                  {attributes{"logic": nested(65), "value": true}, firstLogic},
 		"more than 2000 nodes":            {attributes{"logic": attributes{"merge": many}, "value": true}, firstLogic},
 		"more than 64 KiB":                {attributes{"logic": equals("user.key", strings.Repeat("x", 65<<10)), "value": true}, firstLogic},
+		"loops of more than 100000 steps": {attributes{"logic": nestedLoops(5), "value": true}, firstLogic},
 		"no logic":                        {attributes{"value": true}, firstLogic},
 		"logic that is no object":         {attributes{"logic": true, "value": true}, firstLogic},
 		"no value":                        {attributes{"logic": attributes{}}, configuration + "/rules/0/value"},

@@ -191,7 +191,10 @@ func (a *API) evaluateFlag(c *call) (reply, error) {
 	if missing := snapshot.MissingEnvironment(environment); missing != nil {
 		return reply{}, missing.At(body.Place("environment"))
 	}
-	decided, explanation := flag.Explain(environment, context)
+	decided, explanation := flag.ExplainWithin(jsonlogic.NewSteps(flags.RequestSteps), environment, context)
+	if decided.Code == flageval.General {
+		return reply{}, errTooManySteps()
+	}
 	answer := evaluation{Environment: environment, outcome: outcomeOf(decided), Explanation: explanation}
 	return one(http.StatusOK, jsonapi.Resource{ID: c.id, Type: "evaluation", Attributes: answer}, nil)
 }
@@ -220,14 +223,24 @@ func (a *API) evaluateFlags(c *call) (reply, error) {
 			return reply{}, missing.At(body.Place("environments"))
 		}
 	}
-	return ok(jsonapi.NewCollection(cutPage(snapshot.Keys(), request), request, func(key string) jsonapi.Resource {
+	steps, exhausted := jsonlogic.NewSteps(flags.RequestSteps), false
+	answer := jsonapi.NewCollection(cutPage(snapshot.Keys(), request), request, func(key string) jsonapi.Resource {
 		made := evaluations{make(map[string]outcome, len(environments))}
 		for _, environment := range environments {
-			made.Environments[environment] = outcomeOf(snapshot.Evaluate(environment, key, context))
+			decided := snapshot.Evaluate(steps, environment, key, context)
+			exhausted = exhausted || decided.Code == flageval.General
+			made.Environments[environment] = outcomeOf(decided)
 		}
 		return jsonapi.Resource{ID: key, Type: "evaluation", Attributes: made}
-	}))
+	})
+	if exhausted {
+		return reply{}, errTooManySteps()
+	}
+	return ok(answer)
 }
+
+// errTooManySteps refuses an evaluation whose rules take too long.
+func errTooManySteps() error { return fault.New(fault.Validation, "%s", tooManySteps) }
 
 // cutPage returns a page of a list that is in memory.
 func cutPage[T any](items []T, request page.Request) page.List[T] {

@@ -223,6 +223,7 @@ func (a *API) allowed(r *http.Request) []string {
 // endpoint serves one route: authorize, answer from the cache or by the handler,
 // send.
 func (a *API) endpoint(route route) http.Handler {
+	route.access.class, route.access.counted = classOf(route)
 	return http.HandlerFunc(func(writer http.ResponseWriter, r *http.Request) {
 		w := writer.(*recorder) // ServeHTTP is the only way here
 		ctx, endSpan := a.Tracing.StartRequest(w.ctx, r, route.pattern)
@@ -250,9 +251,11 @@ func (a *API) answer(route *route, w *recorder, r *http.Request) (reply, error) 
 		}
 	}
 	if route.access.cached {
-		return a.cache.answer(c, func() (reply, error) { return run(route, c) })
+		return a.cache.answer(c, func() (reply, error) {
+			return a.admitted(route, c, func() (reply, error) { return run(route, c) })
+		})
 	}
-	return a.runOnce(route, c)
+	return a.admitted(route, c, func() (reply, error) { return a.runOnce(route, c) })
 }
 
 // run does the checks that all handlers rely on, and calls the route's handler.

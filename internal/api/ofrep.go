@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/client/jsonlogic"
+	"github.com/signalbox/signalbox/internal/admission"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/jsonapi"
@@ -41,7 +42,18 @@ const (
 // evaluationSize is enough for the evaluation of most flags.
 const evaluationSize = 256
 
-const cannotServe = "This flag cannot be served."
+const (
+	cannotServe  = "This flag cannot be served."
+	tooManySteps = "The rules take more steps than one request may use. Simplify the loops of the rules, or evaluate fewer flags at once."
+)
+
+// whyNot returns the reason why a flag has no value.
+func whyNot(code flageval.Code) string {
+	if code == flageval.General {
+		return tooManySteps
+	}
+	return cannotServe
+}
 
 // ofrepError is an error of the OpenFeature Remote Evaluation Protocol.
 type ofrepError struct {
@@ -55,7 +67,12 @@ type ofrepRequest struct {
 	snapshot    *flags.Snapshot
 	environment string
 	context     jsonlogic.Value
-	since       time.Time // when the flags were last known to be current, if the database is away
+	steps       *jsonlogic.Steps // for the rules of all evaluated flags
+	since       time.Time        // when the flags were last known to be current, if the database is away
+}
+
+func (r *ofrepRequest) evaluate(key string) flageval.Evaluation {
+	return r.snapshot.Evaluate(r.steps, r.environment, key, r.context)
 }
 
 // ofrepFlag evaluates one flag.
@@ -65,13 +82,18 @@ func (a *API) ofrepFlag(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	decided := request.snapshot.Evaluate(request.environment, key, request.context)
+	leave, err := a.room.Enter(c.ctx(), admission.Evaluations, c.caller.Account)
+	if err != nil {
+		return reply{}, err
+	}
+	decided := request.evaluate(key)
+	leave()
 	if decided.Code == flageval.None {
 		a.Evaluations.Note(c.caller.Account, request.environment, observations.Evaluated{Flag: key, Value: decided.Raw()})
 		body := appendEvaluation(make([]byte, 0, evaluationSize), request.snapshot, key, decided, sinceText(request.since))
 		return reply{status: http.StatusOK, body: body, mediaType: plainJSON, since: request.since}, nil
 	}
-	failure := reply{status: http.StatusBadRequest, document: ofrepError{key, decided.Code.String(), cannotServe}, mediaType: plainJSON, since: request.since}
+	failure := reply{status: http.StatusBadRequest, document: ofrepError{key, decided.Code.String(), whyNot(decided.Code)}, mediaType: plainJSON, since: request.since}
 	if decided.Code == flageval.FlagNotFound {
 		failure.status = http.StatusNotFound
 		failure.document = ofrepError{key, decided.Code.String(), "There is no managed flag with this key."}
@@ -86,6 +108,11 @@ func (a *API) ofrepFlags(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	leave, err := a.room.Enter(c.ctx(), admission.Evaluations, c.caller.Account)
+	if err != nil {
+		return reply{}, err
+	}
+	defer leave()
 	keys := request.snapshot.Keys()
 	body, evaluated := []byte(`{"flags":[`), make([]observations.Evaluated, 0, len(keys))
 	for i, key := range keys {
@@ -95,7 +122,7 @@ func (a *API) ofrepFlags(c *call) (reply, error) {
 		if i > 0 {
 			body = append(body, ',')
 		}
-		decided := request.snapshot.Evaluate(request.environment, key, request.context)
+		decided := request.evaluate(key)
 		body = appendResult(body, request.snapshot, key, decided)
 		if decided.Code == flageval.None {
 			evaluated = append(evaluated, observations.Evaluated{Flag: key, Value: decided.Raw()})
@@ -110,7 +137,7 @@ func appendResult(body []byte, snapshot *flags.Snapshot, key string, decided fla
 	if decided.Code == flageval.None {
 		return appendEvaluation(body, snapshot, key, decided, "")
 	}
-	return append(body, `{"key":"`+key+`","errorCode":"`+decided.Code.String()+`","errorDetails":"`+cannotServe+`"}`...)
+	return append(body, `{"key":"`+key+`","errorCode":"`+decided.Code.String()+`","errorDetails":"`+whyNot(decided.Code)+`"}`...)
 }
 
 // appendEvaluation writes a successful evaluation. A flag's key needs no escaping.
@@ -180,7 +207,7 @@ func (a *API) ofrepRequest(c *call) (ofrepRequest, error) {
 	if missing := snapshot.MissingEnvironment(environment); missing != nil {
 		return ofrepRequest{}, missing.With("errorCode", ofrepGeneral)
 	}
-	return ofrepRequest{snapshot: snapshot, environment: environment, context: context, since: since}, nil
+	return ofrepRequest{snapshot, environment, context, jsonlogic.NewSteps(flags.RequestSteps), since}, nil
 }
 
 // evaluatedFlags returns the caller's flags. While the database is away, it returns the

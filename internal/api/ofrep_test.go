@@ -222,6 +222,43 @@ func TestOFREP_Refusals(t *testing.T) {
 	}
 }
 
+// TestOFREP_StepsOfRequest: the rules of all flags of a request share its steps. The flags that come too late have no value, and
+// each of them can be evaluated alone.
+func TestOFREP_StepsOfRequest(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	never := attributes{"some": []any{attributes{"var": "user.lists"}, attributes{"some": []any{attributes{"var": ""}, attributes{"==": []any{attributes{"var": ""}, -1}}}}}}
+	rules := serving(never, true)
+	for range 4 {
+		rules = append(rules, rules[0])
+	}
+	for i := range 24 {
+		owner.makeFlag(fmt.Sprintf("flag-%02d", i), inEnvironment("production", attributes{"rules": rules}))
+	}
+	list := "[" + strings.TrimSuffix(strings.Repeat("1,", 120), ",") + "]"
+	body := `{"context":{"lists":[` + strings.TrimSuffix(strings.Repeat(list+",", 120), ",") + `]}}`
+	var served, refused int
+	for _, each := range owner.ofrep("", body).want(200).members()["flags"].([]any) {
+		switch result := each.(map[string]any); {
+		case result["reason"] == "DEFAULT" && refused == 0:
+			served++
+		case result["errorCode"] == "GENERAL" && strings.Contains(result["errorDetails"].(string), "more steps than one request may use"):
+			refused++
+		default:
+			t.Errorf("got %v after %d refused flags", result, refused)
+		}
+	}
+	if served < 10 || refused == 0 {
+		t.Errorf("%d flags have values, %d were refused", served, refused)
+	}
+	owner.ofrep("flag-23", body).want(200)
+	context := strings.TrimSuffix(strings.TrimPrefix(body, `{"context":{`), "}}")
+	got := owner.post(flagsPath+"/actions/evaluate", `{"context":{"user":{`+context+`}}}`).want(400)
+	if !got.contains("more steps than one request may use") {
+		t.Errorf("got %s", got.body)
+	}
+}
+
 // TestOFREP_RefusalNamesFlag: the protocol requires key in every
 // failed evaluation of one flag.
 func TestOFREP_RefusalNamesFlag(t *testing.T) {

@@ -15,13 +15,14 @@ import (
 
 // While the database is away, evaluation is answered from memory for up to maxStale.
 // Each request still tries the database first, so that answers are current as soon as it
-// is back. The request waits for awayPatience if the last request got no answer, and for
-// suspiciousPatience if only the change feed is silent. While the feed is live there is
+// is back. The request waits for awayPatience if the last request got no answer and the change
+// feed is silent, and for suspiciousPatience if only the feed is silent. While the feed is live there is
 // no limit, because loading everything from a busy database is slow.
 const (
 	maxStale           = 24 * time.Hour
 	suspiciousPatience = time.Second
-	awayPatience       = 250 * time.Millisecond
+	awayPatience       = 25 * time.Millisecond
+	silencePoll        = 250 * time.Millisecond
 )
 
 // outage knows whether the database is away, and when the flags in memory were last
@@ -69,7 +70,7 @@ func (o *outage) untilSilent(ctx context.Context) (context.Context, context.Canc
 		switch {
 		case limited.Err() != nil:
 		case o.live():
-			time.AfterFunc(awayPatience, watch)
+			time.AfterFunc(silencePoll, watch)
 		default:
 			cancel()
 		}

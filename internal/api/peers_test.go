@@ -106,14 +106,6 @@ func TestSession_BehindProxy(t *testing.T) {
 		untilLimited(t, 20, 401, func() answer { return wrong(owner, "198.51.100.1") })                       // an address of its own could fail 50 times
 		owner.signIn(attributes{"email": ada.email, "password": goodPassword}, from("203.0.113.1")).want(201) // known at the address of the connection
 	})
-	t.Run("wrong keys", func(t *testing.T) {
-		t.Parallel()
-		owner := start(t, storetest.New(t, "sqlite"), func(s *settings.Settings) {
-			s.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-		})
-		exhaust(t, func() answer { return owner.as("sk_api_"+unique("wrong")).get(accountPath, from("192.0.2.1")) })
-		owner.as("sk_api_"+unique("wrong")).get(accountPath, from("198.51.100.1")).refused(401, unauthorized())
-	})
 }
 
 // exhaust repeats a refused request until it is refused because of its rate.

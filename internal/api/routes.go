@@ -1,6 +1,9 @@
 package api
 
-import "github.com/signalbox/signalbox/internal/accounts"
+import (
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/admission"
+)
 
 // access says who may call a route, and whether its response is cached.
 type access struct {
@@ -13,6 +16,10 @@ type access struct {
 	cached    bool           // only recorded changes can alter the response
 	dryRun    bool           // it supports a dry run
 	quiet     bool           // successes are logged at DEBUG only
+
+	// endpoint sets these; see classOf.
+	class   admission.Class
+	counted bool
 }
 
 // The kinds of access. Keys restricted to environments may read, report and

@@ -118,6 +118,9 @@ func (d *doctor) database(ctx context.Context) {
 	if s.Database != "" {
 		d.connections(ctx, db)
 	}
+	if db.Pooled() {
+		d.find("pooler", Doubtful, "%s", behindPooler)
+	}
 	current := d.schema(ctx, db)
 	d.ring(ctx, db)
 	if current { // an older schema lacks the tables of these checks
@@ -125,6 +128,10 @@ func (d *doctor) database(ctx context.Context) {
 		d.retention(ctx, db)
 	}
 }
+
+// behindPooler is what an operator should know about a pooler.
+const behindPooler = "PostgreSQL is behind a pooler such as PgBouncer, so statements are not prepared by name, and with transaction pooling " +
+	"changes of other nodes arrive up to 0.4 s later: connect nodes to PostgreSQL directly if you can"
 
 // connections reports for how many nodes the database has enough connections.
 func (d *doctor) connections(ctx context.Context, db *store.DB) {

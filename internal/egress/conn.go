@@ -98,13 +98,31 @@ var errHeadersTooLarge = errors.New("the answer's headers are larger than 64 KiB
 type incoming struct {
 	conn  *conn
 	limit int   // how many bytes may still come
+	reads int   // of the body
+	bytes int64 // of the body, with the framing of chunks
 	err   error // the error that ended the stream
+}
+
+// Limits of the work that an answer may cause beside its content. A server that sends single bytes, in packets or chunks of
+// their own, would otherwise keep a processor busy for as long as the job may run.
+const (
+	freeReads    = 16 << 10 // a stream of 15 minutes may send single bytes 18 times a second
+	bytesPerRead = 64       // from then on
+	freeFraming  = 1 << 20
+	maxFraming   = 4 // bytes received for each byte of content
+)
+
+// isWasteful reports whether the body takes too many reads or too much framing for its content.
+func (i *incoming) isWasteful(content int64) bool {
+	return int64(i.reads) > freeReads+content/bytesPerRead || i.bytes > freeFraming+maxFraming*content
 }
 
 func (i *incoming) Read(p []byte) (n int, err error) {
 	if i.limit > 0 {
 		n, err = i.conn.Read(p[:min(len(p), i.limit)])
 		i.limit -= n
+		i.reads++
+		i.bytes += int64(n)
 	} else {
 		err = errHeadersTooLarge
 	}

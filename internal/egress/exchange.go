@@ -78,9 +78,10 @@ func (c *conn) receive(memory *scratch, result *Result, sent time.Time) error {
 		return &failure{waiting, c.incoming.cause(err)}
 	}
 	c.incoming.limit = math.MaxInt
+	c.incoming.reads, c.incoming.bytes = 0, 0
 	result.Status = answer.StatusCode
 	result.Header = flat(answer.Header)
-	complete, err := readBody(answer, memory, result)
+	complete, err := c.readBody(answer, memory, result)
 	if err != nil {
 		return &failure{receiving, err}
 	}
@@ -106,7 +107,7 @@ func (c *conn) readHeaders() (*http.Response, error) {
 
 // readBody keeps the first part of a body, counts the rest, and reports whether it reached the end. It does not close the
 // body, because closing would read further.
-func readBody(answer *http.Response, memory *scratch, result *Result) (complete bool, err error) {
+func (c *conn) readBody(answer *http.Response, memory *scratch, result *Result) (complete bool, err error) {
 	if length := answer.ContentLength; length > 0 {
 		result.Body = make([]byte, 0, min(length, keptBody))
 	}
@@ -121,7 +122,8 @@ func readBody(answer *http.Response, memory *scratch, result *Result) (complete 
 			return true, nil
 		case err != nil:
 			return false, err
-		case result.BodyBytes >= countedBody:
+		case result.BodyBytes >= countedBody, c.incoming.isWasteful(result.BodyBytes):
+			result.Truncated = true
 			return false, nil
 		}
 	}

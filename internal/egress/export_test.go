@@ -13,3 +13,8 @@ func SetIdleTime(c *Client, d time.Duration) { c.idle.idleTime = d }
 func FailSockets(c *Client, err error) {
 	c.dialer.net.Control = func(string, string, syscall.RawConn) error { return os.NewSyscallError("socket", err) }
 }
+
+// IsWasteful reports whether an answer with so much content may not take this many reads and bytes.
+func IsWasteful(reads int, bytes, content int64) bool {
+	return (&incoming{reads: reads, bytes: bytes}).isWasteful(content)
+}

@@ -125,6 +125,46 @@ func TestDo_EndlessBody(t *testing.T) {
 	}
 }
 
+// TestDo_BodyInSingleBytes: an answer in chunks of single bytes ends early, and counts as received.
+func TestDo_BodyInSingleBytes(t *testing.T) {
+	t.Parallel()
+	server := listen(t, "127.0.0.1:0", func(peer net.Conn) {
+		_, _ = io.WriteString(peer, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+		for chunks := strings.Repeat("1\r\nx\r\n", 10_000); ; {
+			if _, err := io.WriteString(peer, chunks); err != nil {
+				return
+			}
+		}
+	})
+	result := do(t, localClient(t), get(server.url()))
+	if result.Status != 200 || result.BodyBytes < 64<<10 || result.BodyBytes > 1<<20 || !result.Truncated {
+		t.Errorf("status %d, %d bytes, truncated: %t", result.Status, result.BodyBytes, result.Truncated)
+	}
+}
+
+func TestIsWasteful(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		reads          int
+		bytes, content int64
+		want           bool
+	}{
+		"packets of single bytes":      {20_000, 20_000, 20_000, true},
+		"few packets of single bytes":  {16_000, 16_000, 16_000, false},
+		"a long stream of short lines": {1_000_000, 86_000_000, 80_000_000, false},
+		"chunks of single bytes":       {1000, 6_000_000, 1_000_000, true},
+		"chunks of ten bytes":          {1000, 1_500_000, 1_000_000, false},
+		"large packets":                {46_000, 64 << 20, 64 << 20, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := egress.IsWasteful(c.reads, c.bytes, c.content); got != c.want {
+				t.Errorf("got %t", got)
+			}
+		})
+	}
+}
+
 // TestDo_RefusedMethods checks methods that are refused, because their answers do not end where the headers say.
 func TestDo_RefusedMethods(t *testing.T) {
 	t.Parallel()

@@ -66,6 +66,9 @@ func (c checker) environment(key string, environment Environment) {
 	}
 }
 
+// maxRuleSteps bounds the steps of the loops of a rule, as far as they are known when the rule is written.
+const maxRuleSteps = 100_000
+
 // logic checks that a rule evaluates and returns it compiled, or nil.
 func (c checker) logic(path string, logic json.RawMessage) *jsonlogic.Rule {
 	if len(logic) == 0 || logic[0] != '{' {
@@ -76,6 +79,11 @@ func (c checker) logic(path string, logic json.RawMessage) *jsonlogic.Rule {
 	if refused, ok := errors.AsType[*jsonlogic.Error](err); ok {
 		c.problems.Add(fault.New(fault.Validation, "%s is no usable rule: %s.", path, refused.Detail).
 			At(fault.Attribute(path + refused.Pointer)))
+		return nil
+	}
+	if steps := compiled.Steps(); steps > maxRuleSteps {
+		c.problems.Add(fault.New(fault.Validation, "%s is no usable rule: its loops take %d steps, and a rule may take %d. Use shorter lists or fewer nested loops.",
+			path, steps, maxRuleSteps).At(fault.Attribute(path)))
 		return nil
 	}
 	c.references.add(compiled)

@@ -56,14 +56,17 @@ func (s *Snapshot) Flag(key string) (*flageval.Flag, bool) {
 // Keys returns the sorted keys of the flags that are served. They must not be changed.
 func (s *Snapshot) Keys() []string { return s.flags.keys() }
 
-// Evaluate returns a flag's value for a context in an environment. A discovered flag
-// is not found: the declaration of one service must not decide the values of others.
-func (s *Snapshot) Evaluate(environment, key string, context jsonlogic.Value) flageval.Evaluation {
+// RequestSteps are the steps that the rules of all flags of one request may take, which is about a fifth of a second.
+const RequestSteps = 8 << 20
+
+// Evaluate returns a flag's value for a context in an environment. The flags of one request share the steps. A discovered
+// flag is not found: the declaration of one service must not decide the values of others.
+func (s *Snapshot) Evaluate(steps *jsonlogic.Steps, environment, key string, context jsonlogic.Value) flageval.Evaluation {
 	found := s.flags.find(key)
 	if !found.managed {
 		return flageval.Evaluation{Code: flageval.FlagNotFound, Reason: flageval.Error, Rule: flageval.NoRule}
 	}
-	return found.flag.Evaluate(environment, context)
+	return found.flag.EvaluateWithin(steps, environment, context)
 }
 
 // Sent returns the text of an evaluated value for typed clients, and the name of its

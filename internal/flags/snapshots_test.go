@@ -83,7 +83,7 @@ func (n node) evaluate(ctx context.Context, caller accounts.Caller, key string) 
 	if err != nil {
 		return "", err
 	}
-	return string(snapshot.Evaluate("production", key, jsonlogic.Value{}).Raw()), nil
+	return string(snapshot.Evaluate(nil, "production", key, jsonlogic.Value{}).Raw()), nil
 }
 
 // shows checks the values of flags, "" for those that do not exist, and the calls to the store that
@@ -321,7 +321,7 @@ func (h *fixture) current(t *testing.T, view node, flag int, acknowledged *atomi
 		t.Error(err)
 		return
 	}
-	text := string(snapshot.Evaluate("production", "f"+strconv.Itoa(flag), jsonlogic.Value{}).Raw())
+	text := string(snapshot.Evaluate(nil, "production", "f"+strconv.Itoa(flag), jsonlogic.Value{}).Raw())
 	if got, err := strconv.ParseInt(text, 10, 64); err != nil || got < least {
 		t.Errorf("f%d is %q, and %d was acknowledged", flag, text, least)
 	}

@@ -28,6 +28,8 @@ func classify(ctx context.Context, err error) error {
 		return fault.New(fault.Unavailable, "The database has no space left; nothing was changed.").Because(err)
 	case errors.Is(ctx.Err(), context.Canceled): // the caller left; that is no outage
 		return err
+	case isLate(err):
+		return fault.New(fault.Unavailable, "The database did not answer in time. Try again in a moment.").Because(err)
 	case isOutage(err):
 		return fault.New(fault.Unavailable, "The database cannot be reached right now. Try again in a moment.").Because(err)
 	}
@@ -79,6 +81,29 @@ func diskFailure(err error) string {
 	return ""
 }
 
+// isLate reports whether the database works, as far as the error tells, and had too much to do or to wait for.
+func isLate(err error) bool {
+	if isUnreached(err) {
+		return false
+	}
+	switch sqliteCode(err) & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT:
+		return true
+	}
+	switch postgresCode(err) {
+	case "57014", "55P03", idleTransaction, "25P04", "40001", "40P01":
+		return true
+	}
+	return errors.Is(err, context.DeadlineExceeded)
+}
+
+// isUnreached reports whether a connection to the database failed.
+func isUnreached(err error) bool {
+	_, isNetwork := errors.AsType[*net.OpError](err)
+	_, isConnect := errors.AsType[*pgconn.ConnectError](err)
+	return isNetwork || isConnect
+}
+
 // isOutage reports whether the caller may try again: the database could not be
 // reached or refuses work for a while.
 func isOutage(err error) bool {
@@ -99,9 +124,7 @@ func isOutage(err error) bool {
 		return true
 	}
 	// Not net.Error: errors of files satisfy it too.
-	_, isNetwork := errors.AsType[*net.OpError](err)
-	_, isConnect := errors.AsType[*pgconn.ConnectError](err)
-	return isNetwork || isConnect || pgconn.SafeToRetry(err) ||
+	return isUnreached(err) || pgconn.SafeToRetry(err) ||
 		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, errClosed) || errors.Is(err, context.DeadlineExceeded)

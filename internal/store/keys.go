@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/fault"
@@ -37,6 +38,32 @@ func (db *DB) KeyByHash(ctx context.Context, hash string) (key accounts.Key, ver
 	})
 	return key, versions, err
 }
+
+// Existing returns which of these hashes are of active keys or of open sessions, of any account.
+func (db *DB) Existing(ctx context.Context, hashes []string) (map[string]bool, error) {
+	return fetch(ctx, db, forDecisions, func(ctx context.Context, tx *ReadTx) (map[string]bool, error) {
+		existing := map[string]bool{}
+		for some := range slices.Chunk(hashes, maxHashes) {
+			found, err := all(ctx, tx.conn, scanString, `SELECT hash FROM api_keys WHERE status = $1 AND hash `+tx.dialect.among,
+				string(accounts.Active), tx.dialect.texts(some))
+			if err != nil {
+				return nil, err
+			}
+			open, err := all(ctx, tx.conn, scanString, `SELECT hash FROM sessions WHERE expires_at > $1 AND hash `+tx.dialect.among,
+				tx.now.UnixMicro(), tx.dialect.texts(some))
+			if err != nil {
+				return nil, err
+			}
+			for _, hash := range slices.Concat(found, open) {
+				existing[hash] = true
+			}
+		}
+		return existing, nil
+	})
+}
+
+// maxHashes bounds the hashes of one query.
+const maxHashes = 1000
 
 // Keys lists the keys of an account.
 func (tx *ReadTx) Keys(ctx context.Context, account string, filter accounts.KeyFilter, request page.Request) (page.List[accounts.Key], error) {

@@ -49,7 +49,7 @@ func (db *DB) Migrated(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return db.Read(ctx, func(ctx context.Context, tx *ReadTx) error {
+	return db.read(ctx, forLoops, db.engine.read, func(ctx context.Context, tx *ReadTx) error { // a busy node is healthy
 		applied, err := tx.appliedMigrations(ctx)
 		if err != nil {
 			return err

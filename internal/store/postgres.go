@@ -40,6 +40,7 @@ type postgres struct {
 	sizes      [priorityCount]int // of the pools
 	gate       accountGate
 	limits     Limits
+	pooled     bool // a pooler such as PgBouncer is between
 	closed     atomic.Bool
 	forgetting sync.Mutex // held by forgetIdle
 }
@@ -71,7 +72,7 @@ func parseURL(url string) (*pgx.ConnConfig, error) {
 	dialer := &net.Dialer{Control: giveUpDeadPeer,
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: deadPeer / 2, Interval: deadPeer / 10, Count: 5}}
 	config.DialFunc = dialer.DialContext
-	return config, nil
+	return config, checkQueryMode(config)
 }
 
 func openPostgres(ctx context.Context, url string, connections int, limits Limits) (*postgres, error) {
@@ -81,6 +82,9 @@ func openPostgres(ctx context.Context, url string, connections int, limits Limit
 	}
 	engine := &postgres{sizes: poolSizes(cmp.Or(connections, DefaultConnections)), limits: limits, gate: accountGate{lines: map[string]*accountLine{}}}
 	engine.primary = newPrimary(config, limits.Silence)
+	if engine.pooled, err = engine.primary.adaptToPooler(ctx, url); err != nil {
+		return nil, fmt.Errorf("connecting to PostgreSQL: %w", err)
+	}
 	for via, size := range engine.sizes {
 		db := sql.OpenDB(engine.primary.connector())
 		db.SetMaxOpenConns(size)

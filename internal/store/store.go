@@ -119,6 +119,9 @@ func Open(ctx context.Context, options Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	if db.Pooled() {
+		options.Log.Info("PostgreSQL is behind a pooler such as PgBouncer; statements are not prepared by name. With transaction pooling, changes of other nodes are found by polling.")
+	}
 	db.steps = sync.OnceValues(func() ([]migration, error) { return migrations(db.dialect.name) })
 	return db, nil
 }

@@ -43,6 +43,11 @@ func sessions(t *testing.T, db *store.DB) {
 		}
 		_, _, err := db.SessionByHash(ctx, "unknown")
 		refused(t, err, fault.NotFound)
+		active, revoked := newKey(t, db, account, nil), newKey(t, db, account, func(k *accounts.Key) { k.Status = accounts.Revoked })
+		ended := newSession(t, db, account, user.ID, func(s *accounts.Session) { s.ExpiresAt = lately(1) })
+		existing, err := db.Existing(ctx, []string{"unknown", active.Hash, revoked.Hash, personal.Hash, ended.Hash})
+		must(t, err)
+		same(t, existing, map[string]bool{active.Hash: true, personal.Hash: true})
 	})
 	t.Run("duplicate hash", func(t *testing.T) {
 		again := personal

@@ -1,0 +1,97 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/store/storetest"
+	"github.com/signalbox/signalbox/internal/suite"
+)
+
+// TestFailover_SilentPrimary: the first host of a database URL freezes, and the second is promoted. The node writes again soon, and
+// evaluates all the time. It is not parallel because it measures time.
+func TestFailover_SilentPrimary(t *testing.T) {
+	first := newCluster(t)
+	second := first.newStandby(t)
+	database := first.database(t).Before(t, second.database(t))
+	n := start(t, database, "SIGNALBOX_DATA="+t.TempDir())
+	flag := `{"data":{"type":"flag","id":"checkout","attributes":{"type":"BOOLEAN","default":false}}}`
+	if _, err := post(http.DefaultClient, n.url+"/api/v1/flags", flag); err != nil {
+		t.Fatal(err)
+	}
+	n.evaluate(t)
+	storetest.Wait(t, patience, "the standby has the flag", func() bool {
+		return execute("pgx", second.url(), "SELECT 1/count(*) FROM flags") == nil
+	})
+	first.signal(syscall.SIGSTOP)
+	frozen := time.Now()
+	evaluations := n.evaluateWhile(t, func() {
+		if err := execute("pgx", second.url(), "SELECT pg_promote()"); err != nil {
+			t.Error(err)
+		}
+		n.writeAgain(t)
+	})
+	took := time.Since(frozen)
+	slices.Sort(evaluations)
+	p99 := evaluations[len(evaluations)*99/100]
+	t.Logf("writes work again %s after the primary froze; %d evaluations: p50 %s, p99 %s, longest %s", took, len(evaluations),
+		evaluations[len(evaluations)/2], p99, evaluations[len(evaluations)-1])
+	if limit := suite.Scale(20*time.Second, 10*time.Second); took > limit {
+		t.Errorf("no write worked for more than %s", limit)
+	}
+	if limit := suite.Scale(500*time.Millisecond, 50*time.Millisecond); p99 > limit {
+		t.Errorf("the p99 of an evaluation is above %s", limit)
+	}
+}
+
+// writeAgain writes until a write is acknowledged.
+func (n *node) writeAgain(t *testing.T) {
+	t.Helper()
+	client := &http.Client{Transport: &http.Transport{}, Timeout: patience}
+	defer client.CloseIdleConnections()
+	attempt := 0
+	storetest.Wait(t, patience, "a write works again", func() bool {
+		attempt++
+		_, err := post(client, n.url+"/api/v1/services", fmt.Sprintf(`{"data":{"type":"service","id":"service-%d","attributes":{"name":"s"}}}`, attempt))
+		return err == nil
+	})
+}
+
+func (n *node) evaluate(t *testing.T) time.Duration {
+	t.Helper()
+	began := time.Now()
+	got, err := (&exchange{url: n.url, method: http.MethodPost, path: "/ofrep/v1/evaluate/flags/checkout", key: ownerKey,
+		header: http.Header{"X-Signalbox-Environment": {"production"}}, body: `{}`}).send()
+	if err != nil || got.status != http.StatusOK {
+		t.Errorf("an evaluation got %s %s, %v", got.line, got.body, err)
+	}
+	return time.Since(began)
+}
+
+// evaluateWhile evaluates 50 times a second until fn has returned, and returns how long each took.
+func (n *node) evaluateWhile(t *testing.T, fn func()) (took []time.Duration) {
+	t.Helper()
+	ended := make(chan struct{})
+	var evaluating sync.WaitGroup
+	evaluating.Go(func() {
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-tick.C:
+				took = append(took, n.evaluate(t))
+			}
+		}
+	})
+	fn()
+	close(ended)
+	evaluating.Wait()
+	return took
+}

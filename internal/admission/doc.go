@@ -1,0 +1,16 @@
+// Package admission decides which requests a node works on now, which wait, and which it refuses because it has too much to
+// do.
+//
+// It owns the order of requests inside one process. It does not know HTTP or databases: a [Room] only sees the class and the
+// account of a piece of work. Transactions have an order of their own (see package store).
+//
+// # Protocol
+//
+// [Room.Enter] returns when the work may begin, and the returned function ends it. Each class has a number of places, and one
+// account uses only a part of them. If none is free, the work waits, and accounts take turns for the next one.
+//
+// The number of waiting pieces is bounded. When the bound is reached, the piece that is cheapest to lose is refused: of the
+// last class that waits, the newest piece of the account that waits with the most. So an overloaded node refuses observations
+// first, then lists, then writes, and last reads, and an account that floods the node is refused before others. A piece that
+// has waited as long as its class allows is refused too. Refused work has not begun.
+package admission
