@@ -43,9 +43,9 @@ func read(path string) node {
 // hasValue returns a condition: a variable is not null.
 func hasValue(path string) node { return apply("!==", read(path), jsonlogic.Null()) }
 
-// isTruthy returns a condition: a value is truthy. The value is in a list, because Go's implementation would look into a value
-// that is a list itself.
-func isTruthy(value node) node { return apply("!!", value) }
+// isTruthy returns a condition: a value is truthy. The value may be a list, of which the operators ! and !! of some implementations
+// take the first element.
+func isTruthy(value node) node { return apply("if", value, always(), never()) }
 
 func always() node { return jsonlogic.Bool(true) }
 func never() node  { return jsonlogic.Bool(false) }
@@ -73,8 +73,10 @@ func not(condition node) node {
 		return apply("!==", arguments...)
 	case "!==":
 		return apply("===", arguments...)
-	case "!!":
-		return apply("!", arguments...)
+	case "if":
+		if len(arguments) == 3 && same(arguments[1], not(arguments[2])) {
+			return apply("if", arguments[0], arguments[2], arguments[1])
+		}
 	}
 	return apply("!", condition)
 }
