@@ -58,6 +58,8 @@ type EventStream interface {
 	// Open takes over the connection. If it returns an error, it has sent nothing.
 	// recheck authenticates the caller again.
 	Open(w http.ResponseWriter, r *http.Request, caller accounts.Caller, wanted connections.Subscription, recheck func(context.Context) (accounts.Caller, error)) error
+	// Watch returns a place among the account's sockets for a response that follows changes of some kinds in its own way.
+	Watch(ctx context.Context, caller accounts.Caller, peer connections.Peer, concerns func(kind string) bool, recheck func(context.Context) (accounts.Caller, error)) (connections.Watch, error)
 }
 
 // SnapshotSource reads the snapshots that running services load.

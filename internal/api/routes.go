@@ -12,6 +12,7 @@ type access struct {
 	cached    bool           // only recorded changes can alter the response
 	dryRun    bool           // it supports a dry run
 	quiet     bool           // successes are logged at DEBUG only
+	rpc       bool           // it is a method of gRPC, and the key may be in flagd's selector
 }
 
 // The kinds of access. Keys restricted to environments may read, report and
@@ -23,6 +24,20 @@ func cachedReads() access { return access{needs: anyone(), cached: true} }
 func reports() access     { return access{needs: anyone()} }
 func evaluates() access {
 	return access{needs: accounts.Needs{Role: accounts.Viewer, Scoped: true, Evaluates: true}, anyHeader: true, outlives: true}
+}
+
+// syncs is the access of flagd's providers: like evaluation, because they evaluate with what they load.
+func syncs() access {
+	to := evaluates()
+	to.anyHeader, to.quiet = false, true
+	return to
+}
+
+// syncsRPC is syncs for the methods of gRPC.
+func syncsRPC() access {
+	to := syncs()
+	to.rpc = true
+	return to
 }
 func loads() access        { return access{needs: anyone(), outlives: true} }
 func listens() access      { return access{needs: anyone(), socket: true} }
@@ -176,6 +191,11 @@ func (a *API) routes() []route {
 		{"POST /ofrep/v1/evaluate/flags/{key}", evaluates(), a.ofrepFlag},
 		{"OPTIONS /ofrep/v1/evaluate/flags", open(), a.ofrepPreflight},
 		{"OPTIONS /ofrep/v1/evaluate/flags/{key}", open(), a.ofrepPreflight},
+
+		{"GET /flagd/v1/flags/{environment}", syncs(), a.flagdFlags},
+		{"POST " + flagdService + "SyncFlags", syncsRPC(), a.syncFlags},
+		{"POST " + flagdService + "FetchAllFlags", syncsRPC(), a.fetchAllFlags},
+		{"POST " + flagdService + "GetMetadata", open(), a.syncMetadata},
 
 		{"GET /api/v1/jobs", reads(), job.list(a.Jobs.Jobs)},
 		{"POST /api/v1/jobs", configures().orDryRun(), job.create(a.Jobs.Create)},

@@ -158,6 +158,7 @@ func (c *choices) add(value json.RawMessage, name string) (string, error) {
 	if c.flag.Sent != nil {
 		text, own = c.flag.Sent(value)
 	}
+	text = widened(c.flag.Type, text)
 	for _, each := range c.variants {
 		if rawjson.Same(each.value, text) {
 			return each.name, nil
@@ -172,6 +173,15 @@ func (c *choices) add(value json.RawMessage, name string) (string, error) {
 	}
 	c.variants = append(c.variants, variant{name, text})
 	return name, nil
+}
+
+// widened writes an integer that needs more than 32 bits with a fraction. Java's provider otherwise takes it for a type of its own.
+func widened(of flageval.Type, value json.RawMessage) json.RawMessage {
+	number, err := strconv.ParseFloat(string(value), 64)
+	if of != flageval.Numeric || err != nil || math.Abs(number) <= math.MaxInt32 || strings.ContainsAny(string(value), ".eE") {
+		return value
+	}
+	return slices.Concat(value, []byte(".0"))
 }
 
 func (c *choices) has(name string) bool {
