@@ -197,6 +197,7 @@ func accessTable() []access {
 
 		{"GET /api/v1/snapshots/{environment}", at(snapshotsPath + "/production"), "  401 401 200 200 200 200 401 401 200"},
 
+		{"GET /flagd/v1/flags/{environment}", at(flagdPath + "/production"), "      401 401 200 200 200 200 401 401 200"},
 		{"POST /ofrep/v1/evaluate/flags", sending(ofrepPath, `{"context":{}}`), "   401 401 200 200 200 200 401 401 200"},
 		{"POST /ofrep/v1/evaluate/flags/{key}", on(aFlagOverOFREP, `{"context":{}}`), "401 401 200 200 200 200 401 401 200"},
 		{"OPTIONS /ofrep/v1/evaluate/flags", at(ofrepPath), "                       204 204 204 204 204 204 204 204 204"},

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/accounts"
@@ -178,7 +179,7 @@ func New(services Services, options Options) *API {
 		limits: newRateLimits(options.RateLimit), requestIDs: newRequestIDs(),
 		secure: strings.HasPrefix(strings.ToLower(options.PublicURL), "https://"), origins: newOrigins(options.PublicURL), peers: peers{options.TrustedProxies}}
 	a.refresher = newRefresher(a)
-	for _, route := range a.routes() {
+	for _, route := range slices.Concat(a.routes(), a.methods()) {
 		a.mux.Handle(route.pattern, a.endpoint(route))
 	}
 	a.mux.HandleFunc(everything, a.unrouted)

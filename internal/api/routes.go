@@ -193,9 +193,6 @@ func (a *API) routes() []route {
 		{"OPTIONS /ofrep/v1/evaluate/flags/{key}", open(), a.ofrepPreflight},
 
 		{"GET /flagd/v1/flags/{environment}", syncs(), a.flagdFlags},
-		{"POST " + flagdService + "SyncFlags", syncsRPC(), a.syncFlags},
-		{"POST " + flagdService + "FetchAllFlags", syncsRPC(), a.fetchAllFlags},
-		{"POST " + flagdService + "GetMetadata", open(), a.syncMetadata},
 
 		{"GET /api/v1/jobs", reads(), job.list(a.Jobs.Jobs)},
 		{"POST /api/v1/jobs", configures().orDryRun(), job.create(a.Jobs.Create)},
@@ -233,4 +230,13 @@ func (a *API) routes() []route {
 		routes = append(routes, route{"GET /metrics", probes(), a.metrics})
 	}
 	return routes
+}
+
+// methods are the methods of gRPC, which the interface description does not have.
+func (a *API) methods() []route {
+	return []route{
+		{"POST " + flagdService + "SyncFlags", syncsRPC(), a.syncFlags},
+		{"POST " + flagdService + "FetchAllFlags", syncsRPC(), a.fetchAllFlags},
+		{"POST " + flagdService + "GetMetadata", open(), a.syncMetadata},
+	}
 }
