@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-logr/logr"
 	schema "github.com/open-feature/flagd-schemas/json"
 	flagd "github.com/open-feature/go-sdk-contrib/providers/flagd/pkg"
 	"github.com/open-feature/go-sdk/openfeature"
@@ -24,7 +25,8 @@ func provide(ctx context.Context, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	provider, err := flagd.NewProvider(flagd.WithInProcessResolver(), flagd.WithHost(arguments[0]), flagd.WithPort(uint16(port)), flagd.WithSelector(arguments[2]))
+	provider, err := flagd.NewProvider(flagd.WithInProcessResolver(), flagd.WithHost(arguments[0]), flagd.WithPort(uint16(port)), flagd.WithSelector(arguments[2]),
+		flagd.WithDeadline(60_000), flagd.WithLogger(logr.Discard()))
 	if err != nil {
 		return err
 	}

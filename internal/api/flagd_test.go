@@ -166,7 +166,14 @@ func TestFlagd_KeysAndSelectors(t *testing.T) {
 			}
 		})
 	}
-	owner.post(flagdService+"SyncFlags", "{}", offContract, with("Content-Type", "application/json")).want(200) // HTTP/1.1: a status of gRPC
+	old, err := owner.http.Post(owner.node.URL+flagdService+"SyncFlags", "application/grpc", strings.NewReader("")) // over HTTP/1.1
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = old.Body.Close() }()
+	if old.Header.Get("Grpc-Status") != "3" || !strings.Contains(old.Header.Get("Grpc-Message"), "HTTP/2") {
+		t.Errorf("got %v", old.Header)
+	}
 }
 
 // TestFlagd_Sync: a stream begins with all flags, follows changes, ends with UNAVAILABLE when the server stops, and with
