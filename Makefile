@@ -22,7 +22,7 @@ GOLANGCI         := bin/tools/golangci-lint-$(GOLANGCI_VERSION)-$(shell go env G
 PLAIN := CGO_ENABLED=0 GOFLAGS=-trimpath
 
 .DEFAULT_GOAL := help
-.PHONY: help run build demo screenshots test test-web test-python test-typescript bench-python bench-typescript test-fast test-fast-server test-fast-clients soak lint lint-bench check-platforms check-deploy check-guides check-levels bench parity api-calls fuzz fmt clean
+.PHONY: help run build demo screenshots test test-web test-python test-typescript bench-python bench-typescript test-fast test-fast-server test-fast-clients soak lint lint-bench check-platforms check-deploy check-flagd check-guides check-levels bench parity api-calls fuzz fmt clean
 
 help: ## list the commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -134,7 +134,10 @@ check-platforms: ## vet for Windows and build for macOS (minutes: each compiles 
 check-deploy: ## check deploy/ and a release with the tools that read them, which are built once (many minutes)
 	scripts/check-deploy
 
-check-guides: ## run the programs of docs/openfeature.md in Python, JavaScript, Java and .NET against a server
+check-flagd: ## compare flagd's in-process providers in Go, Python, JavaScript and Java with the server
+	scripts/check-flagd
+
+check-guides: ## run the programs of docs/openfeature.md and docs/flagd.md in Python, JavaScript, Java and .NET against a server
 	scripts/check-guides
 
 check-levels: ## run the programs of docs/level-files.md in Java and Python against a server (minutes)

@@ -203,6 +203,7 @@ func accessTable() []access {
 		{"GET /levels/{token}/{environment}/levels.json", levelFileOf("levels.json"), "              200 200 200 200 200 200 200 200 200"},
 		{"GET /levels/{token}/{environment}/python.json", levelFileOf("python.json"), "              200 200 200 200 200 200 200 200 200"},
 
+		{"GET /flagd/v1/flags/{environment}", at(flagdPath + "/production"), "      401 401 200 200 200 200 401 401 200"},
 		{"POST /ofrep/v1/evaluate/flags", sending(ofrepPath, `{"context":{}}`), "   401 401 200 200 200 200 401 401 200"},
 		{"POST /ofrep/v1/evaluate/flags/{key}", on(aFlagOverOFREP, `{"context":{}}`), "401 401 200 200 200 200 401 401 200"},
 		{"OPTIONS /ofrep/v1/evaluate/flags", at(ofrepPath), "                       204 204 204 204 204 204 204 204 204"},

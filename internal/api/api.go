@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/accounts"
@@ -60,6 +61,8 @@ type EventStream interface {
 	// Open takes over the connection. If it returns an error, it has sent nothing.
 	// recheck authenticates the caller again.
 	Open(w http.ResponseWriter, r *http.Request, caller accounts.Caller, wanted connections.Subscription, recheck func(context.Context) (accounts.Caller, error)) error
+	// Watch returns a place among the account's sockets for a response that follows changes of some kinds in its own way.
+	Watch(ctx context.Context, caller accounts.Caller, peer connections.Peer, concerns func(kind string) bool, recheck func(context.Context) (accounts.Caller, error)) (connections.Watch, error)
 }
 
 // SnapshotSource reads the snapshots that running services load.
@@ -180,7 +183,7 @@ func New(services Services, options Options) *API {
 		limits: newRateLimits(options.RateLimit), room: admission.NewRoom(admission.For(runtime.GOMAXPROCS(0), services.Remote)), requestIDs: newRequestIDs(),
 		secure: strings.HasPrefix(strings.ToLower(options.PublicURL), "https://"), origins: newOrigins(options.PublicURL), peers: peers{options.TrustedProxies}}
 	a.refresher = newRefresher(a)
-	for _, route := range a.routes() {
+	for _, route := range slices.Concat(a.routes(), a.methods()) {
 		a.mux.Handle(route.pattern, a.endpoint(route))
 	}
 	a.mux.HandleFunc(everything, a.unrouted)

@@ -27,6 +27,7 @@ type call struct {
 	body    *jsonapi.Object // the body, once it was read; nil if there was none
 	bare    bool            // the body has no envelope, so pointers in errors omit it
 	stale   bool            // the database is away, and the caller is known from memory
+	sync    syncRequest     // the message of a gRPC request
 }
 
 func (c *call) ctx() context.Context { return c.writer.ctx }

@@ -33,6 +33,7 @@ const (
 	previewPath      = "/api/v1/schedules/preview"
 	webhooksPath     = "/api/v1/webhooks"
 	ofrepPath        = "/ofrep/v1/evaluate/flags"
+	flagdPath        = "/flagd/v1/flags"
 	snapshotsPath    = "/api/v1/snapshots"
 	configsPath      = "/api/v1/configs"
 	changesPath      = "/api/v1/changes"

@@ -175,6 +175,7 @@ func trespasses(theirs neighbor) map[string]trespass {
 		"PUT /api/v1/configs/{id}":                 {configsPath + "/theirs", named, 404},
 		"DELETE /api/v1/configs/{id}":              {configsPath + "/theirs", "", 404},
 		"GET /api/v1/configs/{id}/resolved":        {configsPath + "/theirs/resolved?environment=theirs", "", 404},
+		"GET /flagd/v1/flags/{environment}":        {flagdPath + "/production", "", 200},
 		"POST /ofrep/v1/evaluate/flags":            {ofrepPath, `{"context":{}}`, 200},
 		"POST /ofrep/v1/evaluate/flags/{key}":      {ofrepPath + "/theirs", `{"context":{}}`, 404},
 		"OPTIONS /ofrep/v1/evaluate/flags":         {ofrepPath, "", 204},

@@ -31,7 +31,7 @@ type KeptFlags struct {
 	Confirmed time.Time `json:"confirmed"`
 }
 
-// SnapshotsToKeep returns the snapshots that would be served if the database were away, up to limit
+// SnapshotsToKeep returns the snapshots of services (those in the format of flagd are not kept) that would be served if the database were away, up to limit
 // bytes. To share the limit fairly, every account gets up to limit/keptShare bytes in each
 // turn. Within a turn, the most recently used snapshots come first.
 func (a *API) SnapshotsToKeep(limit int) []KeptSnapshot {
@@ -43,7 +43,7 @@ func (a *API) SnapshotsToKeep(limit int) []KeptSnapshot {
 	candidates, taken := []candidate{}, map[string]int{}
 	for _, each := range a.loaded.lately("", time.Now().Add(-maxStale)) {
 		current := each.held.current.Load()
-		if size := current.keptBytes(); size <= limit {
+		if size := current.keptBytes(); size <= limit && !each.key.flagd {
 			taken[each.key.account] += size
 			candidates = append(candidates, candidate{each, current, taken[each.key.account] * keptShare / limit})
 		}
@@ -135,7 +135,9 @@ func (a *API) CatchUp(ctx context.Context, heads map[string]int64) {
 	}
 }
 
-func (k KeptSnapshot) key() snapshotKey { return snapshotKey{k.Account, k.Environment, k.Parts} }
+func (k KeptSnapshot) key() snapshotKey {
+	return snapshotKey{account: k.Account, environment: k.Environment, parts: k.Parts}
+}
 
 // findNumber returns the place of the version in a snapshot: the first attribute.
 func findNumber(text []byte, version int64) (span, bool) {

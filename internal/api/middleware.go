@@ -28,6 +28,7 @@ type recorder struct {
 	keyID  string
 	userID string // the person who signed in; empty for a key
 	ofrep  bool   // the path is one of OFREP's
+	rpc    bool   // the path is a method of flagd's gRPC service
 	quiet  bool   // successes are logged at DEBUG only
 	strict bool   // the caller wants unknown members and parameters to be refused
 
@@ -84,8 +85,8 @@ func (a *API) ServeHTTP(writer http.ResponseWriter, r *http.Request) {
 	w := &recorder{ResponseWriter: writer, ctx: telemetry.WithRequestID(r.Context(), id)}
 	w.set(requestIDHeader, id)
 	a.protect(w, r)
-	w.ofrep = strings.HasPrefix(r.URL.Path, ofrepPrefix)
-	if w.strict = !w.ofrep && wantsStrict(r); w.strict {
+	w.ofrep, w.rpc = strings.HasPrefix(r.URL.Path, ofrepPrefix), strings.HasPrefix(r.URL.Path, flagdService)
+	if w.strict = !w.ofrep && !w.rpc && wantsStrict(r); w.strict {
 		w.set("Preference-Applied", "handling=strict")
 	}
 	defer func() { a.finished(w, r, started) }()
@@ -241,6 +242,11 @@ func (a *API) endpoint(route route) http.Handler {
 func (a *API) answer(route *route, w *recorder, r *http.Request) (reply, error) {
 	c := &call{request: r, writer: w}
 	w.quiet = route.access.quiet
+	if route.access.rpc {
+		if err := c.readSync(); err != nil {
+			return reply{}, err
+		}
+	}
 	if !route.access.open {
 		if err := a.authorize(route.access, c); err != nil {
 			return reply{}, err
@@ -299,7 +305,7 @@ func (a *API) authorize(to access, c *call) error {
 	if c.caller.SessionID != "" {
 		c.writer.set("Cache-Control", "private, no-cache") // a cookie alone does not keep the answer out of shared caches
 	}
-	if to.needs.Evaluates && c.caller.Access == accounts.EvaluateAccess {
+	if c.writer.ofrep && c.caller.Access == accounts.EvaluateAccess {
 		allowPages(c.writer, c.request, c.caller.Origins)
 	}
 	if err := a.limits.take(c.caller); err != nil {
@@ -316,6 +322,7 @@ func (a *API) identify(ctx context.Context, to access, c *call) error {
 	if err != nil {
 		return err
 	}
+	key = cmp.Or(key, c.sync.key)
 	if key != "" || to.inPath {
 		return a.authenticate(ctx, to, c, key)
 	}
@@ -357,6 +364,8 @@ func token(r *http.Request, to access) (string, error) {
 	switch token = strings.TrimSpace(token); {
 	case sent == "":
 		return "", nil
+	case to.rpc && token == "": // metadata of gRPC has no schemes
+		return scheme, nil
 	case !strings.EqualFold(scheme, "Bearer") || token == "":
 		return "", fault.New(fault.Unauthorized, "The Authorization header must be Bearer KEY.")
 	}

@@ -168,6 +168,10 @@ func (a *API) writeError(w *recorder, r *http.Request, err error) {
 		a.Log.ErrorContext(w.ctx, "A request failed in the server; the client got its request id to quote.",
 			"method", r.Method, "path", telemetry.Path(r), "status", status, "error", err)
 	}
+	if w.rpc {
+		w.endWithStatus(statusOf(r, status), errs.Errors[0].Detail)
+		return
+	}
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		if w.ofrep { // the web page should be able to read the reason

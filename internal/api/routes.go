@@ -16,6 +16,7 @@ type access struct {
 	cached    bool           // only recorded changes can alter the response
 	dryRun    bool           // it supports a dry run
 	quiet     bool           // successes are logged at DEBUG only
+	rpc       bool           // it is a method of gRPC, and the key may be in flagd's selector
 
 	// endpoint sets these; see classOf.
 	class   admission.Class
@@ -34,6 +35,20 @@ func evaluates() access {
 }
 func pollsLevels() access {
 	return access{needs: accounts.Needs{Role: accounts.Viewer, Scoped: true, Levels: true}, inPath: true, outlives: true, quiet: true}
+}
+
+// syncs is the access of flagd's providers: like evaluation, because they evaluate with what they load.
+func syncs() access {
+	to := evaluates()
+	to.anyHeader, to.quiet = false, true
+	return to
+}
+
+// syncsRPC is syncs for the methods of gRPC.
+func syncsRPC() access {
+	to := syncs()
+	to.rpc = true
+	return to
 }
 func loads() access        { return access{needs: anyone(), outlives: true} }
 func listens() access      { return access{needs: anyone(), socket: true} }
@@ -188,6 +203,8 @@ func (a *API) routes() []route {
 		{"OPTIONS /ofrep/v1/evaluate/flags", open(), a.ofrepPreflight},
 		{"OPTIONS /ofrep/v1/evaluate/flags/{key}", open(), a.ofrepPreflight},
 
+		{"GET /flagd/v1/flags/{environment}", syncs(), a.flagdFlags},
+
 		{"GET /api/v1/jobs", reads(), job.list(a.Jobs.Jobs)},
 		{"POST /api/v1/jobs", configures().orDryRun(), job.create(a.Jobs.Create)},
 		{"GET /api/v1/jobs/{id}", reads(), job.get(a.Jobs.Job)},
@@ -225,4 +242,13 @@ func (a *API) routes() []route {
 		routes = append(routes, route{"GET /metrics", probes(), a.metrics})
 	}
 	return routes
+}
+
+// methods are the methods of gRPC, which the interface description does not have.
+func (a *API) methods() []route {
+	return []route{
+		{"POST " + flagdService + "SyncFlags", syncsRPC(), a.syncFlags},
+		{"POST " + flagdService + "FetchAllFlags", syncsRPC(), a.fetchAllFlags},
+		{"POST " + flagdService + "GetMetadata", open(), a.syncMetadata},
+	}
 }

@@ -35,13 +35,14 @@ const (
 type snapshotKey struct {
 	account, environment string
 	parts                SnapshotParts
+	flagd                bool // the flags in the format of flagd
 }
 
 // encodedSnapshot is a snapshot in its encoded form, shared by all requests.
 type encodedSnapshot struct {
 	version int64 // the seq: the account's last change that the snapshot includes
 	text    []byte
-	number  span // the place of the version in text
+	number  span // the place of the version in text; empty if text does not have it
 	etag    string
 	zipped  func() []byte // returns the compressed text; compresses at the first call
 	size    atomic.Int64  // of text and its compressed form
@@ -83,6 +84,9 @@ func encoded(version int64, text []byte, number span, etag string) *encodedSnaps
 
 // at returns the snapshot with a later version. The content must be the same.
 func (e *encodedSnapshot) at(version int64) *encodedSnapshot {
+	if e.number == (span{}) {
+		return encoded(version, e.text, e.number, e.etag)
+	}
 	before, number, after := e.text[:e.number.from], strconv.FormatInt(version, 10), e.text[e.number.to:]
 	next := encoded(version, slices.Concat(before, []byte(number), after), span{len(before), len(before) + len(number)}, e.etag)
 	next.files = e.files
@@ -244,7 +248,11 @@ func (c *snapshotCache) make(ctx context.Context, key snapshotKey, held *heldSna
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	made, err := readSnapshot(ctx, c.source, key)
+	read := readSnapshot
+	if key.flagd {
+		read = readFlagd
+	}
+	made, err := read(ctx, c.source, key)
 	if err != nil {
 		c.drop(key, held)
 		return nil, err

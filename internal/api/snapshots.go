@@ -75,7 +75,7 @@ func (a *API) snapshot(c *call) (reply, error) {
 	if err := c.query.Err(); err != nil {
 		return reply{}, err
 	}
-	return a.loadedSnapshot(c, snapshotKey{c.caller.Account, environment, parts})
+	return a.loadedSnapshot(c, snapshotKey{account: c.caller.Account, environment: environment, parts: parts})
 }
 
 // loadedSnapshot answers with a snapshot; while the database is away with the one in

@@ -50,9 +50,23 @@ func newServer(ctx context.Context, setting, address string, log *slog.Logger) (
 			WriteTimeout:      60 * time.Second,
 			IdleTimeout:       120 * time.Second,
 			MaxHeaderBytes:    64 << 10,
-			ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+			// HTTP/2 without TLS is for gRPC. Pings find peers that have disappeared, as heartbeats do for event sockets.
+			Protocols: protocols(),
+			HTTP2:     &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingAfter},
+			ErrorLog:  slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		},
 	}, nil
+}
+
+// pingAfter is how long a connection of HTTP/2 may be silent before it is tested, and how long the test may take.
+const pingAfter = 30 * time.Second
+
+func protocols() *http.Protocols {
+	var spoken http.Protocols
+	spoken.SetHTTP1(true)
+	spoken.SetHTTP2(true)
+	spoken.SetUnencryptedHTTP2(true)
+	return &spoken
 }
 
 // otherAddress returns advice for an address that cannot be bound.

@@ -229,19 +229,27 @@ the server's rules. -o json prints the plan for programs, and -o name the kinds 
 func (s *shell) export() *cobra.Command {
 	var kinds []string
 	var secrets bool
+	var definitions flagdExport
 	return s.command(action{
 		use: "export", short: "Print the resources of the server, as files for apply",
 		long: `Print the resources of the server, as files for apply. Resources that services only reported and temporary levels are left
 out. Without --secrets, the value of a job's header is written as valueFrom: stored, with which apply keeps the value on the
-server. Bodies and URLs of jobs are written as they are.`,
-		example: "signalbox export\nsignalbox export --kind flag,config -o json",
+server. Bodies and URLs of jobs are written as they are.
+
+With --format flagd, print the flags of an environment as a definition of flagd instead: the file that flagd and its providers
+read when there is no server. What flagd cannot express is left out and listed on stderr.`,
+		example: "signalbox export\nsignalbox export --kind flag,config -o json\nsignalbox export --format flagd -e production > flags.json",
 		format:  terminal.FormatYAML,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().StringSliceVar(&kinds, "kind", nil, "print this `KIND` only; may be repeated")
 			_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(signalbox.DocumentKinds(), cobra.ShellCompDirectiveNoFileComp))
 			cmd.Flags().BoolVar(&secrets, "secrets", false, "print the values of headers of jobs")
+			definitions.addFlags(s, cmd)
 		},
 		run: func(ctx context.Context, c *call) error {
+			if definitions.format != "" {
+				return definitions.run(ctx, c)
+			}
 			for _, kind := range kinds {
 				if !slices.Contains(signalbox.DocumentKinds(), kind) {
 					return terminal.Usagef("there is no kind %q; the kinds are %s", kind, strings.Join(signalbox.DocumentKinds(), ", "))

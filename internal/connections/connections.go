@@ -59,6 +59,21 @@ func printable(text string) string {
 	return naming.Printable(strings.ToValidUTF8(text[:min(len(text), maxClient)], ""))
 }
 
+// Watch is a response that follows changes. It counts as an event socket.
+type Watch interface {
+	// Seq returns the last change that concerns the response.
+	Seq() int64
+	// Changed receives a value after Seq has changed.
+	Changed() <-chan struct{}
+	// Sent notes that the response includes every change up to a number.
+	Sent(seq int64)
+	// Ended is closed when the response must end. Err is then the reason.
+	Ended() <-chan struct{}
+	Err() error
+	// Close gives the place back. It must be called once.
+	Close()
+}
+
 // ReadTx has the reads of this package.
 type ReadTx interface {
 	// Connections returns the connections of an account on live nodes, newest first. If before

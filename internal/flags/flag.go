@@ -168,3 +168,12 @@ func ParseType(text string) (flageval.Type, bool) {
 	parsed := flageval.Type(strings.ToUpper(text))
 	return parsed, slices.Contains([]flageval.Type{flageval.Boolean, flageval.String, flageval.Numeric, flageval.JSON}, parsed)
 }
+
+// Sent returns a function from a served value to its text for typed clients, and to the name of its choice as a JSON
+// string, or nil.
+func (f Flag) Sent() func(value json.RawMessage) (text, name json.RawMessage) {
+	decimals, variants := f.decimals(), f.variants()
+	return func(value json.RawMessage) (text, name json.RawMessage) {
+		return decimals.of(value), variants[string(value)]
+	}
+}

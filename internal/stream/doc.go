@@ -37,6 +37,9 @@
 // extra goroutine writes until the socket has caught up. So a socket has one goroutine, which
 // reads; a slow reader has two.
 //
+// A response that is not a WebSocket, such as one of gRPC, is a Watch: it counts as a socket, ends like one, and has the
+// goroutine of its request.
+//
 // One ticker sends all heartbeats, spread over the interval. It closes sockets that are silent
 // or too old, or whose key has expired.
 package stream

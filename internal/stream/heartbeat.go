@@ -29,6 +29,7 @@ func (h *Hub) maintain(ctx context.Context) {
 				s.send(ping)
 			}
 		})
+		h.eachWatch((*Watch).check)
 		tick = (tick + 1) % heartbeatTicks
 	})
 }

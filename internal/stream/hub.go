@@ -134,6 +134,7 @@ func (h *Hub) Hear(change changes.Change) {
 	if subs.add(change, h.Queue) {
 		h.wake(subs)
 	}
+	subs.eachWatch(func(w *Watch) { w.hear(change) })
 }
 
 // reported stores the last sequence number of the feed and returns the account's subscribers.
@@ -149,6 +150,7 @@ func (h *Hub) reported(account string, seq int64) *subscribers {
 func (h *Hub) Missed(account string, upTo int64) {
 	if subs := h.reported(account, upTo); subs != nil {
 		subs.reload(h.Queue, upTo, h.now())
+		subs.eachWatch(func(w *Watch) { w.move(upTo) })
 		h.reconnect(subs)
 	}
 }
@@ -202,6 +204,7 @@ func (h *Hub) closeInvalid(subs *subscribers, changed []*credential) {
 			s.end(s.credential.ended())
 		}
 	})
+	subs.eachWatch((*Watch).check)
 }
 
 // Rewound makes all clients load everything and reconnect within a minute, because the history was rewound. seen has
@@ -220,6 +223,7 @@ func (h *Hub) Rewound(seen map[string]int64) {
 	h.mu.Unlock()
 	for _, subs := range h.allSubscribers() {
 		subs.restart(h.Queue, h.now())
+		subs.eachWatch(func(w *Watch) { w.move(0) })
 		h.reconnect(subs)
 	}
 }
@@ -228,6 +232,7 @@ func (h *Hub) Rewound(seen map[string]int64) {
 func (h *Hub) reconnect(subs *subscribers) {
 	subs.reconnects.Add(1) // first, so that sockets that are being opened see it
 	subs.each((*socket).reconnectSoon)
+	subs.eachWatch((*Watch).reconnectSoon)
 	h.wake(subs)
 }
 
@@ -245,6 +250,7 @@ func (h *Hub) EachConnection(visit func(connection *connections.Connection, seq 
 		s.mu.Unlock()
 		visit(s.connection, seq)
 	})
+	h.eachWatch(func(w *Watch) { visit(w.connection, w.sent.Load()) })
 }
 
 // reservation is the place of a socket that is being opened. Events after the reservation are kept for the socket.

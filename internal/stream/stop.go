@@ -39,6 +39,7 @@ func (h *Hub) Stop(ctx context.Context) {
 func (h *Hub) closeAll(ctx context.Context) {
 	var open []*socket
 	h.eachSocket(func(s *socket) { open = append(open, s) })
+	h.eachWatch(func(w *Watch) { w.end(watchEnded(shuttingDown())) })
 	rand.Shuffle(len(open), func(i, j int) { open[i], open[j] = open[j], open[i] })
 	ticker := time.NewTicker(closeStep)
 	defer ticker.Stop()

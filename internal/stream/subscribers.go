@@ -47,12 +47,13 @@ type subscribers struct {
 	count       int
 	credentials map[string]*credential
 
-	mu    sync.Mutex // guards writes to the log, and floor
-	floor int64      // the log has every event above this sequence number
+	mu      sync.Mutex // guards writes to the log, floor and watches
+	floor   int64      // the log has every event above this sequence number
+	watches map[*Watch]bool
 }
 
 func newSubscribers(account string, shards int) *subscribers {
-	s := &subscribers{account: account, shards: make([]shard, shards), credentials: map[string]*credential{}, floor: noFloor}
+	s := &subscribers{account: account, shards: make([]shard, shards), credentials: map[string]*credential{}, floor: noFloor, watches: map[*Watch]bool{}}
 	for i := range s.shards {
 		s.shards[i].subs = s
 	}

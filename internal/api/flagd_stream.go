@@ -1,0 +1,108 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/connections"
+)
+
+// flagdStream is an open SyncFlags.
+type flagdStream struct {
+	api   *API
+	key   snapshotKey
+	watch connections.Watch
+	w     *recorder
+	sent  string // the ETag of the last document
+}
+
+// blockedWrite is how long a provider that reads slowly may keep a stream that has to end.
+const blockedWrite = 500 * time.Millisecond
+
+// run sends documents until the stream ends. It never ends with OK: a provider would take that for the end of all flags.
+func (s *flagdStream) run(ctx context.Context, document *encodedSnapshot) {
+	if s.w.beginRPC() != nil {
+		return // the caller left
+	}
+	finished := make(chan struct{})
+	defer close(finished)
+	go s.cutWhenEnded(finished)
+	for document != nil {
+		if s.send(document) != nil {
+			return
+		}
+		document = s.next(ctx)
+	}
+	if err := s.watch.Err(); err != nil {
+		s.w.fail(err)
+	}
+}
+
+// send sends a document, unless the provider has it already.
+func (s *flagdStream) send(document *encodedSnapshot) error {
+	s.watch.Sent(document.version)
+	if document.etag == s.sent {
+		return nil
+	}
+	s.sent = document.etag
+	if _, err := s.w.Write(framed(configurationField, document.text)); err != nil {
+		return err
+	}
+	return http.NewResponseController(s.w).Flush()
+}
+
+// cutWhenEnded resets a stream that has to end while a write waits for its reader.
+func (s *flagdStream) cutWhenEnded(finished <-chan struct{}) {
+	select {
+	case <-finished:
+		return
+	case <-s.watch.Ended():
+	}
+	select {
+	case <-finished:
+	case <-time.After(blockedWrite):
+		_ = http.NewResponseController(s.w).SetWriteDeadline(time.Now().Add(-time.Second)) // fails only if the stream has ended
+	}
+}
+
+// next waits for a change and returns the document with it, or nil at the end of the stream. Changes that come within
+// syncInterval are one document.
+func (s *flagdStream) next(ctx context.Context) *encodedSnapshot {
+	pause := time.NewTimer(syncInterval)
+	defer pause.Stop()
+	changed := s.watch.Changed()
+	for waited, news := false, false; !waited || !news; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.watch.Ended():
+			return nil
+		case <-pause.C:
+			waited = true
+		case <-changed:
+			news = true
+		}
+	}
+	return s.load(ctx)
+}
+
+// load returns the newest document. While the database is away it waits, because the provider has what is in memory.
+func (s *flagdStream) load(ctx context.Context) *encodedSnapshot {
+	for {
+		document, err := s.api.loaded.get(ctx, s.key, s.watch.Seq())
+		if err == nil {
+			return document
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.watch.Ended():
+			return nil
+		case <-time.After(syncRetry):
+		}
+	}
+}
+
+// noDeadline removes a deadline.
+func noDeadline(set func(time.Time) error) error { return set(time.Time{}) }
