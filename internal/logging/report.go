@@ -110,9 +110,10 @@ func (s Source) SourceKey() observations.SourceKey {
 // SourceID returns the source's id.
 func (s Source) SourceID() string { return s.ID }
 
-// Agrees reports whether both sources have the same levels and spelling.
+// Agrees reports whether both sources have the same levels. Another spelling alone is not worth a write: instances of a
+// service may differ in it for ever.
 func (s Source) Agrees(with Source) bool {
-	return s.Level == with.Level && s.ResolvedLevel == with.ResolvedLevel && s.Spelling == with.Spelling
+	return s.Level == with.Level && s.ResolvedLevel == with.ResolvedLevel
 }
 
 // Describes reports whether the source has an explicit level.

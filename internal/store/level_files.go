@@ -35,17 +35,17 @@ func (tx *ReadTx) LoggerSpellings(ctx context.Context, account string) ([]loggin
 }
 
 // ReleasedLoggers returns the loggers that were released or deleted since an instant and are not managed again, sorted by
-// key. A deleted logger has the name under which services knew it.
+// key. A deleted logger has its last name in its case.
 func (tx *ReadTx) ReleasedLoggers(ctx context.Context, account string, since time.Time) ([]logging.Released, error) {
 	return all(ctx, tx.conn, func(r row) (released logging.Released, err error) {
 		err = r.Scan(&released.Key, &released.Name, asTime(&released.At))
 		return released, err
-	}, `SELECT key, name, released_at FROM loggers WHERE account_id = $1 AND kind = 'logger' AND released_at >= $2 ORDER BY key`, account, micros(since))
+	}, `SELECT key, COALESCE(spelling, name), released_at FROM loggers WHERE account_id = $1 AND kind = 'logger' AND released_at >= $2 ORDER BY key`, account, micros(since))
 }
 
-// keepSpelling keeps a spelling of a logger that is about to lose its sources as its name.
+// keepSpelling keeps the name of a logger in its case, for ReleasedLoggers: the logger is about to lose its name and sources.
 func (tx *Tx) keepSpelling(ctx context.Context, account, key string) error {
-	return tx.run(ctx, `UPDATE loggers SET name = spelled.name FROM (SELECT max(spelling) AS name FROM logger_sources
-			WHERE account_id = $1 AND logger = $2 AND spelling <> '') AS spelled
-		WHERE account_id = $1 AND key = $2 AND spelled.name IS NOT NULL`, account, key)
+	return tx.run(ctx, `UPDATE loggers SET spelling = COALESCE((SELECT max(s.spelling) FROM logger_sources s
+			WHERE s.account_id = $1 AND s.logger = $2 AND s.spelling <> ''), CASE WHEN lower(name) = key THEN name END)
+		WHERE account_id = $1 AND key = $2`, account, key)
 }

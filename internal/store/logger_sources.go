@@ -52,7 +52,7 @@ func (tx *ReadTx) LevelsSeen(ctx context.Context, account string, loggers []stri
 const ofAccount = ` account_id || '' = $1 `
 
 // KnownLoggerSources returns the stored sources among the reported ones, with their
-// stored levels and spellings. Other fields are as reported: reports are not compared by them.
+// stored levels. Other fields are as reported: reports are compared by levels alone.
 func (tx *ReadTx) KnownLoggerSources(ctx context.Context, account string, reported []logging.Source) (map[observations.SourceKey]logging.Source, error) {
 	ids, places := make([]string, len(reported)), make(map[string]int, len(reported))
 	for i, source := range reported {
@@ -61,14 +61,13 @@ func (tx *ReadTx) KnownLoggerSources(ctx context.Context, account string, report
 	known := make(map[observations.SourceKey]logging.Source, len(reported))
 	note := func(r row) (id string, err error) {
 		var level, resolved loglevel.Level
-		var spelling string
-		err = r.Scan(&id, asLevel(&level), asLevel(&resolved), &spelling)
+		err = r.Scan(&id, asLevel(&level), asLevel(&resolved))
 		stored := reported[places[id]]
-		stored.Level, stored.ResolvedLevel, stored.Spelling = level, resolved, spelling
+		stored.Level, stored.ResolvedLevel = level, resolved
 		known[stored.SourceKey()] = stored
 		return id, err
 	}
-	_, err := among(ctx, tx, note, `SELECT id, level, resolved_level, spelling FROM logger_sources WHERE`+ofAccount+`AND id `, account, ids)
+	_, err := among(ctx, tx, note, `SELECT id, level, resolved_level FROM logger_sources WHERE`+ofAccount+`AND id `, account, ids)
 	return known, err
 }
 

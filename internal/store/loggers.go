@@ -138,7 +138,7 @@ const insertLogger = `INSERT INTO loggers (account_id, key, kind, name, level, l
 const overwriteLogger = `ON CONFLICT (account_id, key) DO UPDATE SET kind = excluded.kind, name = excluded.name, level = excluded.level,
 	level_expires_at = excluded.level_expires_at, environments = excluded.environments, group_key = excluded.group_key,
 	managed = excluded.managed, next_expiry = excluded.next_expiry, search = excluded.search,
-	created_at = excluded.created_at, updated_at = excluded.updated_at, deleted_at = NULL,
+	created_at = excluded.created_at, updated_at = excluded.updated_at, deleted_at = NULL, spelling = NULL,
 	released_at = CASE WHEN excluded.managed = TRUE THEN NULL
 		WHEN loggers.managed = TRUE AND loggers.deleted_at IS NULL THEN excluded.updated_at ELSE loggers.released_at END`
 
@@ -210,7 +210,7 @@ func (tx *Tx) removeLogger(ctx context.Context, account, key, kind string, at ti
 			account, key, kind, false); err != nil {
 			return err
 		}
-		return tx.run(ctx, `UPDATE loggers SET deleted_at = $4, level = NULL, level_expires_at = NULL, environments = '{}', group_key = NULL,
+		return tx.run(ctx, `UPDATE loggers SET deleted_at = $4, name = '', level = NULL, level_expires_at = NULL, environments = '{}', group_key = NULL,
 			next_expiry = NULL, search = '', released_at = CASE WHEN managed = TRUE THEN $4 ELSE released_at END WHERE account_id = $1 AND key = $2 AND kind = $3`, account, key, kind, micros(at))
 	})
 }

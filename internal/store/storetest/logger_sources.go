@@ -50,6 +50,7 @@ func known(t *testing.T, db *store.DB, account string, sources ...logging.Source
 
 func loggerSources(t *testing.T, db *store.DB) {
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	t.Run("level files", func(t *testing.T) { levelFiles(t, db) })
 	odd, plain, foreign := seenBy(account, "l", oddText, oddText), seenBy(account, "l", "s", "e"), seenBy(other, "l", "s", "e")
 	odd.Level = loglevel.None
 	t.Run("round trip", func(t *testing.T) {

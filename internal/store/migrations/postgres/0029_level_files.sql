@@ -1,5 +1,7 @@
 -- When a managed logger was last released or deleted: programs that read levels from a file are told for a day.
 ALTER TABLE loggers ADD COLUMN released_at bigint;
+-- The name of a deleted logger in its case, for the same day.
+ALTER TABLE loggers ADD COLUMN spelling text COLLATE "C";
 
 CREATE INDEX loggers_released ON loggers (account_id, released_at) WHERE released_at IS NOT NULL;
 
