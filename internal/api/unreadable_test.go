@@ -34,7 +34,7 @@ func TestBodies_Unreadable(t *testing.T) {
 	for name, place := range map[string]struct{ method, path, before, after, pointer string }{
 		"a flag's default":         {"POST", flagsPath, `"id":"f","attributes":{"type":"JSON","default":`, `}`, attributes + "/default"},
 		"a flag's values":          {"POST", flagsPath, `"id":"f","attributes":{"type":"JSON","default":1,"values":[1,`, `]}`, attributes + "/values/1"},
-		"a labelled value":         {"POST", flagsPath, `"id":"f","attributes":{"type":"JSON","default":1,"values":[{"name":"a","value":`, `}]}`, attributes + "/values/0/value"},
+		"a labeled value":          {"POST", flagsPath, `"id":"f","attributes":{"type":"JSON","default":1,"values":[{"name":"a","value":`, `}]}`, attributes + "/values/0/value"},
 		"a rule's value":           {"PUT", flagsPath + "/made", `"attributes":{"type":"JSON","default":1,"environments":{"production":{"rules":[{"logic":{"==":[1,1]},"value":`, `}]}}}`, attributes + "/environments/production/rules/0/value"},
 		"a rule's logic":           {"PUT", flagsPath + "/made", `"attributes":{"type":"JSON","default":1,"environments":{"production":{"rules":[{"value":1,"logic":{"==":[1,`, `]}}]}}}`, attributes + "/environments/production/rules/0/logic/==/1"},
 		"an environment's default": {"PUT", flagsPath + "/made", `"attributes":{"type":"JSON","default":1,"environments":{"production":{"default":`, `}}}`, attributes + "/environments/production/default"},

@@ -38,8 +38,8 @@ def test_wheel(tmp_path: Path) -> None:
     assert "signalbox/py.typed" in names
     assert all(each.startswith(("signalbox/", "signalbox-")) for each in names)
     assert wheel.stat().st_size < 100_000
-    (license,) = (each for each in names if each.endswith("LICENSE"))
-    assert zipfile.ZipFile(wheel).read(license) == (PROJECT.parents[1] / "LICENSE").read_bytes()
+    (found,) = (each for each in names if each.endswith("LICENSE"))
+    assert zipfile.ZipFile(wheel).read(found) == (PROJECT.parents[1] / "LICENSE").read_bytes()
     (metadata,) = (each for each in names if each.endswith("METADATA"))
     required = [line for line in zipfile.ZipFile(wheel).read(metadata).decode().splitlines() if line.startswith("Requires-Dist")]
     assert [each for each in required if "extra ==" not in each] == ["Requires-Dist: websockets>=13"]

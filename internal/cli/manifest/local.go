@@ -124,7 +124,7 @@ func settleFlag(after, before attributes) {
 	var values []json.RawMessage
 	if json.Unmarshal(after["values"], &values) == nil && values != nil {
 		for i := range values {
-			values[i] = labelled(values[i])
+			values[i] = labeled(values[i])
 		}
 		after["values"] = raw(values)
 	}
@@ -141,8 +141,8 @@ func settleFlag(after, before attributes) {
 	})
 }
 
-// labelled returns a choice of a flag with its name. Without a name in the file, the name is the value's text.
-func labelled(value json.RawMessage) json.RawMessage {
+// labeled returns a choice of a flag with its name. Without a name in the file, the name is the value's text.
+func labeled(value json.RawMessage) json.RawMessage {
 	var label attributes
 	if json.Unmarshal(value, &label) == nil && len(label) == 2 && label["name"] != nil && label["value"] != nil {
 		return value
