@@ -54,7 +54,7 @@ func (a *API) levelFile(format levelfiles.Format) handler {
 		if err := c.query.Err(); err != nil {
 			return reply{}, err
 		}
-		key := snapshotKey{c.caller.Account, environment, SnapshotParts{Files: true}}
+		key := snapshotKey{account: c.caller.Account, environment: environment, parts: SnapshotParts{Files: true}}
 		found, since, err := a.loadedFiles(c, key)
 		if err != nil {
 			return reply{}, err
