@@ -12,7 +12,7 @@ from openfeature.evaluation_context import EvaluationContext
 
 logging.disable(logging.CRITICAL)
 host, port, selector, cases = sys.argv[1:]
-api.set_provider(
+api.set_provider_and_wait(
     FlagdProvider(
         resolver_type=ResolverType.IN_PROCESS, host=host, port=int(port), tls=False, selector=selector, deadline_ms=30_000
     )

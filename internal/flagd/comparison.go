@@ -133,7 +133,7 @@ func (t *translation) number(value node) (number, error) {
 	return literalNumber(converted)
 }
 
-// maxInteger is the largest integer up to which a double has every integer.
+// maxInteger is the first integer that may be another one in a double.
 const maxInteger = 1 << 53
 
 func literalNumber(value node) (number, error) {
@@ -141,7 +141,7 @@ func literalNumber(value node) (number, error) {
 	switch {
 	case math.IsNaN(float):
 		return number{isNaN: true}, nil
-	case math.Abs(float) > maxInteger:
+	case math.Abs(float) >= maxInteger:
 		return number{}, errors.New("it has a number that not every provider can represent")
 	}
 	return number{node: value}, nil

@@ -75,7 +75,7 @@ func TestTranslate_ServesServersValue(t *testing.T) {
 		contexts = append(contexts, random.Context())
 	}
 	omitted := 0
-	for i := range suite.Scale(300, 30_000) {
+	for i := range suite.Scale(150, 10_000) {
 		flag := random.Flag(fmt.Sprint("flag-", i), true)
 		made, read := translate(t, flag)
 		if omitted += len(made.Omitted); len(made.Omitted) > 0 {
