@@ -204,5 +204,6 @@ func runSchedule(t *testing.T, seed uint64) figures {
 	s.nodes[0].pause(t, target)
 	made := h.check(t, s)
 	made.Schedules, made.Faults = 1, len(slices.DeleteFunc(s.faults, func(name string) bool { return strings.HasPrefix(name, "PgBouncer") }))
+	t.Logf("checked: %+v", made)
 	return made
 }

@@ -36,11 +36,21 @@ func (a *API) admitted(to *route, c *call, run func() (reply, error)) (reply, er
 	if !to.access.counted {
 		return run()
 	}
-	leave, err := a.room.Enter(c.ctx(), to.access.class, c.caller.Account)
-	if err != nil {
-		return reply{}, err
+	leave := func() {}
+	defer func() { leave() }()
+	c.enter = func() error {
+		c.enter = nil
+		left, err := a.room.Enter(c.ctx(), to.access.class, c.caller.Account)
+		if err == nil {
+			leave = left
+		}
+		return err
 	}
-	defer leave()
+	if length := c.request.ContentLength; length <= 0 || length > smallBody {
+		if err := c.enter(); err != nil {
+			return reply{}, err
+		}
+	}
 	answer, err := run()
 	if err == nil && !to.access.cached && len(answer.body) >= compressEarly && answer.zipped == nil && acceptsGzip(header(c.request, "Accept-Encoding")) {
 		zipped := compress(answer.body)
@@ -48,6 +58,10 @@ func (a *API) admitted(to *route, c *call, run func() (reply, error)) (reply, er
 	}
 	return answer, err
 }
+
+// smallBody is the size in bytes up to which a body is read before the request takes a place, so that a caller that sends slowly
+// keeps nobody waiting. Larger bodies are read afterwards, because waiting requests must not fill the memory.
+const smallBody = 64 << 10
 
 // compressEarly is the size in bytes from which compressing is a part of the work, and not of sending.
 const compressEarly = 64 << 10

@@ -28,6 +28,7 @@ type call struct {
 	bare    bool            // the body has no envelope, so pointers in errors omit it
 	stale   bool            // the database is away, and the caller is known from memory
 	sync    syncRequest     // the message of a gRPC request
+	enter   func() error    // takes a place for the request; nil if it has one or needs none
 }
 
 func (c *call) ctx() context.Context { return c.writer.ctx }
@@ -38,7 +39,11 @@ func (c *call) text() ([]byte, error) {
 	if err := c.checkQuery(); err != nil {
 		return nil, err
 	}
-	return jsonapi.ReadBody(c.writer, c.request)
+	text, err := jsonapi.ReadBody(c.writer, c.request)
+	if err == nil && c.enter != nil {
+		err = c.enter()
+	}
+	return text, err
 }
 
 // checkQuery refuses parameters that no handler has read, if the request is strict.
