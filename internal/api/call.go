@@ -27,6 +27,8 @@ type call struct {
 	body    *jsonapi.Object // the body, once it was read; nil if there was none
 	bare    bool            // the body has no envelope, so pointers in errors omit it
 	stale   bool            // the database is away, and the caller is known from memory
+	// environment is the one that the token of an event stream names.
+	environment string
 }
 
 func (c *call) ctx() context.Context { return c.writer.ctx }

@@ -7,6 +7,7 @@ type access struct {
 	open      bool           // no key is needed
 	anyHeader bool           // the key may be in X-API-Key too
 	socket    bool           // the key may be in api_key too, because browsers cannot set a socket's headers
+	token     bool           // the key is the one that the token in the URL names
 	needs     accounts.Needs // the rights that the route requires
 	outlives  bool           // it is answered from memory while the database is away
 	cached    bool           // only recorded changes can alter the response
@@ -24,6 +25,7 @@ func reports() access     { return access{needs: anyone()} }
 func evaluates() access {
 	return access{needs: accounts.Needs{Role: accounts.Viewer, Scoped: true, Evaluates: true}, anyHeader: true, outlives: true}
 }
+func follows() access      { return access{needs: evaluates().needs, token: true} }
 func loads() access        { return access{needs: anyone(), outlives: true} }
 func listens() access      { return access{needs: anyone(), socket: true} }
 func personal() access     { return access{needs: accounts.Needs{Role: accounts.Member}} }
@@ -174,8 +176,10 @@ func (a *API) routes() []route {
 
 		{"POST /ofrep/v1/evaluate/flags", evaluates(), a.ofrepFlags},
 		{"POST /ofrep/v1/evaluate/flags/{key}", evaluates(), a.ofrepFlag},
-		{"OPTIONS /ofrep/v1/evaluate/flags", open(), a.ofrepPreflight},
-		{"OPTIONS /ofrep/v1/evaluate/flags/{key}", open(), a.ofrepPreflight},
+		{"GET " + eventStreamPath, follows(), a.eventStream},
+		{"OPTIONS " + eventStreamPath, open(), ofrepPreflight("GET", "Cache-Control, Last-Event-ID")},
+		{"OPTIONS /ofrep/v1/evaluate/flags", open(), ofrepPreflight("POST", evaluationHeaders)},
+		{"OPTIONS /ofrep/v1/evaluate/flags/{key}", open(), ofrepPreflight("POST", evaluationHeaders)},
 
 		{"GET /api/v1/jobs", reads(), job.list(a.Jobs.Jobs)},
 		{"POST /api/v1/jobs", configures().orDryRun(), job.create(a.Jobs.Create)},
