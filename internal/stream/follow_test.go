@@ -361,6 +361,36 @@ func TestFollow_StopEndsStreams(t *testing.T) {
 	})
 }
 
+// A stream whose peer has stopped reading is closed, and delays no other stream.
+func TestFollow_StuckReader(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{Heartbeat: 100 * time.Millisecond, Join: time.Nanosecond})
+	healthy := s.follow("", "")
+	newest := make(chan string)
+	go func() {
+		got := healthy.next()
+		for strings.HasPrefix(got, "id: ") {
+			select {
+			case newest <- got:
+			default: // nobody waits for this one
+			}
+			got = healthy.next()
+		}
+		close(newest)
+	}()
+	s.ask("follow=production")
+	storetest.Wait(t, 3*soon, "the stuck stream is closed", func() bool {
+		for range 200 {
+			s.commit(flagChange("f"))
+			<-newest
+		}
+		return count(&s.closed, "broken").Load()+count(&s.closed, "slow_reader").Load() == 1
+	})
+	_ = healthy.response.Body.Close()
+	for range newest {
+	}
+}
+
 func TestFollow_MaxAge(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{MaxAge: 200 * time.Millisecond, Heartbeat: unhurried})
