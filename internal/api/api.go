@@ -108,7 +108,7 @@ type Services struct {
 	History       History
 	Auth          Authenticator
 	Events        EventStream
-	Signer        Signer         // of the tokens of event streams; nil offers no streams
+	Signer        Signer           // of the tokens of event streams; nil offers no streams
 	Now           func() time.Time // the clock of tokens; nil is time.Now
 	Console       Console
 	OpenID        OpenID                          // nil is none

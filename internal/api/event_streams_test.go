@@ -61,7 +61,7 @@ func (c client) stream(target string, options ...option) *eventStream {
 		c.t.Fatal(err)
 	}
 	f := &eventStream{t: c.t, response: response, lines: bufio.NewScanner(response.Body)}
-	c.t.Cleanup(f.close)
+	c.t.Cleanup(func() { _ = response.Body.Close() })
 	return f
 }
 
@@ -117,7 +117,8 @@ func (f *eventStream) reaches(seq int) {
 // ends checks that the stream ends within a second, possibly after further events.
 func (f *eventStream) ends(since time.Time) {
 	f.t.Helper()
-	for f.next() >= 0 {
+	for seq := f.next(); seq >= 0; {
+		seq = f.next()
 	}
 	if took := time.Since(since); took > time.Second {
 		f.t.Logf("it ended only after %s", took) // a busy machine
@@ -400,7 +401,7 @@ func startLogging(t *testing.T, database storetest.Database, log *slog.Logger) c
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := instance.Stop(context.Background()); err != nil {
+		if err := instance.Stop(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
 	})
@@ -415,15 +416,17 @@ func TestEventStream_TokenIsSecret(t *testing.T) {
 	owner.makeFlag("f", nil)
 	page := owner.evaluator()
 	target := page.streamURL()
-	token := target[strings.Index(target, "=")+1:]
+	_, token, _ := strings.Cut(target, "=")
 	f := page.stream(target)
 	f.next()
 	f.close()
 	text := page.stream(target + "x").refused(401)
 	shown := text + string(owner.get("/metrics").want(200).body) + string(owner.get(changesPath).want(200).body) +
 		string(owner.get(keysPath).want(200).body) + string(owner.get("/api/v1/connections").want(200).body)
-	eventually(t, eventTime, "the requests are logged", func() bool { return logged.contains(`"route":"GET /ofrep/v1/events","path":"/ofrep/v1/events","status":401`) })
-	for _, part := range strings.Split(token, ".") {
+	eventually(t, eventTime, "the requests are logged", func() bool {
+		return logged.contains(`"route":"GET /ofrep/v1/events","path":"/ofrep/v1/events","status":401`)
+	})
+	for part := range strings.SplitSeq(token, ".") {
 		if strings.Contains(shown, part) {
 			t.Errorf("a part of the token is in %s", shown)
 		}

@@ -32,7 +32,7 @@ type recorder struct {
 	// streams says that the response ends long after it has begun. begun is the time of its head.
 	streams bool
 	begun   time.Time
-	strict bool   // the caller wants unknown members and parameters to be refused
+	strict  bool // the caller wants unknown members and parameters to be refused
 
 	values [10]string // the values of headers; few responses set more
 	used   int

@@ -104,11 +104,11 @@ func (h *Hub) beginFollowing(ctx context.Context, reserved reservation, lastEven
 	head = max(head, reserved.lastSeq)
 	defer reserved.subs.lowerFloor(head, reserved.next)
 	begin := beginning{how: "resumed", text: []byte(retryField), next: reserved.next, seq: head}
-	since, err := strconv.ParseInt(lastEventID, 10, 64)
+	since, known := h.resumable(reserved, lastEventID, head)
 	switch {
 	case lastEventID == "":
 		begin.how = "fresh"
-	case err != nil || since <= reserved.invalid || since > head || head-since > int64(h.Replay):
+	case !known:
 		begin.how = "resynced"
 	default:
 		missed, err := h.missedFlags(ctx, reserved.subs, since, head)
@@ -118,6 +118,12 @@ func (h *Hub) beginFollowing(ctx context.Context, reserved reservation, lastEven
 	}
 	begin.add(frame{text: refetchEvent(head), events: 1})
 	return begin, nil
+}
+
+// resumable reads the id of an event. It returns false if the changes after it are not known.
+func (h *Hub) resumable(reserved reservation, lastEventID string, head int64) (since int64, known bool) {
+	since, err := strconv.ParseInt(lastEventID, 10, 64)
+	return since, err == nil && since > reserved.invalid && since <= head && head-since <= int64(h.Replay)
 }
 
 // missedFlags reports whether a change between two sequence numbers may have altered evaluations. If changes are no
