@@ -84,7 +84,8 @@ test-python: build ## build, then check and test the Python client against the s
 	scripts/with-python clients/python/check
 	scripts/with-postgres --in-memory scripts/with-python pytest --quiet clients/python
 
-test-typescript: build ## build, then check and test the TypeScript client against the server, on SQLite and PostgreSQL
+test-typescript: build ## build, then check and test the TypeScript client against the server, on SQLite and PostgreSQL, and in Chromium
+	scripts/ensure-chromium
 	scripts/with-node scripts/install-typescript
 	scripts/with-node npm --prefix clients/typescript run --silent check
 	scripts/with-postgres --in-memory scripts/with-node npm --prefix clients/typescript run --silent test

@@ -15,6 +15,7 @@ import (
 // crowd has many connections that wait for the same events. One goroutine per
 // connection counts its events.
 type crowd struct {
+	event  string // is once in each event, after a colon
 	conns  []net.Conn
 	wanted int64
 	// got counts the events of the current change.
@@ -32,15 +33,19 @@ type reached struct{ first, last time.Time }
 
 // gather opens the connections, some at a time, from several loopback
 // addresses so that ports do not run out.
-func gather(ctx context.Context, address, path string, count int) (*crowd, error) {
-	c := &crowd{conns: make([]net.Conn, count), wanted: int64(count), failure: make(chan error, 1)}
+func gather(ctx context.Context, address string, to contender, count int) (*crowd, error) {
+	path, err := to.path(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	c := &crowd{event: to.event, conns: make([]net.Conn, count), wanted: int64(count), failure: make(chan error, 1)}
 	const openers = 16
 	failures := make([]error, openers)
 	var opening sync.WaitGroup
 	for opener := range openers {
 		opening.Go(func() {
 			for i := opener; i < count && failures[opener] == nil; i += openers {
-				failures[opener] = c.join(ctx, i, address, path)
+				failures[opener] = c.join(ctx, i, address, path, to.hello)
 			}
 		})
 	}
@@ -52,7 +57,7 @@ func gather(ctx context.Context, address, path string, count int) (*crowd, error
 	return c, nil
 }
 
-func (c *crowd) join(ctx context.Context, i int, address, path string) error {
+func (c *crowd) join(ctx context.Context, i int, address, path, hello string) error {
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(1+i/20_000))}}
 	conn, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -68,7 +73,7 @@ func (c *crowd) join(ctx context.Context, i int, address, path string) error {
 	if err := until(reader, "\r\n"); err != nil {
 		return err
 	}
-	if err := until(reader, `"connected"`); err != nil {
+	if err := until(reader, hello); err != nil {
 		return err
 	}
 	c.running.Go(func() { c.follow(reader) })
@@ -103,7 +108,6 @@ func until(reader *bufio.Reader, text string) error {
 // follow counts the events of one connection. In every framing, an event has this
 // text once.
 func (c *crowd) follow(reader *bufio.Reader) {
-	const event = `"flag_changed"`
 	for {
 		text, err := reader.ReadSlice(':')
 		if err != nil {
@@ -116,8 +120,8 @@ func (c *crowd) follow(reader *bufio.Reader) {
 			return
 		}
 		_ = text
-		next, err := reader.Peek(len(event))
-		if err == nil && string(next) == event {
+		next, err := reader.Peek(len(c.event))
+		if err == nil && string(next) == c.event {
 			c.count()
 		}
 	}

@@ -2,11 +2,13 @@ package stream
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -35,6 +37,40 @@ func changeFlag(ctx context.Context, address string) error {
 	body := fmt.Sprintf(`{"data":{"id":"f-%d","type":"flag","attributes":{"type":"BOOLEAN","default":false}}}`, time.Now().UnixNano())
 	_, err := servers.Fetch(ctx, http.MethodPost, address, "/api/v1/flags", []byte(body))
 	return err
+}
+
+// eventStream returns the path of the event stream that a key for browsers is offered.
+func eventStream(ctx context.Context, address string) (string, error) {
+	made, err := servers.Fetch(ctx, http.MethodPost, address, "/api/v1/api_keys", []byte(
+		`{"data":{"type":"api_key","attributes":{"name":"browsers","access":"evaluate","scopes":{"environments":["production"]}}}}`))
+	if err != nil {
+		return "", err
+	}
+	var key struct {
+		Data struct{ Attributes struct{ Key string } }
+	}
+	if err := json.Unmarshal(made, &key); err != nil {
+		return "", err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+"/ofrep/v1/evaluate/flags", http.NoBody)
+	if err != nil {
+		return "", err
+	}
+	request.Header.Set("Authorization", "Bearer "+key.Data.Attributes.Key)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	var answer struct{ EventStreams []struct{ URL string } }
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil || len(answer.EventStreams) == 0 {
+		return "", fmt.Errorf("the server announced no event stream: %d, %w", response.StatusCode, err)
+	}
+	target, err := url.Parse(answer.EventStreams[0].URL)
+	if err != nil {
+		return "", err
+	}
+	return target.RequestURI(), nil
 }
 
 func startPlain(ctx context.Context, _ string) (*servers.Server, error) {

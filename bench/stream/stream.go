@@ -1,4 +1,4 @@
-// Package stream compares the event sockets of Signalbox with the two obvious
+// Package stream compares the event sockets and the OFREP event streams of Signalbox with the two obvious
 // ways to push events from Go: a plain server-sent events handler on net/http,
 // and a handler on coder/websocket. Each server is its own process. The same client
 // opens the same number of connections to each, in turn. It measures the cost of
@@ -22,23 +22,39 @@ const (
 	changes = 60
 	warmUp  = 5
 	pause   = 50 * time.Millisecond
+	// apart is the pause for event streams, which join changes of 250 ms.
+	apart = 300 * time.Millisecond
+)
+
+// The first message of each connection, and the mark of each event.
+const (
+	connected  = `"connected"`
+	flagEvent  = `"flag_changed"`
+	evaluation = `"refetchEvaluation"`
 )
 
 // contender is a server that pushes.
 type contender struct {
-	name  string
-	path  string
-	start func(ctx context.Context, folder string) (*servers.Server, error)
+	name         string
+	path         func(ctx context.Context, address string) (string, error)
+	hello, event string
+	pause        time.Duration
+	start        func(ctx context.Context, folder string) (*servers.Server, error)
 	// change makes the server push one event to everybody.
 	change func(ctx context.Context, address string) error
 }
 
 func contenders() []contender {
 	return []contender{
-		{"signalbox", "/api/ws/v1/events?api_key=" + servers.Key, startSignalbox, changeFlag},
-		{"plain SSE", "/sse", startPlain, push},
-		{"coder/websocket", "/ws", startPlain, push},
+		{"signalbox", fixed("/api/ws/v1/events?api_key=" + servers.Key), connected, flagEvent, pause, startSignalbox, changeFlag},
+		{"signalbox streams", eventStream, evaluation, evaluation, apart, startSignalbox, changeFlag},
+		{"plain SSE", fixed("/sse"), connected, flagEvent, pause, startPlain, push},
+		{"coder/websocket", fixed("/ws"), connected, flagEvent, pause, startPlain, push},
 	}
+}
+
+func fixed(path string) func(context.Context, string) (string, error) {
+	return func(context.Context, string) (string, error) { return path, nil }
 }
 
 // figures are the results of one contender.
@@ -66,7 +82,7 @@ func Run(ctx context.Context, out io.Writer) error {
 	}
 	defer os.RemoveAll(folder)
 	fmt.Fprintf(out, "%d connections to one node; %d changes, one after the other, each to all of them\n", sockets, changes)
-	fmt.Fprintf(out, "%-16s %12s %9s %9s %9s %9s %11s\n", "server", "KiB/socket", "first", "p50", "p99", "max", "CPU/change")
+	fmt.Fprintf(out, "%-18s %12s %9s %9s %9s %9s %11s\n", "server", "KiB/socket", "first", "p50", "p99", "max", "CPU/change")
 	var all []figures
 	for i, each := range contenders() {
 		measured, err := measure(ctx, each, filepath.Join(folder, strconv.Itoa(i)), sockets)
@@ -74,9 +90,11 @@ func Run(ctx context.Context, out io.Writer) error {
 			return fmt.Errorf("%s: %w", each.name, err)
 		}
 		all = append(all, measured)
-		fmt.Fprintf(out, "%-16s %12.1f %9s %9s %9s %9s %11s\n", each.name, measured.idle, short(measured.reachedFirst),
+		fmt.Fprintf(out, "%-18s %12.1f %9s %9s %9s %9s %11s\n", each.name, measured.idle, short(measured.reachedFirst),
 			short(measured.p50), short(measured.p99), short(measured.longest), short(measured.cpu))
 	}
+	fmt.Fprintf(out, "event streams : event sockets: memory %.2f (at most 1.3), p50 of the last %.2f, max %.2f (below 2)\n",
+		all[1].idle/all[0].idle, float64(all[1].p50)/float64(all[0].p50), float64(all[1].longest)/float64(all[0].longest))
 	for i, each := range contenders()[1:] {
 		fmt.Fprintf(out, "signalbox : %s: memory %.0f%%, p50 %.0f%%, max %.0f%%, CPU %.0f%%\n", each.name,
 			percent(all[0].idle, all[i+1].idle), percent(all[0].p50, all[i+1].p50),
@@ -101,7 +119,7 @@ func measure(ctx context.Context, each contender, folder string, sockets int) (f
 	if err != nil {
 		return figures{}, err
 	}
-	crowd, err := gather(ctx, server.Address, each.path, sockets)
+	crowd, err := gather(ctx, server.Address, each, sockets)
 	if err != nil {
 		return figures{}, err
 	}
@@ -152,7 +170,7 @@ func pushAll(ctx context.Context, each contender, server *servers.Server, crowd 
 			first, last = append(first, reached.first.Sub(started)), append(last, reached.last.Sub(started))
 			spent += now - busy
 		}
-		<-time.After(pause)
+		<-time.After(each.pause)
 	}
 	slices.Sort(first)
 	slices.Sort(last)

@@ -36,6 +36,8 @@ type Directory interface {
 	// KeyByHash returns the key with this hash in any account, and the versions of
 	// that account. Both are from one state of the database.
 	KeyByHash(ctx context.Context, hash string) (Key, Versions, error)
+	// KeyByID is like KeyByHash for an account's key with this id.
+	KeyByID(ctx context.Context, account, id string) (Key, Versions, error)
 	// SessionByHash returns the session with this hash in any account, and versions of
 	// that account that are not newer than the session.
 	SessionByHash(ctx context.Context, hash string) (SignedIn, Versions, error)
@@ -90,6 +92,18 @@ func newRememberedKey(hash digest, key Key, access int64) *rememberedKey {
 // checked together, so that guessing costs the database little and right tokens do not wait.
 func (a *Authenticator) Authenticate(ctx context.Context, token, peer string) (Caller, error) {
 	known, version, result, err := a.find(ctx, ParseSecret(token), peer)
+	return a.callerOf(known, version, result, err)
+}
+
+// AuthenticateKey returns the caller behind the id of a key, or an Unauthorized refusal. It is for
+// requests with a token that this server has signed for the key.
+func (a *Authenticator) AuthenticateKey(ctx context.Context, account, id string) (Caller, error) {
+	known, version, result, err := a.findByID(ctx, account, id)
+	return a.callerOf(known, version, result, err)
+}
+
+// callerOf returns the caller behind a key that was found, if the key works.
+func (a *Authenticator) callerOf(known *rememberedKey, version int64, result string, err error) (Caller, error) {
 	now := a.Now()
 	if err == nil && !known.key.Works(now) {
 		err = errKeyEnded()
@@ -119,14 +133,8 @@ func (a *Authenticator) noteUse(known *rememberedKey, now time.Time) {
 func (a *Authenticator) find(ctx context.Context, secret Secret, peer string) (known *rememberedKey, version int64, result string, err error) {
 	hash := secret.digest()
 	known, generation := a.remembered(hash)
-	if known != nil {
-		current, err := a.Directory.Versions(ctx, known.key.Account)
-		if err == nil && current.Access == known.caller.access {
-			return known, current.Changes, "hit", nil
-		}
-		if err != nil && !fault.Is(err, fault.NotFound) {
-			return nil, 0, "miss", err
-		}
+	if current, version, err := a.confirm(ctx, known); current || err != nil {
+		return known, version, resultOf(current), err
 	}
 	if err := a.admit(ctx, secret, peer, generation); err != nil {
 		return nil, 0, "refused", err
@@ -136,7 +144,52 @@ func (a *Authenticator) find(ctx context.Context, secret Secret, peer string) (k
 	if known != nil && fault.Is(err, fault.Unauthorized) { // after an outage the key stays, because Recall may need it
 		a.forget(known)
 	}
-	return found, version, "miss", err
+	return found, version, resultOf(false), err
+}
+
+// findByID returns a key of an account, from memory or from the database, and the account's version.
+func (a *Authenticator) findByID(ctx context.Context, account, id string) (known *rememberedKey, version int64, result string, err error) {
+	a.mu.RLock()
+	known, generation := a.byKey[id], a.generation
+	a.mu.RUnlock()
+	if current, version, err := a.confirm(ctx, known); current || err != nil {
+		return known, version, resultOf(current), err
+	}
+	found, versions, err := a.Directory.KeyByID(ctx, account, id)
+	if fault.Is(err, fault.NotFound) {
+		err = errUnknownKey()
+		if known != nil {
+			a.forget(known)
+		}
+	}
+	if err != nil {
+		return nil, 0, resultOf(false), err
+	}
+	hash, err := digestOf(found.Hash)
+	if err != nil {
+		return nil, 0, resultOf(false), err
+	}
+	return a.remember(newRememberedKey(hash, found, versions.Access), generation), versions.Changes, resultOf(false), nil
+}
+
+// confirm reports whether a remembered key is current, and returns the version of its account. known may be nil.
+func (a *Authenticator) confirm(ctx context.Context, known *rememberedKey) (current bool, version int64, err error) {
+	if known == nil {
+		return false, 0, nil
+	}
+	versions, err := a.Directory.Versions(ctx, known.key.Account)
+	if fault.Is(err, fault.NotFound) {
+		return false, 0, nil
+	}
+	return err == nil && versions.Access == known.caller.access, versions.Changes, err
+}
+
+// resultOf returns the result that Count receives for a key that was not refused.
+func resultOf(current bool) string {
+	if current {
+		return "hit"
+	}
+	return "miss"
 }
 
 // Hear receives a change from the feed and forgets the changed key. It also forgets

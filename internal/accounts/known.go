@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"time"
 
@@ -102,8 +103,8 @@ func (r *rememberedKey) known() KnownKey {
 // database is reachable, each key is looked up at its first use.
 func (a *Authenticator) Remember(keys []KnownKey) {
 	for _, kept := range keys {
-		var hash digest
-		if n, err := hex.Decode(hash[:], []byte(kept.Hash)); err != nil || n != len(hash) {
+		hash, err := digestOf(kept.Hash)
+		if err != nil {
 			continue
 		}
 		key := Key{ID: kept.ID, Account: kept.Account, Hash: kept.Hash, Name: kept.Name, CreatedBy: kept.CreatedBy, Role: kept.Role, Access: kept.Access, Status: Active,
@@ -113,6 +114,15 @@ func (a *Authenticator) Remember(keys []KnownKey) {
 		_, generation := a.remembered(hash)
 		a.remember(seen, generation)
 	}
+}
+
+// digestOf returns the digest that a stored hash spells.
+func digestOf(hash string) (read digest, err error) {
+	text, err := hex.DecodeString(hash)
+	if err != nil || len(text) != len(read) {
+		return digest{}, fmt.Errorf("the hash of a key has %d characters and is not SHA-256 in hex", len(hash))
+	}
+	return digest(text), nil
 }
 
 // Mark returns a number that changes whenever the remembered keys change.

@@ -206,6 +206,8 @@ func accessTable() []access {
 		{"GET /flagd/v1/flags/{environment}", at(flagdPath + "/production"), "      401 401 200 200 200 200 401 401 200"},
 		{"POST /ofrep/v1/evaluate/flags", sending(ofrepPath, `{"context":{}}`), "   401 401 200 200 200 200 401 401 200"},
 		{"POST /ofrep/v1/evaluate/flags/{key}", on(aFlagOverOFREP, `{"context":{}}`), "401 401 200 200 200 200 401 401 200"},
+		{"GET /ofrep/v1/events", at("/ofrep/v1/events"), "                          401 401 401 401 401 401 401 401 401"}, // see event_streams_test.go
+		{"OPTIONS /ofrep/v1/events", at("/ofrep/v1/events"), "                      204 204 204 204 204 204 204 204 204"},
 		{"OPTIONS /ofrep/v1/evaluate/flags", at(ofrepPath), "                       204 204 204 204 204 204 204 204 204"},
 		{"OPTIONS /ofrep/v1/evaluate/flags/{key}", at(ofrepPath + "/x"), "          204 204 204 204 204 204 204 204 204"},
 

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/admission"
@@ -35,6 +36,9 @@ type Authenticator interface {
 	// Authenticate finds the caller of a token; peer is the address of the sender.
 	Authenticate(ctx context.Context, token, peer string) (accounts.Caller, error)
 	AuthenticateSession(ctx context.Context, token, peer string) (accounts.Caller, error)
+	// AuthenticateKey finds the caller of a key by its id, for tokens that this server
+	// has signed for the key.
+	AuthenticateKey(ctx context.Context, account, id string) (accounts.Caller, error)
 	// Recall returns the caller behind a token from memory, while the database is
 	// away.
 	Recall(token string) (accounts.Caller, bool)
@@ -56,13 +60,15 @@ type History interface {
 	Bytes(ctx context.Context, account string) (bytes, limit int64, err error)
 }
 
-// EventStream turns requests into event sockets.
+// EventStream turns requests into event sockets and OFREP event streams.
 type EventStream interface {
 	// Open takes over the connection. If it returns an error, it has sent nothing.
 	// recheck authenticates the caller again.
 	Open(w http.ResponseWriter, r *http.Request, caller accounts.Caller, wanted connections.Subscription, recheck func(context.Context) (accounts.Caller, error)) error
 	// Watch returns a place among the account's sockets for a response that follows changes of some kinds in its own way.
 	Watch(ctx context.Context, caller accounts.Caller, peer connections.Peer, concerns func(kind string) bool, recheck func(context.Context) (accounts.Caller, error)) (connections.Watch, error)
+	// Follow is like Open for an event stream. Over HTTP/2 it returns when the stream ends.
+	Follow(w http.ResponseWriter, r *http.Request, caller accounts.Caller, wanted connections.Following, recheck func(context.Context) (accounts.Caller, error)) error
 }
 
 // SnapshotSource reads the snapshots that running services load.
@@ -108,6 +114,8 @@ type Services struct {
 	History       History
 	Auth          Authenticator
 	Events        EventStream
+	Signer        Signer           // of the tokens of event streams; nil offers no streams
+	Now           func() time.Time // the clock of tokens; nil is time.Now
 	Console       Console
 	OpenID        OpenID                          // nil is none
 	Live          func() bool                     // whether the change feed is live; nil is always
@@ -133,6 +141,8 @@ type Options struct {
 	// SnapshotBytes bounds the snapshots of all accounts in memory; 0 means 128 MiB. The
 	// newest snapshot is kept whatever its size.
 	SnapshotBytes int
+	// StreamTokenTTL is how long the URL of an event stream works; 0 means a day.
+	StreamTokenTTL time.Duration
 }
 
 // API is the HTTP interface.
@@ -151,7 +161,8 @@ type API struct {
 	origins   origins
 	peers     peers
 
-	requestIDs *requestIDs
+	requestIDs   *requestIDs
+	streamTokens streamTokens
 }
 
 // Forget drops all caches. It is called when the database was restored to an earlier
@@ -183,6 +194,10 @@ func New(services Services, options Options) *API {
 		limits: newRateLimits(options.RateLimit), room: admission.NewRoom(admission.For(runtime.GOMAXPROCS(0), services.Remote)), requestIDs: newRequestIDs(),
 		secure: strings.HasPrefix(strings.ToLower(options.PublicURL), "https://"), origins: newOrigins(options.PublicURL), peers: peers{options.TrustedProxies}}
 	a.refresher = newRefresher(a)
+	if a.Now == nil {
+		a.Now = time.Now
+	}
+	a.streamTokens = streamTokens{signer: services.Signer, window: cmp.Or(options.StreamTokenTTL, defaultTokenTTL), now: a.Now}
 	for _, route := range slices.Concat(a.routes(), a.methods()) {
 		a.mux.Handle(route.pattern, a.endpoint(route))
 	}

@@ -29,6 +29,8 @@ type call struct {
 	stale   bool            // the database is away, and the caller is known from memory
 	sync    syncRequest     // the message of a gRPC request
 	enter   func() error    // takes a place for the request; nil if it has one or needs none
+	// environment is the one that the token of an event stream names.
+	environment string
 }
 
 func (c *call) ctx() context.Context { return c.writer.ctx }

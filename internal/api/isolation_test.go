@@ -178,6 +178,8 @@ func trespasses(theirs neighbor) map[string]trespass {
 		"GET /flagd/v1/flags/{environment}":        {flagdPath + "/production", "", 200},
 		"POST /ofrep/v1/evaluate/flags":            {ofrepPath, `{"context":{}}`, 200},
 		"POST /ofrep/v1/evaluate/flags/{key}":      {ofrepPath + "/theirs", `{"context":{}}`, 404},
+		"GET /ofrep/v1/events":                     {"/ofrep/v1/events?token=theirs", "", 401},
+		"OPTIONS /ofrep/v1/events":                 {"/ofrep/v1/events", "", 204},
 		"OPTIONS /ofrep/v1/evaluate/flags":         {ofrepPath, "", 204},
 		"OPTIONS /ofrep/v1/evaluate/flags/{key}":   {ofrepPath + "/theirs", "", 204},
 

@@ -30,7 +30,10 @@ type recorder struct {
 	ofrep  bool   // the path is one of OFREP's
 	rpc    bool   // the path is a method of flagd's gRPC service
 	quiet  bool   // successes are logged at DEBUG only
-	strict bool   // the caller wants unknown members and parameters to be refused
+	// streams says that the response ends long after it has begun. begun is the time of its head.
+	streams bool
+	begun   time.Time
+	strict  bool // the caller wants unknown members and parameters to be refused
 
 	values [10]string // the values of headers; few responses set more
 	used   int
@@ -59,6 +62,9 @@ func (w *recorder) vary(name string) {
 func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
+	}
+	if w.streams {
+		w.begun = time.Now()
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
@@ -128,7 +134,10 @@ func (a *API) finished(w *recorder, r *http.Request, started time.Time) {
 	if route == "" || route == everything {
 		route = "none"
 	}
-	ended := time.Now()
+	ended := w.begun
+	if ended.IsZero() {
+		ended = time.Now()
+	}
 	took := ended.Sub(started)
 	a.Metrics.ObserveRequest(route, r.Method, w.status, took, w.bytes)
 	level := w.logLevel()
@@ -318,6 +327,9 @@ func (a *API) authorize(to access, c *call) error {
 // identify authenticates a request by its key, or by its session if there is no key. It
 // writes the caller into the call, to avoid copies.
 func (a *API) identify(ctx context.Context, to access, c *call) error {
+	if to.token {
+		return a.identifyFollower(ctx, c)
+	}
 	key, err := token(c.request, to)
 	if err != nil {
 		return err

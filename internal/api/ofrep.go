@@ -102,7 +102,8 @@ func (a *API) ofrepFlag(c *call) (reply, error) {
 }
 
 // ofrepFlags evaluates all flags. The ETag is a hash of the whole response, so
-// that a polling client gets a 304 while nothing changed for its context.
+// that a polling client gets a 304 while nothing changed for its context, and a
+// new URL of the event stream when the old one has expired.
 func (a *API) ofrepFlags(c *call) (reply, error) {
 	request, err := a.ofrepRequest(c)
 	if err != nil {
@@ -129,7 +130,8 @@ func (a *API) ofrepFlags(c *call) (reply, error) {
 		}
 	}
 	a.Evaluations.Note(c.caller.Account, request.environment, evaluated...)
-	body = append(append(append(body, `],"metadata":`...), metadata(false, sinceText(request.since))...), '}')
+	body = append(append(body, `],"metadata":`...), metadata(false, sinceText(request.since))...)
+	body = append(append(body, a.eventStreams(c, request.environment)...), '}')
 	return reply{status: http.StatusOK, body: body, mediaType: plainJSON, etag: hashed(body), since: request.since}, nil
 }
 
@@ -212,11 +214,22 @@ func (a *API) ofrepRequest(c *call) (ofrepRequest, error) {
 
 // evaluatedFlags returns the caller's flags. While the database is away, it returns the
 // flags in memory and when they were last known to be current.
+//
+// A request that an event has caused names the event's change. While the database is
+// away, it is refused rather than answered with older flags: no further event would
+// make its client ask again.
 func (a *API) evaluatedFlags(c *call) (snapshot *flags.Snapshot, since time.Time, err error) {
+	caused, err := c.flagConfigEtag()
+	if err != nil {
+		return nil, since, err
+	}
 	account := c.caller.Account
 	if !c.stale {
 		err = a.outage.ask(c.ctx(), func(ctx context.Context) error {
-			snapshot, err = a.FlagSnapshots.Get(ctx, account, c.caller.Version)
+			version, err := a.versionWith(ctx, c, caused)
+			if err == nil {
+				snapshot, err = a.FlagSnapshots.Get(ctx, account, version)
+			}
 			return err
 		})
 		if err == nil {
@@ -227,10 +240,24 @@ func (a *API) evaluatedFlags(c *call) (snapshot *flags.Snapshot, since time.Time
 		}
 	}
 	snapshot, since = a.FlagSnapshots.Held(account), a.outage.since(account)
-	if snapshot == nil || since.IsZero() || isTooOld(since) {
+	if snapshot == nil || since.IsZero() || isTooOld(since) || !snapshot.Includes(caused) {
 		return nil, since, cmp.Or(err, errAway())
 	}
 	return snapshot, since, nil
+}
+
+// versionWith returns the version of the caller's account, which includes the change that
+// caused the request. A number that is in no history is ignored: the database may have
+// been restored to an earlier state.
+func (a *API) versionWith(ctx context.Context, c *call, caused int64) (int64, error) {
+	if caused <= c.caller.Version {
+		return c.caller.Version, nil
+	}
+	news, err := a.History.EventsAfter(ctx, c.caller.Account, caused-1, 1)
+	if err != nil || len(news) == 0 {
+		return c.caller.Version, err
+	}
+	return caused, nil
 }
 
 // errAway returns the refusal of a request that needs the database while it is away.
@@ -332,12 +359,17 @@ func allowPages(w *recorder, r *http.Request, allowed []string) {
 	w.set("Access-Control-Expose-Headers", "Age, ETag, Retry-After, X-Request-Id")
 }
 
+// evaluationHeaders are the headers that a web page may send with an evaluation.
+const evaluationHeaders = "Authorization, X-API-Key, Content-Type, If-None-Match, " + environmentHeader
+
 // ofrepPreflight answers the preflight request of a browser. A preflight has no key, so
 // all origins are allowed.
-func (a *API) ofrepPreflight(c *call) (reply, error) {
-	allowPages(c.writer, c.request, nil)
-	c.writer.set("Access-Control-Allow-Methods", "POST, OPTIONS")
-	c.writer.set("Access-Control-Allow-Headers", "Authorization, X-API-Key, Content-Type, If-None-Match, "+environmentHeader)
-	c.writer.set("Access-Control-Max-Age", "86400")
-	return reply{status: http.StatusNoContent}, nil
+func ofrepPreflight(method, headers string) handler {
+	return func(c *call) (reply, error) {
+		allowPages(c.writer, c.request, nil)
+		c.writer.set("Access-Control-Allow-Methods", method+", OPTIONS")
+		c.writer.set("Access-Control-Allow-Headers", headers)
+		c.writer.set("Access-Control-Max-Age", "86400")
+		return reply{status: http.StatusNoContent}, nil
+	}
 }

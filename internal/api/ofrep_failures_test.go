@@ -66,6 +66,9 @@ type anybody struct{}
 func (anybody) Authenticate(context.Context, string, string) (accounts.Caller, error) {
 	return accounts.Caller{Account: "a", KeyID: "k", Role: accounts.Viewer, Access: accounts.EvaluateAccess, Environments: []string{"production"}}, nil
 }
+func (a anybody) AuthenticateKey(ctx context.Context, _, _ string) (accounts.Caller, error) {
+	return a.Authenticate(ctx, "", "")
+}
 func (anybody) Recall(string) (accounts.Caller, bool) { return accounts.Caller{}, false }
 func (anybody) Expect(string)                         {}
 func (anybody) Forget(string)                         {}

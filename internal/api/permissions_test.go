@@ -40,7 +40,7 @@ func subjects() []subject {
 			{"See the value for a context, and why", []string{"POST /api/v1/flags/{id}/actions/evaluate", "POST /api/v1/flags/actions/evaluate"}},
 			{"Create and delete flags", under("/api/v1/flags", "POST", "DELETE /{id}")},
 			{"Change a flag", []string{"PUT /api/v1/flags/{id}"}},
-			{"Evaluate flags over OFREP", under("/ofrep/v1/evaluate/flags", "POST", "POST /{key}")},
+			{"Evaluate flags over OFREP", append(under("/ofrep/v1/evaluate/flags", "POST", "POST /{key}"), "GET /ofrep/v1/events")},
 			{"Report flags that a service declares", []string{"POST /api/v1/flags/bulk"}},
 		}},
 		{"Log levels", []action{
@@ -106,7 +106,7 @@ func subjects() []subject {
 			{"Probes and the server's metrics", []string{"GET /api/liveness", "GET /api/readiness", "GET /api/serving", "GET /metrics"}},
 			{"The description of the interface", []string{"GET /api/openapi.json"}},
 			{"Sign in, or use a link", []string{"POST /api/v1/sessions", "POST /api/v1/links/redeem", "GET /auth/methods", "GET /auth/oidc/start", "GET /auth/oidc/callback"}},
-			{"Preflights of browsers", []string{"OPTIONS /ofrep/v1/evaluate/flags", "OPTIONS /ofrep/v1/evaluate/flags/{key}"}},
+			{"Preflights of browsers", []string{"OPTIONS /ofrep/v1/evaluate/flags", "OPTIONS /ofrep/v1/evaluate/flags/{key}", "OPTIONS /ofrep/v1/events"}},
 		}},
 	}
 }

@@ -11,6 +11,7 @@ type access struct {
 	anyHeader bool           // the key may be in X-API-Key too
 	socket    bool           // the key may be in api_key too, because browsers cannot set a socket's headers
 	inPath    bool           // the key is in the path
+	token     bool           // the key is the one that the token in the URL names
 	needs     accounts.Needs // the rights that the route requires
 	outlives  bool           // it is answered from memory while the database is away
 	cached    bool           // only recorded changes can alter the response
@@ -50,6 +51,7 @@ func syncsRPC() access {
 	to.rpc = true
 	return to
 }
+func follows() access      { return access{needs: evaluates().needs, token: true} }
 func loads() access        { return access{needs: anyone(), outlives: true} }
 func listens() access      { return access{needs: anyone(), socket: true} }
 func personal() access     { return access{needs: accounts.Needs{Role: accounts.Member}} }
@@ -200,8 +202,10 @@ func (a *API) routes() []route {
 
 		{"POST /ofrep/v1/evaluate/flags", evaluates(), a.ofrepFlags},
 		{"POST /ofrep/v1/evaluate/flags/{key}", evaluates(), a.ofrepFlag},
-		{"OPTIONS /ofrep/v1/evaluate/flags", open(), a.ofrepPreflight},
-		{"OPTIONS /ofrep/v1/evaluate/flags/{key}", open(), a.ofrepPreflight},
+		{"GET " + eventStreamPath, follows(), a.eventStream},
+		{"OPTIONS " + eventStreamPath, open(), ofrepPreflight("GET", "Cache-Control, Last-Event-ID")},
+		{"OPTIONS /ofrep/v1/evaluate/flags", open(), ofrepPreflight("POST", evaluationHeaders)},
+		{"OPTIONS /ofrep/v1/evaluate/flags/{key}", open(), ofrepPreflight("POST", evaluationHeaders)},
 
 		{"GET /flagd/v1/flags/{environment}", syncs(), a.flagdFlags},
 

@@ -55,7 +55,7 @@ func (a *App) wire() {
 	services, pages := a.services(), console.New(book.New(signalbox.Documents()))
 	services.Console = pages
 	a.api = api.New(services, api.Options{
-		PublicURL: a.settings.PublicURL, RateLimit: a.settings.RateLimit, TrustedProxies: a.settings.TrustedProxies, ServeMetrics: a.settings.MetricsListen == "",
+		PublicURL: a.settings.PublicURL, StreamTokenTTL: a.settings.StreamTokenTTL, RateLimit: a.settings.RateLimit, TrustedProxies: a.settings.TrustedProxies, ServeMetrics: a.settings.MetricsListen == "",
 		SignInPage: pages.SignInPage(),
 	})
 	a.wireFeed()
@@ -121,7 +121,7 @@ func (a *App) services() api.Services {
 		Jobs:        a.wireJobs(),
 		Webhooks:    &webhooks.Service{Store: a.db.Webhooks()},
 		Connections: a.wireConnections(), Pollers: &a.pollers, Snapshots: snapshots{a.db},
-		History: a.db.History(), Auth: a.auth, Events: a.stream, OpenID: a.wireOpenID(), Live: a.feed.Live, Remote: a.settings.Database != "", Ready: a.checkReady, Serving: a.serving,
+		History: a.db.History(), Auth: a.auth, Events: a.stream, Signer: a.ring, Now: a.options.Now, OpenID: a.wireOpenID(), Live: a.feed.Live, Remote: a.settings.Database != "", Ready: a.checkReady, Serving: a.serving,
 		OpenAPI: sync.OnceValues(func() (json.RawMessage, error) { return openapi.JSON() }),
 		Log:     a.log, Metrics: a.metrics, Tracing: a.tracing,
 	}

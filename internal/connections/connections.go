@@ -34,6 +34,13 @@ type Subscription struct {
 	AllTopics bool
 }
 
+// Following describes an OFREP event stream that a client wants.
+type Following struct {
+	Environment string
+	// LastEventID is the id of the last event that the client has received; empty if it has received none.
+	LastEventID string
+}
+
 // Connection is an event socket.
 type Connection struct {
 	ID          string    `json:"-"` // a UUIDv7

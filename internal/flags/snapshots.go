@@ -76,6 +76,9 @@ func (s *Snapshot) Sent(key string, value json.RawMessage) (text, variant json.R
 	return found.decimals.of(value), found.variants[string(value)]
 }
 
+// Includes reports whether the snapshot has the account's changes up to a sequence number.
+func (s *Snapshot) Includes(seq int64) bool { return s.version >= seq }
+
 // Environments returns the sorted keys of the account's environments.
 func (s *Snapshot) Environments() []string { return slices.Sorted(maps.Keys(s.environments)) }
 

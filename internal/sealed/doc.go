@@ -35,6 +35,12 @@
 // opened there. Nonces are random, which is safe for about four billion values per key; rotate
 // long before that.
 //
+// # Signatures
+//
+// [Ring.Sign] signs short texts, such as the tokens in the URLs of event streams, with keys that
+// are derived from the ring. So every process with the ring accepts a token of any other, also
+// after a restart, and nothing is stored.
+//
 // # Rotation with several processes
 //
 // Processes that share a ring file need not communicate:

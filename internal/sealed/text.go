@@ -45,6 +45,7 @@ func parseKeyID(text string) (keyID, bool) {
 type keySet struct {
 	order   []keyID // oldest first, never empty
 	ciphers map[keyID]cipher.AEAD
+	signers map[keyID][]byte  // for signatures, derived from the keys
 	sum     [sha256.Size]byte // of the text, to detect a change without keeping the text
 }
 
@@ -72,6 +73,9 @@ func (k *keySet) add(entry string) error {
 	if k.ciphers[id], err = newCipher(key); err != nil {
 		return err
 	}
+	if k.signers[id], err = newSigner(key); err != nil {
+		return err
+	}
 	k.order = append(k.order, id)
 	return nil
 }
@@ -86,7 +90,7 @@ func newCipher(key []byte) (cipher.AEAD, error) {
 
 // parse parses the text of a ring. Its errors name lines but never quote the content, which may be a key.
 func parse(text string) (*keySet, error) {
-	keys := &keySet{ciphers: map[keyID]cipher.AEAD{}, sum: sha256.Sum256([]byte(text))}
+	keys := &keySet{ciphers: map[keyID]cipher.AEAD{}, signers: map[keyID][]byte{}, sum: sha256.Sum256([]byte(text))}
 	for i, entry := range entries(text) {
 		if entry == "" || strings.HasPrefix(entry, "#") {
 			continue

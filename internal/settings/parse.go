@@ -223,6 +223,14 @@ func notNegative(text string) (time.Duration, error) {
 	return d, nil
 }
 
+func tokenTTL(text string) (time.Duration, error) {
+	d, ok := duration(text)
+	if !ok || d < time.Second {
+		return 0, errors.New("is not a duration of at least 1s, for example 24h")
+	}
+	return d, nil
+}
+
 func wholeNumber(least, most int) func(string) (int, error) {
 	return func(text string) (int, error) {
 		number, err := strconv.Atoi(text)

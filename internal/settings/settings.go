@@ -24,6 +24,7 @@ type Settings struct {
 	RateLimit            float64           // requests per second and key; 0 means no limit
 	StreamMaxAge         time.Duration     // how long an event socket may be open; 0 means forever
 	StreamSockets        int               // maximum number of event sockets on this node; 0 means no limit
+	StreamTokenTTL       time.Duration     // how long the URL of an OFREP event stream works
 	StreamAccountSockets int               // maximum number of an account's event sockets on this node; 0 means half of StreamSockets
 	Plans                string            // file that replaces the built-in plans
 	OIDCIssuer           string            // the OpenID Connect provider; empty means none

@@ -27,7 +27,7 @@ func defaults(t *testing.T) settings.Settings {
 	return settings.Settings{
 		Listen: "127.0.0.1:8080", Data: "./data", BootstrapPlan: "pro", Retention: 30 * 24 * time.Hour, ChangesRetention: 365 * 24 * time.Hour, DatabaseConnections: 24, HistoryBytes: 1 << 30, PendingLimit: 24 * time.Hour, RunsInFlight: 2048,
 		LogLevel: "info", LogFormat: "auto", Name: host, ShutdownTimeout: 15 * time.Second,
-		StreamMaxAge: time.Hour, StreamSockets: 50_000,
+		StreamMaxAge: time.Hour, StreamSockets: 50_000, StreamTokenTTL: 24 * time.Hour,
 	}
 }
 
@@ -81,7 +81,7 @@ func TestLoad_EverySettingFromEachSource(t *testing.T) {
 		"SIGNALBOX_BOOTSTRAP_KEY=sk_api_0123456789abcdef", "SIGNALBOX_BOOTSTRAP_KEY_FILE=/run/key",
 		"SIGNALBOX_BOOTSTRAP_PLAN=jobs=pro,logging=free", "SIGNALBOX_PUBLIC_URL=https://box.example.com/base/",
 		"SIGNALBOX_RATE_LIMIT=2.5", "SIGNALBOX_TRUSTED_PROXIES=127.0.0.1, ::1,10.0.0.0/8", "SIGNALBOX_PLANS=/etc/plans.json",
-		"SIGNALBOX_STREAM_MAX_AGE=30m", "SIGNALBOX_STREAM_SOCKETS=7", "SIGNALBOX_STREAM_ACCOUNT_SOCKETS=3",
+		"SIGNALBOX_STREAM_MAX_AGE=30m", "SIGNALBOX_STREAM_SOCKETS=7", "SIGNALBOX_STREAM_ACCOUNT_SOCKETS=3", "SIGNALBOX_STREAM_TOKEN_TTL=10m",
 		"SIGNALBOX_ALLOW_NETWORKS=10.1.2.3/8, 192.168.1.7,fd00::1,::ffff:172.16.0.0/108,", "SIGNALBOX_RETENTION=1d12h",
 		"SIGNALBOX_TLS_CERT=/c.pem", "SIGNALBOX_TLS_KEY=/k.pem", "SIGNALBOX_KEYRING=/etc/keys",
 		"SIGNALBOX_OIDC_ISSUER=https://login.example.com", "SIGNALBOX_OIDC_CLIENT_ID=box", "SIGNALBOX_OIDC_CLIENT_SECRET=s3cret",
@@ -94,7 +94,7 @@ func TestLoad_EverySettingFromEachSource(t *testing.T) {
 		BootstrapKey: "sk_api_0123456789abcdef", BootstrapKeyFile: "/run/key", BootstrapPlan: "jobs=pro,logging=free",
 		PublicURL: "https://box.example.com/base", RateLimit: 2.5, Plans: "/etc/plans.json",
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("::1/128"), netip.MustParsePrefix("10.0.0.0/8")},
-		StreamMaxAge:   30 * time.Minute, StreamSockets: 7, StreamAccountSockets: 3,
+		StreamMaxAge:   30 * time.Minute, StreamSockets: 7, StreamAccountSockets: 3, StreamTokenTTL: 10 * time.Minute,
 		AllowNetworks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.168.1.7/32"),
 			netip.MustParsePrefix("fd00::1/128"), netip.MustParsePrefix("172.16.0.0/12")},
 		Retention: 36 * time.Hour, ChangesRetention: 365 * 24 * time.Hour, DatabaseConnections: 24, HistoryBytes: 1 << 30, PendingLimit: 24 * time.Hour, RunsInFlight: 2048, TLSCert: "/c.pem", TLSKey: "/k.pem", Keyring: "/etc/keys",

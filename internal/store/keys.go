@@ -28,13 +28,22 @@ func (tx *ReadTx) Key(ctx context.Context, account, id string) (accounts.Key, er
 }
 
 // KeyByHash returns the key with the hash, in any account, and the versions of that account, both of one state.
-func (db *DB) KeyByHash(ctx context.Context, hash string) (key accounts.Key, versions accounts.Versions, err error) {
+func (db *DB) KeyByHash(ctx context.Context, hash string) (accounts.Key, accounts.Versions, error) {
+	return db.keyWhere(ctx, `hash = $1`, hash)
+}
+
+// KeyByID is like KeyByHash for an account's key with this id.
+func (db *DB) KeyByID(ctx context.Context, account, id string) (accounts.Key, accounts.Versions, error) {
+	return db.keyWhere(ctx, `account_id = $1 AND id = $2`, account, id)
+}
+
+func (db *DB) keyWhere(ctx context.Context, condition string, args ...any) (key accounts.Key, versions accounts.Versions, err error) {
 	key, err = fetch(ctx, db, forDecisions, func(ctx context.Context, tx *ReadTx) (accounts.Key, error) {
 		return one(ctx, tx.conn, fault.New(fault.NotFound, "There is no such API key."), func(r row) (k accounts.Key, err error) {
 			err = r.Scan(append(keyFields(&k), &versions.Changes, &versions.Access)...)
 			return k, err
 		}, `SELECT `+keyColumns+`, (SELECT change_seq FROM accounts a WHERE a.id = account_id), (SELECT access_seq FROM accounts a WHERE a.id = account_id)
-			FROM api_keys WHERE hash = $1`, hash)
+			FROM api_keys WHERE `+condition, args...)
 	})
 	return key, versions, err
 }

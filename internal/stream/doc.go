@@ -1,4 +1,4 @@
-// Package stream serves the event sockets of running services.
+// Package stream serves the event sockets of running services, and the event streams of web pages.
 //
 // # What a socket receives
 //
@@ -39,6 +39,19 @@
 //
 // A response that is not a WebSocket, such as one of gRPC, is a Watch: it counts as a socket, ends like one, and has the
 // goroutine of its request.
+//
+// # Event streams
+//
+// An OFREP event stream (Server-Sent Events, for web pages) is a socket without a WebSocket. It
+// follows the same log and counts toward the same limits. A frame of the log has a text for
+// sockets, one for event streams, or both. The events of streams only say that evaluations may
+// have changed, so a stream takes only the newest one. The first change is sent at once, and
+// later ones are joined into one event per 250 ms; a loop appends that event to the log.
+//
+// Over HTTP/1 the hub takes the connection over. Over HTTP/2 the goroutine of the request writes,
+// woken by the workers.
+//
+// # Heartbeats
 //
 // One ticker sends all heartbeats, spread over the interval. It closes sockets that are silent
 // or too old, or whose key has expired.

@@ -14,11 +14,13 @@ import (
 // frame is one event, or several events that belong together. It is encoded once for all sockets.
 type frame struct {
 	seq     int64
-	at      int64 // when the change was committed, in microseconds
-	text    []byte
+	at      int64  // when the change was committed, in microseconds
+	text    []byte // for sockets; nil if the frame is not for them
+	refetch []byte // for OFREP event streams; nil if the frame is not for them
 	events  int
 	restart bool // the history was rewound, and sequence numbers are used again
 	other   bool // only for sockets that want all topics
+	flags   bool // evaluations may have changed
 }
 
 // appendFrame encodes a whole frame as servers send it, unmasked. Events are too small to compress.
@@ -57,7 +59,7 @@ func eventFrame(change changes.Change) (frame, bool) {
 		text = append(append(text, `,"level":`...), level(change.After)...)
 	}
 	text = strconv.AppendInt(append(text, `,"seq":`...), change.Seq, 10)
-	return frame{seq: change.Seq, at: change.CreatedAt.UnixMicro(), text: textFrame(append(text, '}')), events: 1, other: other}, true
+	return frame{seq: change.Seq, at: change.CreatedAt.UnixMicro(), text: textFrame(append(text, '}')), events: 1, other: other, flags: altersEvaluation(change)}, true
 }
 
 // connectedFrame encodes the first frame of every stream.
@@ -83,7 +85,7 @@ func (p product) bulkFrame(seq int64) frame {
 
 // reloadFrame encodes the events that make clients load everything.
 func reloadFrame(seq, at int64) frame {
-	reload := frame{seq: seq, at: at}
+	reload := frame{seq: seq, at: at, refetch: refetchEvent(seq), flags: true}
 	for _, each := range products() {
 		bulk := each.bulkFrame(seq)
 		reload.text, reload.events = append(reload.text, bulk.text...), reload.events+bulk.events

@@ -13,18 +13,20 @@ const heartbeatTicks = 60
 
 // maintain checks all sockets and sends heartbeats until ctx ends.
 func (h *Hub) maintain(ctx context.Context) {
-	ping := appendFrame(nil, websocket.TextMessage, []byte("ping"))
+	ping, comment := appendFrame(nil, websocket.TextMessage, []byte("ping")), []byte(heartbeatComment)
 	tick := uint16(0)
 	background.Every(ctx, h.Heartbeat/heartbeatTicks, func(context.Context) {
 		now, wall := h.clock(), h.now()
 		h.eachSocket(func(s *socket) {
 			switch {
-			case now-s.lastRead.Load() > h.silenceLimit():
+			case s.follows == nil && now-s.lastRead.Load() > h.silenceLimit():
 				s.cut(silent())
 			case now > s.expires.Load(): // checked before the key, so that a peer that never reads the close frame is disconnected
 				s.expire()
-			case !s.credential.isValid(wall):
+			case !s.isAllowed(wall):
 				s.end(s.credential.ended())
+			case s.tick == tick && s.follows != nil:
+				s.send(comment)
 			case s.tick == tick:
 				s.send(ping)
 			}

@@ -55,6 +55,8 @@ type Options struct {
 	Reconnect time.Duration
 	// CloseTimeout is how long a peer may take to read the close frame; zero means 10 s. Its answer may take a fifth.
 	CloseTimeout time.Duration
+	// Join is the time in which changes are joined into one event of an event stream; zero means 250 ms.
+	Join time.Duration
 }
 
 func (o *Options) setDefaults() {
@@ -63,6 +65,7 @@ func (o *Options) setDefaults() {
 	o.Replay = cmp.Or(o.Replay, 2000)
 	o.Reconnect = cmp.Or(o.Reconnect, time.Minute)
 	o.CloseTimeout = cmp.Or(o.CloseTimeout, 10*time.Second)
+	o.Join = cmp.Or(o.Join, 250*time.Millisecond)
 	o.AccountSockets = cmp.Or(o.AccountSockets, (o.Sockets+1)/2)
 }
 
@@ -82,7 +85,8 @@ type Hub struct {
 	loops    background.Loop
 	stopped  context.Context // ends when Stop stops waiting for peers
 	finish   context.CancelFunc
-	opened   atomic.Uint32 // counts all sockets so far, to spread them over the workers
+	opened   atomic.Uint32   // counts all sockets so far, to spread them over the workers
+	joining  background.Bell // rings when changes wait for the next event of event streams
 
 	mu       sync.Mutex
 	accounts map[string]*subscribers
@@ -99,6 +103,7 @@ func New(source Source, meter Meter, now func() time.Time, options Options) *Hub
 	h := &Hub{
 		Options: options, source: source, meter: meter, now: now, created: time.Now(), upgrader: newUpgrader(),
 		accounts: map[string]*subscribers{}, lastSeq: map[string]int64{}, invalid: map[string]int64{},
+		joining: background.NewBell(),
 	}
 	h.stopped, h.finish = context.WithCancel(context.Background())
 	for i := range runtime.GOMAXPROCS(0) {
@@ -109,7 +114,7 @@ func New(source Source, meter Meter, now func() time.Time, options Options) *Hub
 
 // Start starts sending events.
 func (h *Hub) Start(ctx context.Context) {
-	loops := []func(context.Context){h.maintain}
+	loops := []func(context.Context){h.maintain, h.join}
 	for _, each := range h.workers {
 		loops = append(loops, each.run)
 	}
@@ -131,10 +136,14 @@ func (h *Hub) Hear(change changes.Change) {
 	case change.Kind == accounts.KindSession && change.Action == changes.Deleted:
 		h.sessionEnded(subs, change.Key)
 	}
-	if subs.add(change, h.Queue) {
+	appended, joined := subs.add(change, h.Queue, h.pace())
+	if appended {
 		h.wake(subs)
 	}
 	subs.eachWatch(func(w *Watch) { w.hear(change) })
+	if joined {
+		h.joining.Ring()
+	}
 }
 
 // reported stores the last sequence number of the feed and returns the account's subscribers.
@@ -160,6 +169,8 @@ func (h *Hub) keyChanged(subs *subscribers, change changes.Change) {
 	var after struct {
 		Status    accounts.Status `json:"status"`
 		ExpiresAt *time.Time      `json:"expires_at"`
+		Access    accounts.Access `json:"access"`
+		Scopes    accounts.Scopes `json:"scopes"`
 	}
 	works := change.After != nil && json.Unmarshal(change.After, &after) == nil && after.Status == accounts.Active
 	affected := h.credentials(subs, func(each *credential) bool { return each.key == change.Key })
@@ -168,6 +179,7 @@ func (h *Hub) keyChanged(subs *subscribers, change changes.Change) {
 			each.revoked.Store(true)
 		}
 		each.expires.Store(each.earlier(after.ExpiresAt))
+		each.evaluates.Store(evaluates(after.Access, after.Scopes.Environments))
 	}
 	h.closeInvalid(subs, affected)
 }
@@ -200,7 +212,7 @@ func (h *Hub) closeInvalid(subs *subscribers, changed []*credential) {
 	}
 	now := h.now()
 	subs.each(func(s *socket) {
-		if !s.credential.isValid(now) {
+		if !s.isAllowed(now) {
 			s.end(s.credential.ended())
 		}
 	})
@@ -245,6 +257,9 @@ func (h *Hub) allSubscribers() []*subscribers {
 // EachConnection visits the open sockets and the sequence numbers that they have reached.
 func (h *Hub) EachConnection(visit func(connection *connections.Connection, seq int64)) {
 	h.eachSocket(func(s *socket) {
+		if s.connection == nil {
+			return
+		}
 		s.mu.Lock()
 		seq := s.seq
 		s.mu.Unlock()
@@ -257,6 +272,7 @@ func (h *Hub) EachConnection(visit func(connection *connections.Connection, seq 
 type reservation struct {
 	subs       *subscribers
 	credential *credential
+	follower   bool  // it is an event stream
 	next       int64 // the position in the log
 	lastSeq    int64 // the last sequence number that the feed reported before
 	invalid    int64 // clients cannot resume from sequence numbers up to this one; -1 means none
@@ -264,8 +280,8 @@ type reservation struct {
 	recent     *recent
 }
 
-// reserve reserves a place among the account's subscribers.
-func (h *Hub) reserve(caller accounts.Caller) (reservation, error) {
+// reserve reserves a place among the account's subscribers; follower says that it is for an event stream.
+func (h *Hub) reserve(caller accounts.Caller, follower bool) (reservation, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	subs := h.accounts[caller.Account]
@@ -285,12 +301,15 @@ func (h *Hub) reserve(caller accounts.Caller) (reservation, error) {
 	h.count++
 	subs.count++
 	used.count++
+	if follower {
+		subs.followers.Add(1)
+	}
 	invalid, rewound := h.invalid[subs.account]
 	if !rewound {
 		invalid = -1
 	}
 	return reservation{
-		subs: subs, credential: used, next: subs.log.Load().end(), lastSeq: h.lastSeq[subs.account],
+		subs: subs, credential: used, follower: follower, next: subs.log.Load().end(), lastSeq: h.lastSeq[subs.account],
 		invalid: invalid, reconnects: subs.reconnects.Load(), recent: subs.recent.Load(),
 	}, nil
 }
@@ -301,9 +320,9 @@ func (h *Hub) checkLimits(subs *subscribers) error {
 	case h.stopping:
 		return stopping()
 	case h.Sockets > 0 && h.count >= h.Sockets:
-		return tooMany("This node holds %d event sockets, which is its limit (SIGNALBOX_STREAM_SOCKETS).", h.Sockets)
+		return tooMany("This node holds %d event sockets and streams, which is its limit (SIGNALBOX_STREAM_SOCKETS).", h.Sockets)
 	case subs != nil && h.AccountSockets > 0 && subs.count >= h.AccountSockets:
-		return tooMany("This account has %d event sockets on this node, which is its limit (SIGNALBOX_STREAM_ACCOUNT_SOCKETS).", h.AccountSockets)
+		return tooMany("This account has %d event sockets and streams on this node, which is its limit (SIGNALBOX_STREAM_ACCOUNT_SOCKETS).", h.AccountSockets)
 	}
 	return nil
 }
@@ -319,12 +338,15 @@ func tooMany(format string, limit int) error {
 }
 
 // release frees the place of a socket.
-func (h *Hub) release(subs *subscribers, used *credential) {
+func (h *Hub) release(subs *subscribers, used *credential, follower bool) {
 	defer h.sockets.Done()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.count--
 	subs.count--
+	if follower {
+		subs.followers.Add(-1)
+	}
 	if used.count--; used.count == 0 {
 		delete(subs.credentials, used.id)
 	}
@@ -336,7 +358,7 @@ func (h *Hub) release(subs *subscribers, used *credential) {
 // remove removes a socket once its connection has ended.
 func (h *Hub) remove(s *socket) {
 	s.shard.remove(s)
-	h.release(s.subs, s.credential)
+	h.release(s.subs, s.credential, s.follows != nil)
 	h.meter.SocketClosed(s.ending.metric)
 }
 

@@ -88,12 +88,15 @@ func (s *stage) serve(w http.ResponseWriter, r *http.Request) {
 		at, _ := time.Parse(time.RFC3339Nano, query.Get("expires"))
 		caller.ExpiresAt = &at
 	}
+	if query.Has("access") {
+		caller.Access, caller.Environments = accounts.Access(query.Get("access")), []string{"production"}
+	}
 	var since *string
 	if query.Has("since") {
 		sent := query.Get("since")
 		since = &sent
 	}
-	err := s.Open(w, r, caller, connections.Subscription{Since: since, AllTopics: r.URL.Query().Get("topics") == "all"}, func(ctx context.Context) (accounts.Caller, error) {
+	recheck := func(ctx context.Context) (accounts.Caller, error) {
 		if s.during != nil {
 			if err := s.during(ctx); err != nil {
 				return accounts.Caller{}, err
@@ -107,7 +110,13 @@ func (s *stage) serve(w http.ResponseWriter, r *http.Request) {
 			caller.ExpiresAt = &at
 		}
 		return caller, nil
-	})
+	}
+	var err error
+	if query.Has("follow") {
+		err = s.Follow(w, r, caller, connections.Following{Environment: query.Get("follow"), LastEventID: r.Header.Get("Last-Event-ID")}, recheck)
+	} else {
+		err = s.Open(w, r, caller, connections.Subscription{Since: since, AllTopics: query.Get("topics") == "all"}, recheck)
+	}
 	switch {
 	case fault.Is(err, fault.RateLimited):
 		w.WriteHeader(http.StatusTooManyRequests)

@@ -27,23 +27,31 @@ func (h *Hub) Open(w http.ResponseWriter, r *http.Request, caller accounts.Calle
 	if r.ProtoMajor != 1 || !websocket.IsWebSocketUpgrade(r) {
 		return notAnUpgrade("Connection: Upgrade and Upgrade: websocket over HTTP/1.1 are needed")
 	}
-	reserved, err := h.reserve(caller)
+	return h.admit(r, caller, recheck, false, func(ctx context.Context, reserved reservation) error {
+		return h.open(ctx, w, r, reserved, wanted)
+	})
+}
+
+// admit reserves a place, authenticates the caller again and opens a connection in that place.
+func (h *Hub) admit(r *http.Request, caller accounts.Caller, recheck Recheck, follower bool, open func(context.Context, reservation) error) error {
+	reserved, err := h.reserve(caller, follower)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(h.stopped, cancel)()
-	expires := reserved.credential.expires.Load()
+	expires, allowed := reserved.credential.expires.Load(), reserved.credential.evaluates.Load()
 	caller, err = recheck(ctx)
-	if err == nil {
-		reserved.credential.expires.CompareAndSwap(expires, caller.ExpiresAt) // a concurrent change is newer and stays
-		err = h.open(ctx, w, r, reserved, wanted)
+	if err == nil { // a concurrent change is newer and stays
+		reserved.credential.expires.CompareAndSwap(expires, caller.ExpiresAt)
+		reserved.credential.evaluates.CompareAndSwap(allowed, evaluates(caller.Access, caller.Environments))
+		err = open(ctx, reserved)
 	}
 	if err == nil {
 		return nil
 	}
-	h.release(reserved.subs, reserved.credential)
+	h.release(reserved.subs, reserved.credential, reserved.follower)
 	switch {
 	case errors.Is(err, errLeft): // nobody would read an answer
 		return nil
@@ -62,19 +70,26 @@ func (h *Hub) open(ctx context.Context, w http.ResponseWriter, r *http.Request, 
 	if err != nil {
 		return err
 	}
-	s := &socket{hub: h, subs: reserved.subs, credential: reserved.credential, ws: ws, conn: newConnection(ws.NetConn()),
-		next: begin.next, seq: begin.seq, unsent: begin.text, allTopics: wanted.AllTopics}
+	s := h.newSocket(reserved, begin, ws.NetConn())
+	s.ws, s.allTopics = ws, wanted.AllTopics
 	s.connection = connections.New(s.subs.account, wanted.Peer, h.now())
-	opened := h.opened.Add(1)
-	s.tick = uint16(opened % heartbeatTicks) //nolint:gosec // it is less than heartbeatTicks
-	s.shard = &s.subs.shards[int(opened)%len(h.workers)]
-	s.expires.Store(h.maxAge())
 	s.alive()
 	s.setHandlers()
 	h.meter.SocketOpened(begin.how)
 	// Use a new goroutine, because the request's goroutine has a large stack that an idle socket would keep.
 	go s.run(begin.events, reserved.reconnects)
 	return nil
+}
+
+// newSocket returns a socket on a connection.
+func (h *Hub) newSocket(reserved reservation, begin beginning, conn net.Conn) *socket {
+	s := &socket{hub: h, subs: reserved.subs, credential: reserved.credential, conn: newConnection(conn),
+		next: begin.next, seq: begin.seq, unsent: begin.text}
+	opened := h.opened.Add(1)
+	s.tick = uint16(opened % heartbeatTicks) //nolint:gosec // it is less than heartbeatTicks
+	s.shard = &s.subs.shards[int(opened)%len(h.workers)]
+	s.expires.Store(h.maxAge())
+	return s
 }
 
 // run adds the socket to its shard and reads until the connection ends. events is how many events the first frames

@@ -50,19 +50,20 @@ func sessionEnded() ending {
 	return ending{websocket.ClosePolicyViolation, "The session has ended. Sign in again.", "session"}
 }
 
-// socket is one open connection.
+// socket is one open connection: an event socket, or an OFREP event stream.
 type socket struct {
 	hub        *Hub
 	subs       *subscribers
 	credential *credential
-	ws         *websocket.Conn
+	ws         *websocket.Conn // nil for an event stream
+	follows    *following      // nil for an event socket
 	conn       connection
 	shard      *shard
 	index      int    // in the shard, guarded by the shard's lock
 	tick       uint16 // the tick of the heartbeat interval at which the heartbeat is sent
 
 	allTopics  bool
-	connection *connections.Connection // its entry in the list of connections
+	connection *connections.Connection // its entry in the list of connections; nil for an event stream
 
 	lastRead atomic.Int64 // the hub's clock when the peer last sent anything
 	expires  atomic.Int64 // the hub's clock when the socket is too old
@@ -87,6 +88,7 @@ func (s *socket) flush(log *eventLog, w *frameWriter) (sent int) {
 	for {
 		text, events := s.take(log, w)
 		if len(text) == 0 {
+			s.endFollowing()
 			return sent
 		}
 		sent += events
@@ -101,7 +103,7 @@ func (s *socket) flush(log *eventLog, w *frameWriter) (sent int) {
 			return sent
 		}
 		s.waiting = true
-		s.hub.sockets.Go(s.wait)
+		s.startWaiting()
 		return sent
 	}
 }
@@ -110,24 +112,39 @@ func (s *socket) flush(log *eventLog, w *frameWriter) (sent int) {
 func (s *socket) take(log *eventLog, w *frameWriter) (text []byte, events int) {
 	s.checkPosition(log)
 	text, s.unsent = append(w.buffer[:0], s.unsent...), nil
-	if !s.closing {
-		for ; s.next < log.end() && len(text) < maxPortion; s.next++ {
-			each := &log.frames[s.next-log.first]
-			if each.restart {
-				s.seq = 0
-			} else if each.seq <= s.seq && each.seq > 0 {
-				continue
-			}
-			s.seq = max(s.seq, each.seq)
-			if each.other && !s.allTopics {
-				continue
-			}
-			text = append(text, each.text...)
-			events += each.events
-		}
+	switch {
+	case s.closing:
+	case s.follows != nil:
+		text, events = s.takeRefetch(log, text)
+	default:
+		text, events = s.takeEvents(log, text)
 	}
 	w.buffer = text
 	return text, events
+}
+
+// takeEvents appends the next frames of the log for an event socket.
+func (s *socket) takeEvents(log *eventLog, text []byte) (_ []byte, events int) {
+	for ; s.next < log.end() && len(text) < maxPortion; s.next++ {
+		each := &log.frames[s.next-log.first]
+		if each.text == nil || !s.advance(each) || each.other && !s.allTopics {
+			continue
+		}
+		text = append(text, each.text...)
+		events += each.events
+	}
+	return text, events
+}
+
+// advance moves the socket's sequence number to a frame, and reports whether the frame is new to the socket.
+func (s *socket) advance(to *frame) bool {
+	if to.restart {
+		s.seq = 0
+	} else if to.seq <= s.seq && to.seq > 0 {
+		return false
+	}
+	s.seq = max(s.seq, to.seq)
+	return true
 }
 
 // checkPosition closes the socket if the log dropped frames that the socket needs and that no summary replaces.
@@ -148,12 +165,16 @@ func (s *socket) queueClose(why ending) {
 	}
 	s.closing, s.ending = true, why
 	s.expires.Store(s.hub.clock() + int64(s.hub.CloseTimeout)) // for a peer that never reads the close frame
+	if s.follows != nil {                                      // the end of the response is all that the peer gets
+		return
+	}
 	s.unsent = appendFrame(s.unsent, websocket.CloseMessage, websocket.FormatCloseMessage(why.code, why.reason))
 }
 
 // delivered bounds the wait for the peer's answer after the close frame was sent.
 func (s *socket) delivered() {
-	if s.closing && s.unsent == nil {
+	s.endFollowing()
+	if s.follows == nil && s.closing && s.unsent == nil {
 		_ = s.conn.SetReadDeadline(time.Now().Add(s.hub.closeReplyTimeout())) // fails only if the socket is already closed
 	}
 }
@@ -170,12 +191,29 @@ func (s *socket) wait() {
 		if len(text) == 0 {
 			return
 		}
-		if _, err := s.conn.Write(text); err != nil {
+		if err := s.write(text); err != nil {
 			s.conn.cut()
 			return
 		}
 		s.hub.meter.EventsSent(events)
 	}
+}
+
+// write writes to a slow reader. A peer of an event stream never shows that it is alive, so its time to read is bounded.
+func (s *socket) write(text []byte) error {
+	if s.follows != nil {
+		_ = s.conn.SetWriteDeadline(time.Now().Add(time.Duration(s.hub.silenceLimit()))) // fails only if the connection is already closed
+	}
+	_, err := s.conn.Write(text)
+	if err == nil && s.follows != nil {
+		_ = s.conn.SetWriteDeadline(time.Time{})
+	}
+	return err
+}
+
+// isAllowed reports whether the key or session of the socket still works, and allows what the socket receives.
+func (s *socket) isAllowed(now time.Time) bool {
+	return s.credential.isValid(now) && (s.follows == nil || s.credential.mayEvaluate(s.follows.environment))
 }
 
 // send sends a heartbeat or an answer before later events. If the peer does not read, the text is dropped.
@@ -229,17 +267,25 @@ func (s *socket) cut(why ending) {
 	s.conn.cut()
 }
 
-// read reads until the connection ends. A message from the peer only shows that the peer is alive.
+// read reads until the connection ends.
 func (s *socket) read() {
+	why := s.receive()
+	s.conn.close()
+	s.cut(why)
+	s.hub.remove(s)
+}
+
+// receive reads until the peer has gone or the connection is closed. A message from the peer only shows that the peer is alive.
+func (s *socket) receive() ending {
+	if s.follows != nil {
+		return s.untilLeft()
+	}
 	for {
 		if _, _, err := s.ws.NextReader(); err != nil {
-			break
+			return broken()
 		}
 		s.alive()
 	}
-	s.conn.close()
-	s.cut(broken())
-	s.hub.remove(s)
 }
 
 func (s *socket) alive() { s.lastRead.Store(s.hub.clock()) }

@@ -42,13 +42,18 @@ type subscribers struct {
 	shards  []shard
 	// reconnects counts how often all sockets were told to reconnect.
 	reconnects atomic.Int64
+	// followers is the number of OFREP event streams. It changes under the hub's lock.
+	followers atomic.Int64
 
 	// These are guarded by the hub's lock.
 	count       int
 	credentials map[string]*credential
 
-	mu      sync.Mutex // guards writes to the log, floor and watches
-	floor   int64      // the log has every event above this sequence number
+	mu    sync.Mutex // guards writes to the log, and the fields below
+	floor int64      // the log has every event above this sequence number
+	// joined is the last change that waits for the next event of event streams; 0 is none.
+	joined  int64
+	next    int64 // the hub's clock from which the next such event may be sent
 	watches map[*Watch]bool
 }
 
@@ -71,16 +76,23 @@ func (s *subscribers) each(visit func(*socket)) {
 	}
 }
 
-// add appends the event of a change, if it has one.
-func (s *subscribers) add(change changes.Change, limit int) (appended bool) {
+// add appends the event of a change, if it has one. It reports too whether event streams get the event later, joined
+// with others.
+func (s *subscribers) add(change changes.Change, limit int, moment pace) (appended, joined bool) {
 	event, exists := eventFrame(change)
 	if !exists {
 		s.recent.Load().add(change.Seq)
-		return false
+		return false, false
 	}
 	s.recent.Load().add(change.Seq, change.Kind)
-	s.append(limit, event)
-	return true
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if event.flags && s.followers.Load() > 0 {
+		event.refetch = s.refetch(change.Seq, moment)
+		joined = event.refetch == nil
+	}
+	s.push(limit, event)
+	return true, joined
 }
 
 // append adds a frame to the log and drops the oldest frames beyond the limit. Sockets that need a dropped frame are too
@@ -88,6 +100,11 @@ func (s *subscribers) add(change changes.Change, limit int) (appended bool) {
 func (s *subscribers) append(limit int, added frame) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.push(limit, added)
+}
+
+// push is append for callers that hold the lock.
+func (s *subscribers) push(limit int, added frame) {
 	log := s.log.Load()
 	next := &eventLog{first: log.first, summarized: log.summarized, frames: append(log.frames, added)}
 	if offered := s.offered(next.end()); next.end()-offered > int64(limit) {
@@ -99,7 +116,7 @@ func (s *subscribers) append(limit int, added frame) {
 		next = &eventLog{first: first, summarized: first, frames: slices.Clone(next.frames[excess:])}
 	}
 	if added.restart {
-		s.floor = noFloor
+		s.floor, s.joined = noFloor, 0
 	}
 	s.log.Store(next)
 }
@@ -159,7 +176,9 @@ type credential struct {
 	count   int        // the number of its sockets, guarded by the hub's lock
 
 	expires atomic.Pointer[time.Time] // nil means never
-	revoked atomic.Bool
+	// evaluates are the environments in which the key may evaluate; nil means all.
+	evaluates atomic.Pointer[[]string]
+	revoked   atomic.Bool
 }
 
 func newCredential(caller accounts.Caller) *credential {
@@ -168,7 +187,22 @@ func newCredential(caller accounts.Caller) *credential {
 		c.session = caller.ExpiresAt
 	}
 	c.expires.Store(caller.ExpiresAt)
+	c.evaluates.Store(evaluates(caller.Access, caller.Environments))
 	return c
+}
+
+// evaluates returns the environments in which a key may evaluate; nil means all.
+func evaluates(access accounts.Access, environments []string) *[]string {
+	if access != accounts.EvaluateAccess {
+		return nil
+	}
+	return &environments
+}
+
+// mayEvaluate reports whether the key may evaluate in an environment.
+func (c *credential) mayEvaluate(environment string) bool {
+	allowed := c.evaluates.Load()
+	return allowed == nil || slices.Contains(*allowed, environment)
 }
 
 // earlier returns when the credential expires if its key has this new expiry; nil means never.

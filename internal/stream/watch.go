@@ -56,13 +56,13 @@ func tooOld() error {
 // Watch reserves a place. recheck authenticates the caller again, after the hub has begun to receive changes of the
 // caller's key. The owner must call Close.
 func (h *Hub) Watch(ctx context.Context, caller accounts.Caller, peer connections.Peer, concerns func(kind string) bool, recheck Recheck) (connections.Watch, error) {
-	reserved, err := h.reserve(caller)
+	reserved, err := h.reserve(caller, false)
 	if err != nil {
 		return nil, err
 	}
 	expires := reserved.credential.expires.Load()
 	if caller, err = recheck(ctx); err != nil {
-		h.release(reserved.subs, reserved.credential)
+		h.release(reserved.subs, reserved.credential, false)
 		return nil, err
 	}
 	reserved.credential.expires.CompareAndSwap(expires, caller.ExpiresAt) // a concurrent change is newer and stays
@@ -109,7 +109,7 @@ func (w *Watch) Err() error {
 func (w *Watch) Close() {
 	w.end(ended{stopping(), "peer"})
 	w.subs.removeWatch(w)
-	w.hub.release(w.subs, w.credential)
+	w.hub.release(w.subs, w.credential, false)
 	why, _ := errors.AsType[ended](context.Cause(w.ctx))
 	w.hub.meter.SocketClosed(why.metric)
 }

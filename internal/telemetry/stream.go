@@ -17,7 +17,7 @@ type streamMetrics struct {
 
 func newStreamMetrics(registry prometheus.Registerer) *streamMetrics {
 	m := &streamMetrics{
-		sockets: newGauge("signalbox_stream_sockets", "Event sockets that are open now."),
+		sockets: newGauge("signalbox_stream_sockets", "Event sockets and OFREP event streams that are open now."),
 		events: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "signalbox_stream_events_sent_total", Help: "Events sent, each once for every socket.",
 		}),
@@ -25,9 +25,9 @@ func newStreamMetrics(registry prometheus.Registerer) *streamMetrics {
 			.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10),
 	}
 	registry.MustRegister(m.sockets, m.events, m.lag)
-	m.opened = newWordCounters(registry, "signalbox_stream_opened_total", "Event sockets opened: fresh, resumed or resynced.", "how")
+	m.opened = newWordCounters(registry, "signalbox_stream_opened_total", "Event sockets and OFREP event streams opened: fresh, resumed or resynced.", "how")
 	m.closed = newWordCounters(registry, "signalbox_stream_closed_total",
-		"Event sockets closed; slow_reader means that the socket fell too far behind.", "reason")
+		"Event sockets and OFREP event streams closed; slow_reader means that one fell too far behind.", "reason")
 	return m
 }
 

@@ -97,6 +97,11 @@ export class Server {
     this.admin = new Admin(this.url);
   }
 
+  /** Changes a setting of the next start. */
+  setting(name: string, value: string): void {
+    this.more[name] = value;
+  }
+
   async stop(how: NodeJS.Signals = "SIGTERM"): Promise<void> {
     const ending = this.process;
     this.process = undefined;

@@ -6,14 +6,14 @@
  *     if (checkout()) …
  *
  * The key must be one for browsers (access `evaluate`), which is not a secret. Starting waits for nothing and throws nothing;
- * until the server has answered, flags have the values of the last visit, else those of the code. Changes come by polling, or at
- * once if the server announces a stream of events.
+ * until the server has answered, flags have the values of the last visit, else those of the code. Changes come at once, by a stream
+ * of events that the server announces. Where no stream gets through, they come by polling.
  */
 
 import { APIError, NotReadyError, SignalboxError } from "./errors.js";
 import { asError } from "./failures.js";
 import { Dispatcher, KeyListeners, Listeners, Problems, type Stop } from "./listeners.js";
-import { type Evaluated, type Evaluation, evaluateAll } from "./ofrep.js";
+import { type Evaluated, type Evaluation, type EventStream, evaluateAll } from "./ofrep.js";
 import { State, type Status } from "./state.js";
 import { isObject, same } from "./values.js";
 
@@ -34,7 +34,7 @@ export interface BrowserOptions {
   context?: BrowserContext;
   /** The environment. A key for browsers has exactly one, so it needs no other. */
   environment?: string;
-  /** Between two requests, in milliseconds; 30 s by default. */
+  /** Between two requests while no stream of events works, in milliseconds; 30 s by default. */
   pollInterval?: number;
   /** Where the values of the last visit are kept, such as localStorage. By default nowhere. */
   storage?: Pick<Storage, "getItem" | "setItem">;
@@ -81,15 +81,29 @@ export class BrowserBox {
   private generation = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private request: AbortController | undefined;
+  /** The event that asks for values is the cause of the next request, after the one under way. */
+  private cause: string | undefined;
+  private announced: readonly EventStream[] = [];
   private streams: EventSource[] = [];
   private streamUrls = "";
+  /** Whether a stream has delivered an event. A proxy may keep events back, so an open stream proves nothing. */
+  private pushed = false;
+  private streamFailures = 0;
+  /** Runs while nobody sees the page; then `asleep` says that the streams are closed. */
+  private inactivity: ReturnType<typeof setTimeout> | undefined;
+  private asleep = false;
   private readonly problems: Problems;
   private readonly states: Listeners;
   private readonly changes: KeyListeners;
   private readonly waiting = new Set<() => void>();
   private readonly visible = () => {
+    clearTimeout(this.inactivity);
     if (document.visibilityState === "visible") {
+      this.asleep = false;
       void this.refresh();
+    } else if (this.announced.length > 0) {
+      const seconds = Math.min(...this.announced.map((each) => each.inactivityDelaySec));
+      this.inactivity = setTimeout(() => this.sleep(), seconds * 1000);
     }
   };
 
@@ -205,6 +219,8 @@ export class BrowserBox {
     }
     clearTimeout(this.timer);
     this.request?.abort();
+    const { cause } = this;
+    this.cause = undefined;
     const request = new AbortController();
     this.request = request;
     const { generation } = this;
@@ -212,7 +228,7 @@ export class BrowserBox {
     try {
       const { url, key, environment } = this.options;
       const headers = { Authorization: `Bearer ${key}`, ...(environment && { "X-Signalbox-Environment": environment }) };
-      const found = await evaluateAll(url, headers, this.context, this.etag, request.signal);
+      const found = await evaluateAll(url, headers, this.context, this.etag, request.signal, cause);
       if (generation === this.generation && request === this.request) {
         this.answered(found);
       }
@@ -222,6 +238,17 @@ export class BrowserBox {
       }
     } finally {
       clearTimeout(limit);
+      if (request === this.request) {
+        this.request = undefined;
+        this.follow();
+      }
+    }
+  }
+
+  /** Asks for the values that an event has announced. A request under way is not ended: events may come faster than answers. */
+  private follow(): void {
+    if (this.cause !== undefined && !this.request) {
+      void this.refresh();
     }
   }
 
@@ -230,15 +257,21 @@ export class BrowserBox {
     if (found) {
       this.etag = found.etag;
       this.replace(found.flags);
-      this.openStreams(found.streams.map((each) => each.url));
+      this.announced = found.streams;
       this.store();
     }
+    this.openStreams();
     if (found?.staleSince) {
       this.note("STALE", new SignalboxError(`the server cannot reach its database (since ${found.staleSince})`));
     } else {
       this.note("LIVE");
     }
-    this.plan(this.streams.length > 0 ? POLL_WITH_STREAM : (this.options.pollInterval ?? POLL));
+    const rarely = this.asleep || (this.pushed && !found?.staleSince);
+    this.plan(rarely ? POLL_WITH_STREAM : this.pollInterval);
+  }
+
+  private get pollInterval(): number {
+    return this.options.pollInterval ?? POLL;
   }
 
   private failed(thrown: unknown): void {
@@ -247,9 +280,8 @@ export class BrowserBox {
     const refused = error instanceof APIError && (error.status === 401 || error.status === 403);
     this.note(refused ? "REFUSED" : "STALE", error);
     this.problems.warn("state", `Signalbox cannot be asked; the last known values are served: ${error.message}`);
-    const longest = this.options.pollInterval ?? POLL;
     const asked = error instanceof APIError ? error.retryAfter * 1000 : 0;
-    this.plan(Math.random() * Math.min(MIN_BACKOFF * 2 ** Math.min(this.attempt, 20), longest) + asked);
+    this.plan(Math.random() * Math.min(MIN_BACKOFF * 2 ** Math.min(this.attempt, 20), this.pollInterval) + asked);
   }
 
   private plan(pause: number): void {
@@ -279,8 +311,9 @@ export class BrowserBox {
   }
 
   /** Follows the streams that the server announces. Each says only that something has changed. */
-  private openStreams(urls: readonly string[]): void {
-    if (urls.join(" ") === this.streamUrls || typeof EventSource === "undefined") {
+  private openStreams(): void {
+    const urls = this.announced.map((each) => each.url);
+    if (this.asleep || this.closed || urls.join(" ") === this.streamUrls || typeof EventSource === "undefined") {
       return;
     }
     this.streamUrls = urls.join(" ");
@@ -288,19 +321,37 @@ export class BrowserBox {
     this.streams = urls.map((url) => {
       const stream = new EventSource(url);
       stream.onmessage = ({ data }) => {
-        if (isRefetch(data)) {
-          void this.refresh();
+        const etag = refetchOf(data);
+        if (etag !== undefined) {
+          this.pushed = true;
+          this.streamFailures = 0;
+          this.cause = etag;
+          this.follow();
         }
       };
       stream.onerror = () => {
         if (stream.readyState === EventSource.CLOSED) {
-          this.streams = this.streams.filter((each) => each !== stream);
-          this.streamUrls = "";
-          this.plan(this.options.pollInterval ?? POLL);
+          this.streamFailed();
         }
       };
       return stream;
     });
+  }
+
+  /** Asks the server again after a stream was refused, because its URL may have expired. The answer opens a stream again. */
+  private streamFailed(): void {
+    this.closeStreams();
+    this.streamUrls = "";
+    this.streamFailures++;
+    this.plan(Math.min(MIN_BACKOFF * 2 ** Math.min(this.streamFailures - 1, 20), this.pollInterval));
+  }
+
+  /** Closes the streams of a page that nobody sees. */
+  private sleep(): void {
+    this.asleep = true;
+    this.closeStreams();
+    this.streamUrls = "";
+    this.plan(POLL_WITH_STREAM);
   }
 
   private closeStreams(): void {
@@ -308,6 +359,7 @@ export class BrowserBox {
       each.close();
     }
     this.streams = [];
+    this.pushed = false;
   }
 
   private storedAs(): string {
@@ -338,6 +390,7 @@ export class BrowserBox {
   close(): void {
     this.closed = true;
     clearTimeout(this.timer);
+    clearTimeout(this.inactivity);
     this.request?.abort();
     this.closeStreams();
     if (typeof document !== "undefined") {
@@ -347,12 +400,13 @@ export class BrowserBox {
   }
 }
 
-function isRefetch(data: unknown): boolean {
+/** Returns the etag of an event that asks for an evaluation, which may be empty; undefined for other events. */
+function refetchOf(data: unknown): string | undefined {
   try {
     const event: unknown = JSON.parse(String(data));
-    return isObject(event) && event.type === "refetchEvaluation";
+    return isObject(event) && event.type === "refetchEvaluation" ? String(event.etag ?? "") : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
 

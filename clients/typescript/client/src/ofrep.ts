@@ -15,6 +15,8 @@ export interface Evaluated {
 /** A stream that announces changes. */
 export interface EventStream {
   readonly url: string;
+  /** After how many seconds to close the stream of a page that nobody sees. */
+  readonly inactivityDelaySec: number;
 }
 
 /** The server's answer. */
@@ -28,19 +30,24 @@ export interface Evaluation {
 
 const PATH = "/ofrep/v1/evaluate/flags";
 
-/** Asks the server for all flags. It resolves to undefined if nothing has changed since an answer with this ETag. */
+const INACTIVITY = 120;
+
+/** Asks the server for all flags. It resolves to undefined if nothing has changed since an answer with this ETag. `cause` is the
+ * etag of the event that causes the request, which the answer then includes. */
 export async function evaluateAll(
   url: string,
   headers: Readonly<Record<string, string>>,
   context: Readonly<Members>,
   etag: string,
   signal: AbortSignal,
+  cause = "",
 ): Promise<Evaluation | undefined> {
   const name = `POST ${PATH}`;
   let response: globalThis.Response;
   let body: string;
   try {
-    response = await fetch(url.replace(/\/+$/, "") + PATH, {
+    const query = cause && `?${new URLSearchParams({ flagConfigEtag: cause })}`;
+    response = await fetch(url.replace(/\/+$/, "") + PATH + query, {
       method: "POST",
       headers: { ...headers, "Content-Type": "application/json", ...(etag && { "If-None-Match": etag }) },
       body: JSON.stringify({ context }),
@@ -90,7 +97,8 @@ function streamsIn(streams: unknown, base: string): EventStream[] {
     const path = isObject(endpoint) ? endpoint.requestUri : undefined;
     const origin = isObject(endpoint) && typeof endpoint.origin === "string" ? endpoint.origin : base;
     try {
-      return [{ url: new URL(String(url ?? path), origin).href }];
+      const inactivityDelaySec = Number(each.inactivityDelaySec) > 0 ? Number(each.inactivityDelaySec) : INACTIVITY;
+      return [{ url: new URL(String(url ?? path), origin).href, inactivityDelaySec }];
     } catch {
       return [];
     }
