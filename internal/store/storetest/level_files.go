@@ -15,19 +15,23 @@ func levelFiles(t *testing.T, db *store.DB) {
 	modified := func() time.Time {
 		return get(t, db, func(ctx context.Context, tx *store.ReadTx) (time.Time, error) { return tx.LevelsModified(ctx, account) })
 	}
-	first := modified()
 	odd, plain := seenBy(account, "a.b", "s", "e"), seenBy(account, "c", "s", "e")
 	odd.Spelling = "A/B"
 	saveSources(t, db, odd, plain)
+	first := modified()
 	foreign := seenBy(other, "x", "s", "e")
 	foreign.Spelling = "X"
 	saveSources(t, db, foreign)
-	spelled := get(t, db, func(ctx context.Context, tx *store.ReadTx) ([]logging.Spelling, error) { return tx.LoggerSpellings(ctx, account) })
+	spelled := get(t, db, func(ctx context.Context, tx *store.ReadTx) ([]logging.Spelling, error) {
+		return tx.LoggerSpellings(ctx, account)
+	})
 	same(t, spelled, []logging.Spelling{{Logger: "a.b", Name: "A/B"}})
 	saveSources(t, db, odd)
 	same(t, modified().After(first), true)
 
-	released := func(since int) []logging.Released { return find(t, db, (*store.ReadTx).ReleasedLoggers, account, at(since)) }
+	released := func(since int) []logging.Released {
+		return find(t, db, (*store.ReadTx).ReleasedLoggers, account, at(since))
+	}
 	logger := newLogger(account, "a.b")
 	logger.Managed = true
 	saveLoggers(t, db, logger)
