@@ -32,7 +32,7 @@ func TestLevelsFollow_WritesChanges(t *testing.T) {
 	has("logback.logger.com.example.Shop=DEBUG", "logback.logger.org.Other=INHERITED")
 	term.must("loggers", "reset", "com.example.shop")
 	has("logback.logger.com.example.Shop=INHERITED", "logback.logger.org.Other=INHERITED")
-	follow.stop()
+	follow.interrupt()
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o644 {
 		t.Errorf("the file is %v, %v", info, err)
 	}
