@@ -9,9 +9,9 @@ import (
 )
 
 // LevelsModified returns when an account's loggers and groups last changed, in whole seconds. Two changes never have the
-// same second, so after many changes at once it is ahead of the clock. Without a change it is when the account was created.
+// same second, so after many changes at once it is ahead of the clock. Without a change it is a second before the account was created.
 func (tx *ReadTx) LevelsModified(ctx context.Context, account string) (time.Time, error) {
-	seconds, err := one(ctx, tx.conn, fault.Missing("account", account), scanInt, `SELECT CASE WHEN levels_at > 0 THEN levels_at ELSE created_at / 1000000 END FROM accounts WHERE id = $1`, account)
+	seconds, err := one(ctx, tx.conn, fault.Missing("account", account), scanInt, `SELECT CASE WHEN levels_at > 0 THEN levels_at ELSE created_at / 1000000 - 1 END FROM accounts WHERE id = $1`, account)
 	return time.Unix(int64(seconds), 0).UTC(), err
 }
 

@@ -15,10 +15,10 @@ func levelFiles(t *testing.T, db *store.DB) {
 	modified := func() time.Time {
 		return get(t, db, func(ctx context.Context, tx *store.ReadTx) (time.Time, error) { return tx.LevelsModified(ctx, account) })
 	}
-	first := modified()
 	odd, plain := seenBy(account, "a.b", "s", "e"), seenBy(account, "c", "s", "e")
 	odd.Spelling = "A/B"
 	saveSources(t, db, odd, plain)
+	first := modified()
 	foreign := seenBy(other, "x", "s", "e")
 	foreign.Spelling = "X"
 	saveSources(t, db, foreign)
