@@ -97,6 +97,7 @@ func TestWebhooks_BadTargetsDelayNothing(t *testing.T) {
 		if got := owner.delivered(paths["redirect"], "pending"); got.Attributes["next_attempt_at"] == nil {
 			t.Errorf("%+v", got)
 		}
+		owner.delivered(paths["stream"], "delivered") // a success, of which the beginning was read
 		owner.delivered(paths["gone"], "failed")
 		if got := owner.get(paths["gone"]).want(200); got.attribute("state") != "disabled" || got.attribute("enabled") != false {
 			t.Error(string(got.body))
@@ -111,6 +112,28 @@ func TestWebhooks_BadTargetsDelayNothing(t *testing.T) {
 		})
 		if got := owner.get(internal).want(200); got.attribute("state") != "failing" {
 			t.Error(string(got.body))
+		}
+	})
+}
+
+// TestWebhooks_FloodOfOneHostDelaysNoOther: two webhooks lead to one host. One of them hangs, with many messages waiting.
+func TestWebhooks_FloodOfOneHostDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	onBoth(t, "pro", func(t *testing.T, owner client) {
+		target := newSink(t)
+		hung := owner.makeWebhook(attributes{"url": target.url() + "hold", "events": []string{"change.flag"}})
+		quick := owner.makeWebhook(attributes{"url": target.url(), "events": []string{"change.flag"}})
+		const events = 80
+		for range events {
+			aFlag(owner)
+		}
+		eventually(t, patience, "the other webhook is told everything", func() bool {
+			return len(owner.get(quick+"/deliveries?filter[status]=delivered&page[size]=100").want(200).page().Data) == events
+		})
+		for _, delivery := range owner.get(hung + "/deliveries?page[size]=100").want(200).page().Data {
+			if len(delivery.Attributes["attempts"].([]any)) > 0 {
+				t.Fatal("the other webhook had to wait for the one that hangs")
+			}
 		}
 	})
 }

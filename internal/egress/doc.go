@@ -30,5 +30,5 @@
 //
 // One deadline covers everything from the lookup to the last byte of the body. Ending the context closes the connection at
 // once. Headers are limited to 64 KiB. The first 64 KiB of the body are kept as received, without decompression. The rest is
-// read and counted up to 64 MiB.
+// read and counted up to 64 MiB, or as far as the request asks for.
 package egress

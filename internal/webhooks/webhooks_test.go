@@ -60,6 +60,24 @@ func TestOutcome_Judge(t *testing.T) {
 	}
 }
 
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ body, want string }{
+		"text":         {"thanks", "thanks"},
+		"NUL":          {"a\x00b", "a\uFFFDb"},
+		"not UTF-8":    {"a\xffb", "a\uFFFDb"},
+		"many NULs":    {strings.Repeat("\x00", 5000), strings.Repeat("\uFFFD", 341)},
+		"a whole rune": {strings.Repeat("x", 1023) + "é", strings.Repeat("x", 1023)},
+	} {
+		if got := Answer(test.body); got == nil || *got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if Answer("") != nil {
+		t.Error("no body is an answer")
+	}
+}
+
 func TestSubscription_Match(t *testing.T) {
 	t.Parallel()
 	change := func(c changes.Change) Event { return ofChange(c) }
