@@ -174,6 +174,14 @@ func TestWebhooks_Refusals(t *testing.T) {
 			owner.in(t).put(path, envelope("", "", hook(test.more)), offContract).refused(400, test.want)
 		})
 	}
+	const id = "01928c3e-7b1a-4c55-b2a4-9a3a4f6d2f10"
+	owner.post(webhooksPath, envelope("webhook", "mine", hook(nil)), offContract).refused(400, invalid("/data/id"))
+	owner.post(webhooksPath, envelope("webhook", strings.ToUpper(id), hook(nil))).want(201)
+	owner.get(webhooksPath + "/" + id).want(200)
+	for _, caller := range []client{owner, newOwner(t, "pro")} {
+		caller.post(webhooksPath, envelope("webhook", id, hook(nil))).refused(409, problem{code: "already_exists", source: "pointer /data/id"})
+	}
+	owner.delete(webhooksPath + "/" + id).want(204)
 	owner.post(path+"/actions/redeliver", `{}`, offContract).refused(400, invalid("/from"), invalid("/to"))
 	owner.post(path+"/actions/redeliver", `{"from":"2026-05-02T00:00:00Z","to":"2026-05-01T00:00:00Z"}`).refused(400, invalid("/to"))
 	owner.post(path+"/deliveries/none/actions/redeliver", "").want(404)

@@ -162,6 +162,17 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+func TestPlan_LargeChangeKeepsNoDiff(t *testing.T) {
+	t.Parallel()
+	after := json.RawMessage(`{"name":"` + strings.Repeat("x", 1<<20) + `"}`)
+	change := changes.Change{Account: "a", Seq: 1, Kind: "config", Key: "c", Action: changes.Updated, Actor: changes.System(), Before: json.RawMessage(`{"name":"y"}`), After: after}
+	planned := Plan([]Subscription{{ID: "w", Format: Standard, Events: []string{"*"}, Lane: "a:h"}}, []changes.Change{change}, nil)
+	stored, err := json.Marshal(planned[0].Event.Data)
+	if err != nil || len(stored) > maxBody || !slices.Contains(planned[0].Event.Data.Omitted, "diff") {
+		t.Errorf("%d bytes are stored, %v are omitted, %v", len(stored), planned[0].Event.Data.Omitted, err)
+	}
+}
+
 func TestDraft_Problems(t *testing.T) {
 	t.Parallel()
 	right := func(change func(*Draft)) Draft {

@@ -323,6 +323,11 @@ func redeliveries(outer *testing.T, kind string) {
 	same(t, t.claim("boot"), ids[:1])
 	t.finish(ids[0], "boot", 200)
 	same(t, len(find3(t, t.account, t.hook.ID, ids[0]).Attempts), 2)
+	same(t, t.finish(ids[1], "boot", 500), ids[1:])
+	same(t, t.claim("boot"), nil) // it waits
+	same(t, again(day), 1)
+	same(t, t.claim("boot"), ids[1:])
+	t.finish(ids[1], "boot", 200)
 	planned := webhooks.Tested(t.hook, changes.System(), "1", *t.now).To(t.hook)
 	do(t, t.db, t.account, func(ctx context.Context, tx *store.Tx) error {
 		return tx.InsertDeliveries(ctx, t.account, []webhooks.Planned{planned, planned})

@@ -7,7 +7,7 @@ import { SidePanel } from "../ui/SidePanel";
 import { EmptyState, Loading } from "../ui/states";
 import { milliseconds } from "../ui/time";
 import { DeliveryStatus } from "./Deliveries";
-import { type Attempt, type Delivery, explain, isOver, outcomeOf } from "./deliveries";
+import { type Attempt, canSendAgain, type Delivery, explain, outcomeOf } from "./deliveries";
 import { useDeliveryActions } from "./useDeliveries";
 import styles from "./webhooks.module.css";
 
@@ -35,7 +35,7 @@ export function DeliveryPanel({ webhook, delivery, isPending, close }: Props) {
 }
 
 function Details({ webhook, delivery }: { webhook: Resource<"webhook">; delivery: Delivery }) {
-  const { attempts, created_at, next_attempt_at, events, status } = delivery.attributes;
+  const { attempts, created_at, next_attempt_at, events } = delivery.attributes;
   return (
     <Stack gap="md">
       <Group gap="md">
@@ -51,7 +51,7 @@ function Details({ webhook, delivery }: { webhook: Resource<"webhook">; delivery
           <RelativeTime at={next_attempt_at} />.
         </Text>
       )}
-      <SendOne webhook={webhook} id={delivery.id} over={isOver(status)} />
+      <SendOne webhook={webhook} id={delivery.id} can={canSendAgain(delivery.attributes)} />
       <ol className={styles.attempts} aria-label="Attempts">
         {attempts.map((attempt) => (
           <One key={attempt.at} attempt={attempt} />
@@ -85,7 +85,7 @@ function One({ attempt }: { attempt: Attempt }) {
   );
 }
 
-function SendOne({ webhook, id, over }: { webhook: Resource<"webhook">; id: string; over: boolean }) {
+function SendOne({ webhook, id, can }: { webhook: Resource<"webhook">; id: string; can: boolean }) {
   const { busy, once, sendAgain } = useDeliveryActions(webhook.id);
   const send = async () => {
     if (await sendAgain(id)) say("It is sent again, with the same id.");
@@ -97,8 +97,8 @@ function SendOne({ webhook, id, over }: { webhook: Resource<"webhook">; id: stri
           size="compact-sm"
           variant="default"
           w="fit-content"
-          disabled={disabled || !over}
-          title={over ? undefined : "It is not over yet."}
+          disabled={disabled || !can}
+          title={can ? undefined : "It is being sent."}
           loading={busy}
           onClick={() => once(send)}
         >

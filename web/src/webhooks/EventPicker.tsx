@@ -24,7 +24,7 @@ export function EventPicker({ events, onChange, error }: Props) {
   };
   return (
     <Stack gap={8} role="group" aria-label="Events">
-      <Text size="sm" fw={500}>
+      <Text size="sm" fw={600}>
         Events
       </Text>
       <Choice type="*" label="Everything" events={events} choose={choose} />

@@ -35,7 +35,8 @@ export default function SendAgain({ webhook, close }: { webhook: Resource<"webho
       <form onSubmit={submit}>
         <Stack gap="sm">
           <Text size="sm" className="muted">
-            Failed and canceled deliveries of events in this time, in your time zone. Receivers know repeated ones by their webhook-id.
+            Failed and canceled deliveries of events in this time, and those that wait for another attempt, in your time zone. Receivers
+            know repeated ones by their webhook-id.
           </Text>
           <TextInput
             type="datetime-local"

@@ -51,7 +51,7 @@ export function WebhookForm({ draft: given, id, isChanged, onChange, onSave }: F
           <Target draft={draft} onChange={onChange} at={at} isNew={!id} />
           <EventPicker events={draft.events} onChange={(events) => onChange({ events })} error={within("events")} />
           <Only draft={draft} onChange={onChange} error={within("filter/ids")} />
-          <Text size="sm" fw={500} mb={-8}>
+          <Text size="sm" fw={600} mb={-8}>
             Headers
           </Text>
           <HeaderRows

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Attempt, explain, lastAttempt, outcomeOf, statusLabel } from "./deliveries";
+import { type Attempt, canSendAgain, explain, lastAttempt, outcomeOf, statusLabel } from "./deliveries";
 
 const attempt = (changes: Partial<Attempt>): Attempt => ({
   at: "2030-01-01T00:00:00Z",
@@ -14,6 +14,13 @@ test("a delivery that has failed once waits to be sent again", () => {
   expect(statusLabel({ status: "pending", attempts: [] })).toBe("Pending");
   expect(statusLabel({ status: "pending", attempts: [attempt({ status: 500 })] })).toBe("Waiting to retry");
   expect(statusLabel({ status: "delivered", attempts: [attempt({ status: 204 })] })).toBe("Delivered");
+});
+
+test("what waits for another attempt can be sent at once", () => {
+  expect(canSendAgain({ status: "pending", attempts: [] })).toBe(false);
+  expect(canSendAgain({ status: "pending", attempts: [attempt({ status: 500 })] })).toBe(true);
+  expect(canSendAgain({ status: "sending", attempts: [attempt({ status: 500 })] })).toBe(false);
+  expect(canSendAgain({ status: "delivered", attempts: [attempt({ status: 204 })] })).toBe(true);
 });
 
 test("the last attempt says its status, or why there was none", () => {

@@ -20,8 +20,12 @@ export function statusLabel({ status, attempts }: Pick<Delivery["attributes"], "
   return statuses.find(({ value }) => value === status)?.label ?? status;
 }
 
-/** isOver reports whether a delivery can be sent again. */
+/** isOver reports whether nothing more is sent by itself. */
 export const isOver = (status: DeliveryStatus) => status !== "pending" && status !== "sending";
+
+/** canSendAgain reports whether a delivery can be sent again: it is over, or waits for another attempt. */
+export const canSendAgain = ({ status, attempts }: Pick<Delivery["attributes"], "status" | "attempts">) =>
+  isOver(status) || (status === "pending" && attempts.length > 0);
 
 /** outcomeOf returns what came of an attempt: the status of the answer, or why there was none. */
 export function outcomeOf({ status, error }: Pick<Attempt, "status" | "error">): string {
