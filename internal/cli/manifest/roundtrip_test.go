@@ -73,7 +73,7 @@ func TestExport_HasEveryMember(t *testing.T) {
 				t.Parallel()
 				for _, secrets := range []bool{false, true} {
 					server := newServer(t)
-					server.defaults = map[string]string{"logger": `{"managed":true}`}
+					server.defaults = map[string]string{"logger": `{"managed":true}`, "job": `{"overlap":"allow","alerts":{"after_failures":1,"recover_after":1}}`}
 					server.apply(manifest.Options{}, resource(t, kind, changed))
 					text := server.exported(secrets)
 					if text == "" && changed != "managed" {

@@ -284,6 +284,16 @@ func (s *server) change(w http.ResponseWriter, r *http.Request) {
 	s.send(w, map[string]any{"data": document{asked.ID, s.encode(after)}, "meta": map[string]bool{"dry_run": asked.DryRun}})
 }
 
+// within returns an object with the members of its default that were not sent, or any other value as it was sent.
+func (s *server) within(standard, sent json.RawMessage) json.RawMessage {
+	var all, own members
+	if json.Unmarshal(standard, &all) != nil || json.Unmarshal(sent, &own) != nil || all == nil || own == nil {
+		return sent
+	}
+	maps.Copy(all, own)
+	return s.encode(all)
+}
+
 // settle returns what a write comes to: defaults, instants instead of durations, and when it was.
 func (s *server) settle(asked write) members {
 	after := members{}
@@ -292,7 +302,9 @@ func (s *server) settle(asked write) members {
 			s.t.Error(err)
 		}
 	}
-	maps.Copy(after, asked.Attributes)
+	for name, sent := range asked.Attributes {
+		after[name] = s.within(after[name], sent)
+	}
 	settleExpiry(after, "level_ttl_seconds", "level_expires_at")
 	var levels map[string]members
 	if json.Unmarshal(after["environments"], &levels) == nil && asked.Kind != "config" {
