@@ -165,7 +165,12 @@ func storedWebhooks(outer *testing.T, kind string) {
 	same(t, write(outer, t.db, func(ctx context.Context, tx *store.Tx) (int, error) { return tx.CountWebhooks(ctx, t.account) }), 1)
 	t.change("flag", "f") // it is disabled
 	same(t, len(t.all()), 0)
+	exists := func() bool {
+		return write(outer, t.db, func(ctx context.Context, tx *store.Tx) (bool, error) { return tx.WebhookExists(ctx, t.hook.ID) })
+	}
+	same(t, exists(), true)
 	do(t, t.db, t.account, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteWebhook(ctx, t.hook) })
+	same(t, exists(), false)
 	lacks(outer, t.db, (*store.ReadTx).Webhook, t.account, t.hook.ID)
 	must(t, t.db.Webhooks().Read(t.Context(), func(ctx context.Context, tx webhooks.ReadTx) error {
 		_, err := tx.Webhooks(ctx, other, webhooks.ListFilter{}, page.Request{Number: 1, Size: 1})
