@@ -28,6 +28,7 @@ import (
 	"github.com/signalbox/signalbox/bench/servers"
 	"github.com/signalbox/signalbox/bench/snapshots"
 	"github.com/signalbox/signalbox/bench/stream"
+	"github.com/signalbox/signalbox/bench/webhooks"
 )
 
 // benchmark is one comparison.
@@ -52,6 +53,8 @@ func benchmarks() []benchmark {
 		{"jobs-latency", jobs.Latency},
 		{"jobs-storm", jobs.Storm},
 		{"jobs-scan", jobs.Scan},
+		{"jobs-failures", jobs.Failures},
+		{"webhooks", webhooks.Run},
 		{"live-flags", live.Flags},
 		{"live-logs", live.Logs},
 		{"live-replaced", live.Replaced},

@@ -20,7 +20,7 @@ type Document struct {
 // DocumentKinds returns the kinds that [DocumentsAPI] supports. A kind comes after the kinds that it refers to: environments
 // come before the values for them, and groups before their loggers.
 func DocumentKinds() []string {
-	return []string{"environment", "service", "context_type", "log_group", "logger", "config", "flag", "job"}
+	return []string{"environment", "service", "context_type", "log_group", "logger", "config", "flag", "job", "webhook"}
 }
 
 // DocumentsAPI reads and writes resources as JSON, for programs that carry them from files or between servers. Other

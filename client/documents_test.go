@@ -15,18 +15,22 @@ func TestDocuments_CarryResourcesOfEveryKind(t *testing.T) {
 	bodies := map[string]string{
 		"environment": `{"name":"QA"}`, "service": `{}`, "context_type": `{"name":"People"}`, "log_group": `{"level":"WARN"}`, "logger": `{"level":"DEBUG"}`,
 		"config": `{"items":{"a":{"value":1.50}}}`, "flag": `{"type":"JSON","default":{"b":1,"a":2}}`,
-		"job": `{"name":"J","schedule":"0 1 * * *","configuration":{"url":"https://a.example"}}`,
+		"job":     `{"name":"J","schedule":"0 1 * * *","configuration":{"url":"https://a.example"}}`,
+		"webhook": `{"name":"W","url":"https://a.example","events":["*"]}`,
 	}
 	for _, kind := range signalbox.DocumentKinds() {
-		write := client.Documents.Create
+		write, id := client.Documents.Create, "x1"
+		if kind == "webhook" {
+			id = "01928c3e-7b1a-4c55-b2a4-9a3a4f6d2f10"
+		}
 		if kind == "logger" {
 			write = client.Documents.Replace
 		}
-		if _, err := write(t.Context(), kind, "x1", json.RawMessage(bodies[kind])); err != nil {
+		if _, err := write(t.Context(), kind, id, json.RawMessage(bodies[kind])); err != nil {
 			t.Fatalf("%s: %v", kind, err)
 		}
-		got, err := client.Documents.Get(t.Context(), kind, "x1")
-		if err != nil || got.ID != "x1" || got.ETag == "" || !json.Valid(got.Attributes) {
+		got, err := client.Documents.Get(t.Context(), kind, id)
+		if err != nil || got.ID != id || got.ETag == "" || !json.Valid(got.Attributes) {
 			t.Errorf("%s: got %+v, %v", kind, got, err)
 		}
 		found := false
@@ -34,15 +38,15 @@ func TestDocuments_CarryResourcesOfEveryKind(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found = found || document.ID == "x1" && json.Valid(document.Attributes)
+			found = found || document.ID == id && json.Valid(document.Attributes)
 		}
 		if !found {
 			t.Errorf("%s: it is not listed", kind)
 		}
-		if err := client.Documents.Delete(t.Context(), kind, "x1", signalbox.DryRun()); err != nil {
+		if err := client.Documents.Delete(t.Context(), kind, id, signalbox.DryRun()); err != nil {
 			t.Errorf("%s: %v", kind, err)
 		}
-		if err := client.Documents.Delete(t.Context(), kind, "x1"); err != nil {
+		if err := client.Documents.Delete(t.Context(), kind, id); err != nil {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}

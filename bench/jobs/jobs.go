@@ -39,6 +39,9 @@ func Storm(ctx context.Context, out io.Writer) error { return run(ctx, out, (*be
 // Scan measures the cost of looking for due jobs.
 func Scan(ctx context.Context, out io.Writer) error { return run(ctx, out, (*bench).scans) }
 
+// Failures measures how webhooks that are told of failures slow runs down.
+func Failures(ctx context.Context, out io.Writer) error { return run(ctx, out, (*bench).failures) }
+
 // run measures on SQLite and, when a server is named, on PostgreSQL.
 func run(ctx context.Context, out io.Writer, measure func(*bench, context.Context) error) error {
 	folder, err := os.MkdirTemp("", "signalbox-bench-")

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -89,6 +90,18 @@ func StartSignalbox(ctx context.Context, folder, database string, args ...string
 		return nil, err
 	}
 	return server, nil
+}
+
+// CreateAccount creates an account beside a running server, and returns its key.
+func CreateAccount(ctx context.Context, folder, database, name string) (key string, err error) {
+	output, err := exec.CommandContext(ctx, binary(), "admin", "accounts", "create", name, "--json", "--data", folder, "--database", database).Output()
+	if err != nil {
+		return "", fmt.Errorf("creating an account: %w", err)
+	}
+	var made struct {
+		Key string `json:"key"`
+	}
+	return made.Key, json.Unmarshal(output, &made)
 }
 
 func (p *Server) waitUntilReady(ctx context.Context) error {
@@ -176,11 +189,16 @@ func freeAddress(ctx context.Context) (string, error) {
 // Fetch makes one request with the key and returns the body. An error status is an
 // error.
 func Fetch(ctx context.Context, method, address, path string, body []byte) ([]byte, error) {
+	return FetchAs(ctx, Key, method, address, path, body)
+}
+
+// FetchAs is Fetch with the key of another account.
+func FetchAs(ctx context.Context, key, method, address, path string, body []byte) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, method, "http://"+address+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	request.Header.Set("Authorization", "Bearer "+Key)
+	request.Header.Set("Authorization", "Bearer "+key)
 	response, err := (&http.Client{}).Do(request)
 	if err != nil {
 		return nil, err

@@ -28,6 +28,7 @@ func deliveryFilter(c *call) webhooks.DeliveryFilter {
 func webhookDraft(envelope *jsonapi.Envelope) webhooks.Draft {
 	attributes := envelope.Attributes
 	draft := webhooks.Draft{
+		ID:      envelope.ID,
 		Name:    attributes.String("name"),
 		URL:     attributes.String("url"),
 		Format:  attributes.String("format"),

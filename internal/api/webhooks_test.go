@@ -97,6 +97,7 @@ func TestWebhooks_BadTargetsDelayNothing(t *testing.T) {
 		if got := owner.delivered(paths["redirect"], "pending"); got.Attributes["next_attempt_at"] == nil {
 			t.Errorf("%+v", got)
 		}
+		owner.delivered(paths["stream"], "delivered") // a success, of which the beginning was read
 		owner.delivered(paths["gone"], "failed")
 		if got := owner.get(paths["gone"]).want(200); got.attribute("state") != "disabled" || got.attribute("enabled") != false {
 			t.Error(string(got.body))
@@ -111,6 +112,28 @@ func TestWebhooks_BadTargetsDelayNothing(t *testing.T) {
 		})
 		if got := owner.get(internal).want(200); got.attribute("state") != "failing" {
 			t.Error(string(got.body))
+		}
+	})
+}
+
+// TestWebhooks_FloodOfOneHostDelaysNoOther: two webhooks lead to one host. One of them hangs, with many messages waiting.
+func TestWebhooks_FloodOfOneHostDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	onBoth(t, "pro", func(t *testing.T, owner client) {
+		target := newSink(t)
+		hung := owner.makeWebhook(attributes{"url": target.url() + "hold", "events": []string{"change.flag"}})
+		quick := owner.makeWebhook(attributes{"url": target.url(), "events": []string{"change.flag"}})
+		const events = 80
+		for range events {
+			aFlag(owner)
+		}
+		eventually(t, patience, "the other webhook is told everything", func() bool {
+			return len(owner.get(quick+"/deliveries?filter[status]=delivered&page[size]=100").want(200).page().Data) == events
+		})
+		for _, delivery := range owner.get(hung + "/deliveries?page[size]=100").want(200).page().Data {
+			if len(delivery.Attributes["attempts"].([]any)) > 0 {
+				t.Fatal("the other webhook had to wait for the one that hangs")
+			}
 		}
 	})
 }
@@ -151,6 +174,14 @@ func TestWebhooks_Refusals(t *testing.T) {
 			owner.in(t).put(path, envelope("", "", hook(test.more)), offContract).refused(400, test.want)
 		})
 	}
+	const id = "01928c3e-7b1a-4c55-b2a4-9a3a4f6d2f10"
+	owner.post(webhooksPath, envelope("webhook", "mine", hook(nil)), offContract).refused(400, invalid("/data/id"))
+	owner.post(webhooksPath, envelope("webhook", strings.ToUpper(id), hook(nil))).want(201)
+	owner.get(webhooksPath + "/" + id).want(200)
+	for _, caller := range []client{owner, newOwner(t, "pro")} {
+		caller.post(webhooksPath, envelope("webhook", id, hook(nil))).refused(409, problem{code: "already_exists", source: "pointer /data/id"})
+	}
+	owner.delete(webhooksPath + "/" + id).want(204)
 	owner.post(path+"/actions/redeliver", `{}`, offContract).refused(400, invalid("/from"), invalid("/to"))
 	owner.post(path+"/actions/redeliver", `{"from":"2026-05-02T00:00:00Z","to":"2026-05-01T00:00:00Z"}`).refused(400, invalid("/to"))
 	owner.post(path+"/deliveries/none/actions/redeliver", "").want(404)

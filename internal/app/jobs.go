@@ -83,15 +83,14 @@ type sender struct{ client *egress.Client }
 
 // Send sends the request of a run.
 func (s sender) Send(ctx context.Context, order worker.Order) (jobs.Result, error) {
-	return s.send(ctx, order, outboundHeaders(order, order.Configuration.Plain().Headers))
+	return s.send(ctx, order, egress.Request{Headers: outboundHeaders(order, order.Configuration.Plain().Headers)})
 }
 
-func (s sender) send(ctx context.Context, order worker.Order, headers []egress.Header) (jobs.Result, error) {
+// send sends a request with the configuration of an order.
+func (s sender) send(ctx context.Context, order worker.Order, request egress.Request) (jobs.Result, error) {
 	plain := order.Configuration.Plain()
-	request := egress.Request{
-		Account: order.Account, Method: plain.Method, URL: plain.URL, Headers: headers,
-		Insecure: !plain.TLSVerify, Timeout: order.Configuration.Timeout(),
-	}
+	request.Account, request.Method, request.URL = order.Account, plain.Method, plain.URL
+	request.Insecure, request.Timeout = !plain.TLSVerify, order.Configuration.Timeout()
 	if plain.Body != nil {
 		request.Body = *plain.Body
 	}

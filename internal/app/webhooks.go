@@ -3,21 +3,31 @@ package app
 import (
 	"context"
 
+	"github.com/signalbox/signalbox/internal/egress"
 	"github.com/signalbox/signalbox/internal/jobs"
 	"github.com/signalbox/signalbox/internal/jobs/worker"
 	"github.com/signalbox/signalbox/internal/webhooks"
 )
 
-// deliveriesInFlight bounds the requests of webhooks in flight on a node. They are beside those of runs, so that neither
-// takes the place of the other.
-const deliveriesInFlight = 256
+const (
+	// deliveriesInFlight bounds the requests of webhooks in flight on a node. They are beside those of runs, so that neither
+	// takes the place of the other.
+	deliveriesInFlight = 512
+	// ofOneWebhook bounds the requests of one webhook in flight. All webhooks of an account that hang together leave room in
+	// the account's share of a node.
+	ofOneWebhook = 4
+	// readAnswer is how much of an answer is read: enough to keep its beginning, so that a stream without an end costs nothing.
+	readAnswer = 4 << 10
+)
 
 // wireDeliveries connects the engine of webhooks: a commit with due deliveries wakes the worker that sends them, and so
 // does the courier, which releases the ones that have waited.
 func (a *App) wireDeliveries() *worker.Worker {
 	log := a.log.With("queue", "webhooks")
+	limits := limits(deliveriesInFlight)
+	limits.Lane = ofOneWebhook
 	sending := &worker.Worker{
-		Store: a.db.Deliveries(webhooks.Composer{PublicURL: a.settings.PublicURL}), Sender: deliverySender{sender{a.egress}}, Limits: limits(deliveriesInFlight),
+		Store: a.db.Deliveries(webhooks.Composer{PublicURL: a.settings.PublicURL}), Sender: deliverySender{sender{a.egress}}, Limits: limits,
 		Log: log, Observe: deliveryObserver{a}, Now: a.options.Now, Paused: a.clock.isWrong, Alone: a.settings.Database == "", Unmetered: true, Once: true,
 	}
 	a.courier = &webhooks.Courier{Store: a.db.Courier(), Log: log, Queued: sending.Wake, Paused: a.clock.isWrong}
@@ -30,7 +40,7 @@ type deliverySender struct{ sender }
 
 // Send sends a message.
 func (s deliverySender) Send(ctx context.Context, order worker.Order) (jobs.Result, error) {
-	return s.send(ctx, order, asHeaders(order.Configuration.Plain().Headers))
+	return s.send(ctx, order, egress.Request{Headers: asHeaders(order.Configuration.Plain().Headers), ReadAtMost: readAnswer})
 }
 
 // deliveryObserver passes the reports of the worker of webhooks to the metrics.

@@ -30,6 +30,6 @@
 //
 // One deadline covers everything from the lookup to the last byte of the body. Ending the context closes the connection at
 // once. Headers are limited to 64 KiB. The first 64 KiB of the body are kept as received, without decompression. The rest is
-// read and counted up to 64 MiB. Reading ends earlier if the server sends it in very small packets or chunks: the limits of
-// incoming bound the processor time of an answer.
+// read and counted up to 64 MiB, or as far as the request asks for. Reading ends earlier if the server sends it in very small
+// packets or chunks: the limits of incoming bound the processor time of an answer.
 package egress

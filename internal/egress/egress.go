@@ -32,6 +32,8 @@ type Request struct {
 	CACert   string
 	// Timeout covers everything from the lookup to the last byte; 0 means 30 seconds.
 	Timeout time.Duration
+	// ReadAtMost is how many bytes of the answer's body are read; 0 means 64 MiB.
+	ReadAtMost int64
 }
 
 // Header is one header of a request.
@@ -137,7 +139,7 @@ func (c *Client) do(ctx context.Context, request Request, started time.Time, res
 		return err
 	}
 	conn.begin(ctx, deadline)
-	err = conn.exchange(memory, request.Body, result)
+	err = conn.exchange(memory, request, result)
 	if reusable := conn.end(); reusable && err == nil && !isAmbiguous(request) {
 		c.idle.put(conn)
 	} else {

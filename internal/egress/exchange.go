@@ -18,10 +18,10 @@ const inlineBody = 32 << 10
 
 // exchange sends a request and reads the answer. It reads even if sending fails, because a server may answer before it
 // closes the connection.
-func (c *conn) exchange(memory *scratch, body string, result *Result) error {
+func (c *conn) exchange(memory *scratch, request Request, result *Result) error {
 	started := time.Now()
-	finish := c.send(memory, body)
-	err := c.receive(memory, result, started)
+	finish := c.send(memory, request.Body)
+	err := c.receive(memory, result, started, cmp.Or(request.ReadAtMost, countedBody))
 	if unsent := finish(); unsent != nil {
 		c.reusable = false
 		if err != nil && result.Status == 0 {
@@ -67,7 +67,7 @@ func (c *conn) write(memory *scratch, body string) error {
 }
 
 // receive reads the answer and decides whether the connection can be reused.
-func (c *conn) receive(memory *scratch, result *Result, sent time.Time) error {
+func (c *conn) receive(memory *scratch, result *Result, sent time.Time, most int64) error {
 	c.incoming.limit = headerLimit
 	if _, err := c.reader.Peek(1); err != nil {
 		return &failure{waiting, err}
@@ -81,7 +81,7 @@ func (c *conn) receive(memory *scratch, result *Result, sent time.Time) error {
 	c.incoming.reads, c.incoming.bytes = 0, 0
 	result.Status = answer.StatusCode
 	result.Header = flat(answer.Header)
-	complete, err := c.readBody(answer, memory, result)
+	complete, err := c.readBody(answer, memory, result, most)
 	if err != nil {
 		return &failure{receiving, err}
 	}
@@ -105,14 +105,14 @@ func (c *conn) readHeaders() (*http.Response, error) {
 	}
 }
 
-// readBody keeps the first part of a body, counts the rest, and reports whether it reached the end. It does not close the
+// readBody keeps the first part of a body, counts the rest up to most bytes, and reports whether it reached the end. It does not close the
 // body, because closing would read further.
-func (c *conn) readBody(answer *http.Response, memory *scratch, result *Result) (complete bool, err error) {
+func (c *conn) readBody(answer *http.Response, memory *scratch, result *Result, most int64) (complete bool, err error) {
 	if length := answer.ContentLength; length > 0 {
-		result.Body = make([]byte, 0, min(length, keptBody))
+		result.Body = make([]byte, 0, min(length, keptBody, most))
 	}
 	for {
-		n, err := answer.Body.Read(memory.body[:min(int64(len(memory.body)), countedBody-result.BodyBytes)])
+		n, err := answer.Body.Read(memory.body[:min(int64(len(memory.body)), most-result.BodyBytes)])
 		capacity := keptBody - len(result.Body)
 		result.Body = append(result.Body, memory.body[:min(n, capacity)]...)
 		result.Truncated = result.Truncated || n > capacity
@@ -122,7 +122,7 @@ func (c *conn) readBody(answer *http.Response, memory *scratch, result *Result) 
 			return true, nil
 		case err != nil:
 			return false, err
-		case result.BodyBytes >= countedBody, c.incoming.isWasteful(result.BodyBytes):
+		case result.BodyBytes >= most, c.incoming.isWasteful(result.BodyBytes):
 			result.Truncated = true
 			return false, nil
 		}

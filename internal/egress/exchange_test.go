@@ -173,6 +173,17 @@ func TestDo_BodyLimit(t *testing.T) {
 	}
 }
 
+// TestDo_ReadsNoMoreThanAsked: the rest of a body is left, even if it never ends.
+func TestDo_ReadsNoMoreThanAsked(t *testing.T) {
+	server := listen(t, "127.0.0.1:0", answering("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1000\r\n"+strings.Repeat("x", 0x1000)+"\r\n"))
+	request := get(server.url())
+	request.ReadAtMost = 1000
+	result := do(t, localClient(t), request)
+	if result.Status != 200 || len(result.Body) != 1000 || result.BodyBytes != 1000 {
+		t.Errorf("%d with %d bytes kept, %d counted", result.Status, len(result.Body), result.BodyBytes)
+	}
+}
+
 func TestDo_MalformedAnswer(t *testing.T) {
 	for name, c := range map[string]struct{ answer, want string }{
 		"nothing":         {"", "waiting for the answer: the server closed the connection without an answer"},

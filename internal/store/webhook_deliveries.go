@@ -149,7 +149,7 @@ func (tx *ReadTx) addAttempts(ctx context.Context, found []webhooks.Delivery) er
 	return err
 }
 
-// Redeliver makes deliveries of a webhook pending again that are over, and returns their number.
+// Redeliver makes deliveries of a webhook pending again that are over, or wait for another attempt, and returns their number.
 func (tx *Tx) Redeliver(ctx context.Context, w webhooks.Webhook, what webhooks.Redelivery) (int, error) {
 	over, args := `'failed', 'canceled'`, []any{w.ID, micros(tx.now), w.Lane(), webhooks.MaxRedelivered}
 	if what.Delivered {
@@ -162,7 +162,7 @@ func (tx *Tx) Redeliver(ctx context.Context, w webhooks.Webhook, what webhooks.R
 		which, args = `created_at >= $5 AND created_at < $6`, append(args, micros(what.From), micros(what.To))
 	}
 	count, err := tx.affect(ctx, `UPDATE webhook_deliveries SET status = 'pending', attempt = 0, due_at = $2, lane = $3 WHERE id IN (SELECT id FROM webhook_deliveries
-		WHERE webhook_id = $1 AND joined_to IS NULL AND status IN (`+over+`) AND `+which+` ORDER BY id LIMIT $4)`, args...)
+		WHERE webhook_id = $1 AND joined_to IS NULL AND (status IN (`+over+`) OR status = 'waiting' AND attempt > 0) AND `+which+` ORDER BY id LIMIT $4)`, args...)
 	tx.delivers = tx.delivers || count > 0
 	return count, err
 }

@@ -93,6 +93,12 @@ func (tx *Tx) CountWebhooks(ctx context.Context, account string) (int, error) {
 	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM webhooks WHERE account_id = $1`, account)
 }
 
+// WebhookExists reports whether an account of the server has a webhook with an id.
+func (tx *Tx) WebhookExists(ctx context.Context, id string) (bool, error) {
+	count, err := scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM webhooks WHERE id = $1`, id)
+	return count > 0, err
+}
+
 // InsertWebhook stores a new webhook.
 func (tx *Tx) InsertWebhook(ctx context.Context, w webhooks.Webhook) error {
 	hidden, err := tx.sealWebhook(w)

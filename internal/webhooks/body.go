@@ -82,9 +82,15 @@ func render(webhook Webhook, routingKey string, content Content) ([]byte, error)
 	return standardBody(content.Events[0])
 }
 
-// standardBody returns the body of Standard Webhooks. A body that would be too large loses its diff, then its summary, and
-// then the end of its detail.
+// standardBody returns the body of Standard Webhooks.
 func standardBody(event Told) ([]byte, error) {
+	_, body, err := fitting(event)
+	return body, err
+}
+
+// fitting returns an event whose body is not too large, and the body. A body that would be too large loses its diff, then its
+// summary, and then the end of its detail.
+func fitting(event Told) (Told, []byte, error) {
 	reduce := []func(*Data){
 		func(*Data) {},
 		func(d *Data) { d.Diff, d.Omitted = nil, append(d.Omitted, "diff") },
@@ -99,10 +105,10 @@ func standardBody(event Told) ([]byte, error) {
 			Data      Data      `json:"data"`
 		}{event.Type, event.At, event.Data})
 		if err != nil || len(body) <= maxBody {
-			return body, err
+			return event, body, err
 		}
 	}
-	return nil, fmt.Errorf("the body of %s %q has more than %d bytes", event.Type, event.Data.Key, maxBody)
+	return event, nil, fmt.Errorf("the body of %s %q has more than %d bytes", event.Type, event.Data.Key, maxBody)
 }
 
 func encode(value any) ([]byte, error) {
@@ -131,8 +137,8 @@ func (c Composer) link(data Data) string {
 	if c.PublicURL == "" {
 		return ""
 	}
-	pages := map[string]string{"job": "/jobs/", "flag": "/flags/", "logger": "/loggers/", "log_group": "/log-groups/", "config": "/configs/"}
-	lists := map[string]string{"environment": "/environments", "api_key": "/keys", "user": "/people", "invitation": "/people", "service": "/services", "usage": "/plan", Kind: "/webhooks"}
+	pages := map[string]string{"job": "/jobs/", "flag": "/flags/", "logger": "/loggers/", "log_group": "/log-groups/", "config": "/configs/", Kind: "/webhooks/"}
+	lists := map[string]string{"environment": "/environments", "api_key": "/keys", "user": "/people", "invitation": "/people", "service": "/services", "usage": "/plan"}
 	switch page, list := pages[data.Kind], lists[data.Kind]; {
 	case page != "" && data.Action != "deleted" && data.Key != "*":
 		return c.PublicURL + page + url.PathEscape(data.Key)

@@ -2,7 +2,9 @@ package webhooks
 
 import (
 	"crypto/sha256"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -74,15 +76,15 @@ type Attempt struct {
 	Answer     *string   `json:"answer"` // the beginning of its body
 }
 
-// Answer returns the part of an answer's body that is kept.
+// Answer returns the part of an answer's body that is kept. PostgreSQL stores no NUL: one that stayed would keep every outcome
+// of its batch from being stored.
 func Answer(body string) *string {
 	if body == "" {
 		return nil
 	}
-	if len(body) > keptAnswer {
-		body = trimmed(body, keptAnswer)
-	}
-	return &body
+	kept := strings.ReplaceAll(trimmed(strings.ToValidUTF8(body, string(utf8.RuneError)), keptAnswer), "\x00", string(utf8.RuneError))
+	kept = trimmed(kept, keptAnswer)
+	return &kept
 }
 
 // DeliveryID returns the id of the delivery of an event to a webhook. It is a function of both and begins with the time

@@ -21,7 +21,7 @@
 //	                                               ╰─ last attempt, or 410 ─▶ failed
 //
 //	waiting, pending ── webhook disabled ──▶ canceled
-//	delivered, failed, canceled ── redeliver ──▶ pending
+//	delivered, failed, canceled, waiting for another attempt ── redeliver ──▶ pending
 //
 //	answer              state of the delivery                          webhook
 //	2xx                 delivered                                      ok

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/hosts"
 	"github.com/signalbox/signalbox/internal/naming"
@@ -15,6 +17,7 @@ import (
 
 // Draft is the webhook that a caller asks for, not yet validated.
 type Draft struct {
+	ID       optional.Value[string] // of a new webhook; the server chooses one if it is not sent
 	Name     optional.Value[string]
 	URL      optional.Value[string]
 	Format   optional.Value[string]
@@ -50,6 +53,18 @@ func (d *Draft) validate() Webhook {
 		d.Problems.Attribute("headers", "must have %s, the routing key of the service in PagerDuty", routingHeader)
 	}
 	return webhook
+}
+
+// newID returns the id of a new webhook: the one that was sent, as files for apply have it, or a new one.
+func (d *Draft) newID() string {
+	sent := strings.ToLower(d.ID.Or(""))
+	if sent == "" {
+		return uuid.Must(uuid.NewV7()).String()
+	}
+	if id, err := uuid.Parse(sent); err != nil || id.String() != sent {
+		d.Problems.Add(fault.New(fault.Validation, "id must be a UUID such as 01928c3e-7b1a-7c55-b2a4-9a3a4f6d2f10, or left out.").At(fault.Pointer("/data/id")))
+	}
+	return sent
 }
 
 func isRoutingKey(header Header) bool {

@@ -133,6 +133,14 @@ func (e *Event) describe(c changes.Change) {
 	e.Data.Diff, e.Data.Summary = rawjson.Diff(c.Before, c.After), summary.Of(c)
 }
 
+// shrink removes what no message of the event can have, so that a change of megabytes is neither stored again nor read for
+// each webhook.
+func (e *Event) shrink() {
+	if told, _, err := fitting(Told{e.Types[0], e.At, e.Data}); err == nil {
+		e.Data = told.Data
+	}
+}
+
 // describeHealth adds the history's details about a job's health.
 func (e *Event) describeHealth(c changes.Change) {
 	var after struct {
@@ -308,6 +316,7 @@ func Plan(subscriptions []Subscription, made []changes.Change, others []Event) (
 		deliveries := deliver(subscriptions, event)
 		if len(deliveries) > 0 {
 			event.describe(change)
+			event.shrink()
 			planned = append(planned, Planned{event, event.storedID(), deliveries})
 		}
 	}

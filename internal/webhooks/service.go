@@ -41,6 +41,8 @@ type Tx interface {
 	accounts.HistoryTx
 	changes.Recorder
 	CountWebhooks(ctx context.Context, account string) (int, error)
+	// WebhookExists reports whether an account of the server has a webhook with an id.
+	WebhookExists(ctx context.Context, id string) (bool, error)
 	InsertWebhook(ctx context.Context, webhook Webhook) error
 	UpdateWebhook(ctx context.Context, webhook Webhook) error
 	DeleteWebhook(ctx context.Context, webhook Webhook) error
@@ -48,8 +50,8 @@ type Tx interface {
 	CancelDeliveries(ctx context.Context, webhook string) error
 	// InsertDeliveries stores events and their deliveries.
 	InsertDeliveries(ctx context.Context, account string, planned []Planned) error
-	// Redeliver makes deliveries of a webhook pending again, as if they were new, and returns their number. A delivery
-	// that is not over stays as it is.
+	// Redeliver makes deliveries of a webhook pending again, as if they were new, and returns their number: those that are
+	// over, or wait for another attempt. Others stay as they are.
 	Redeliver(ctx context.Context, webhook Webhook, what Redelivery) (int, error)
 }
 
@@ -88,12 +90,13 @@ func (s *Service) Webhook(ctx context.Context, caller accounts.Caller, id string
 // Create creates a webhook. Its secret is in the result, and nowhere afterwards.
 func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Webhook, error) {
 	wanted := draft.validate()
+	id := draft.newID()
 	if err := draft.Problems.Err(); err != nil {
 		return Webhook{}, err
 	}
 	return accounts.Write(ctx, s.Store, caller, func(ctx context.Context, tx Tx, caller accounts.Caller) (Webhook, error) {
 		webhook := wanted
-		webhook.ID, webhook.Account = uuid.Must(uuid.NewV7()).String(), caller.Account
+		webhook.ID, webhook.Account = id, caller.Account
 		webhook.CreatedAt, webhook.UpdatedAt = tx.Now(), tx.Now()
 		webhook.Secrets = Secrets{Current: newSecret(), CreatedAt: tx.Now()}
 		webhook.NewSecret = webhook.Secrets.Current
@@ -101,6 +104,11 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 			return Webhook{}, err
 		} else if count >= MaxWebhooks {
 			return Webhook{}, fault.RowLimit("platform.webhook_rows", MaxWebhooks, "An account may have %d webhooks. Delete some that are not used.", MaxWebhooks)
+		}
+		if taken, err := tx.WebhookExists(ctx, webhook.ID); err != nil {
+			return Webhook{}, err
+		} else if taken {
+			return Webhook{}, fault.New(fault.AlreadyExists, "There is a webhook with the id %s already. Send another id, or none.", id).At(fault.Pointer("/data/id"))
 		}
 		if err := tx.InsertWebhook(ctx, webhook); err != nil {
 			return Webhook{}, err

@@ -120,8 +120,9 @@ func (w Webhook) State() State {
 	return OK
 }
 
-// Lane returns the queue of the webhook's deliveries: its account and its host.
-func (w Webhook) Lane() string { return w.Account + ":" + hosts.Destination(w.URL) }
+// Lane returns the queue of the webhook's deliveries: its account, its host and itself, so that it delays no other webhook of
+// that host.
+func (w Webhook) Lane() string { return w.Account + ":" + hosts.Destination(w.URL) + "#" + w.ID }
 
 // Subscription returns the part of the webhook that decides which events it gets.
 func (w Webhook) Subscription() Subscription {

@@ -60,6 +60,24 @@ func TestOutcome_Judge(t *testing.T) {
 	}
 }
 
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ body, want string }{
+		"text":         {"thanks", "thanks"},
+		"NUL":          {"a\x00b", "a\uFFFDb"},
+		"not UTF-8":    {"a\xffb", "a\uFFFDb"},
+		"many NULs":    {strings.Repeat("\x00", 5000), strings.Repeat("\uFFFD", 341)},
+		"a whole rune": {strings.Repeat("x", 1023) + "é", strings.Repeat("x", 1023)},
+	} {
+		if got := Answer(test.body); got == nil || *got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if Answer("") != nil {
+		t.Error("no body is an answer")
+	}
+}
+
 func TestSubscription_Match(t *testing.T) {
 	t.Parallel()
 	change := func(c changes.Change) Event { return ofChange(c) }
@@ -141,6 +159,17 @@ func TestPlan(t *testing.T) {
 	}
 	if ids := []string{health.Deliveries[0].ID, health.Deliveries[1].ID, health.StoredID, planned[0].Deliveries[0].ID}; len(slices.Compact(slices.Sorted(slices.Values(ids)))) != 4 {
 		t.Errorf("ids repeat: %s", ids)
+	}
+}
+
+func TestPlan_LargeChangeKeepsNoDiff(t *testing.T) {
+	t.Parallel()
+	after := json.RawMessage(`{"name":"` + strings.Repeat("x", 1<<20) + `"}`)
+	change := changes.Change{Account: "a", Seq: 1, Kind: "config", Key: "c", Action: changes.Updated, Actor: changes.System(), Before: json.RawMessage(`{"name":"y"}`), After: after}
+	planned := Plan([]Subscription{{ID: "w", Format: Standard, Events: []string{"*"}, Lane: "a:h"}}, []changes.Change{change}, nil)
+	stored, err := json.Marshal(planned[0].Event.Data)
+	if err != nil || len(stored) > maxBody || !slices.Contains(planned[0].Event.Data.Omitted, "diff") {
+		t.Errorf("%d bytes are stored, %v are omitted, %v", len(stored), planned[0].Event.Data.Omitted, err)
 	}
 }
 

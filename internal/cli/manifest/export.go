@@ -68,8 +68,10 @@ func tidy(kind, id string, all attributes, secrets bool) attributes {
 	case "job":
 		tidyPolicies(kept)
 		tidyJob(kept, secrets)
+	case "webhook":
+		tidyWebhook(kept, secrets)
 	}
-	if kept.text("name") == id && kind != "flag" && kind != "job" {
+	if kept.text("name") == id && kind != "flag" && !hasHeaders(kind) {
 		delete(kept, "name")
 	}
 	kept.dropEmpty(func(name string) bool { return name != "default" && name != "parent" && name != "alerts" })
@@ -139,23 +141,43 @@ func tidyPolicies(kept attributes) {
 
 // tidyJob replaces the values of headers by references and removes empty members.
 func tidyJob(kept attributes, secrets bool) {
-	configuration, headers, has := jobHeaders(kept)
+	configuration, headers, has := headersOf(kept)
 	if !has {
 		if json.Unmarshal(kept["configuration"], &configuration) != nil {
 			return
 		}
 	}
 	if has && !secrets {
-		for i := range headers {
-			if !harmless(headers[i].text("name")) {
-				delete(headers[i], "value")
-				headers[i]["valueFrom"] = raw(storedReference)
-			}
-		}
-		configuration["headers"] = raw(headers)
+		configuration["headers"] = referred(headers)
 	}
 	configuration.dropEmpty(func(string) bool { return true })
 	kept["configuration"] = raw(configuration)
+}
+
+// tidyWebhook replaces what is secret by references and removes an empty filter.
+func tidyWebhook(kept attributes, secrets bool) {
+	if _, headers, has := headersOf(kept); has && !secrets {
+		kept["headers"] = referred(headers)
+	}
+	if isChat(kept) && !secrets {
+		kept["url"] = raw(map[string]string{"valueFrom": storedReference})
+	}
+	var filter attributes
+	if json.Unmarshal(kept["filter"], &filter) == nil && filter != nil {
+		filter.dropEmpty(func(string) bool { return true })
+		kept["filter"] = raw(filter)
+	}
+}
+
+// referred returns headers with references in place of values that may be secret.
+func referred(headers []attributes) json.RawMessage {
+	for i := range headers {
+		if !harmless(headers[i].text("name")) {
+			delete(headers[i], "value")
+			headers[i]["valueFrom"] = raw(storedReference)
+		}
+	}
+	return raw(headers)
 }
 
 // harmless reports whether a header never has a secret.

@@ -20,6 +20,7 @@ func definition(kind string) []string {
 		"config":       {"name", "description", "parent", "items", "environments"},
 		"flag":         {"name", "description", "type", "default", "values", "environments", "managed"},
 		"job":          {"name", "description", "enabled", "schedule", "timezone", "configuration", "overlap", "retry", "alerts"},
+		"webhook":      {"name", "url", "format", "events", "filter", "headers", "enabled"},
 	}[kind]
 }
 

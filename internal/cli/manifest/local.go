@@ -33,8 +33,10 @@ func (p *Plan) compareHere(step *Step) {
 		settleFlag(after, step.before)
 	case "job":
 		settleJob(after, step.before)
+	case "webhook":
+		settleWebhook(after)
 	}
-	if step.Kind != "job" && step.Kind != "flag" {
+	if !hasHeaders(step.Kind) && step.Kind != "flag" {
 		after.fill("name", encode(step.ID))
 	}
 	p.keepFrozen(after, step.before)
@@ -169,8 +171,8 @@ func settleJob(after, before attributes) {
 	configuration.fill("headers", "[]")
 	configuration["headers"] = listedHeaders(configuration["headers"])
 	after["configuration"] = raw(configuration)
-	_, stored, _ := jobHeaders(before)
-	configuration, headers, is := jobHeaders(after)
+	_, stored, _ := headersOf(before)
+	configuration, headers, is := headersOf(after)
 	if !is {
 		return
 	}
@@ -182,6 +184,20 @@ func settleJob(after, before attributes) {
 		}
 	}
 	after["configuration"] = withHeaders(after, configuration, headers)["configuration"]
+}
+
+func settleWebhook(after attributes) {
+	after.fill("format", `"standard"`)
+	after.fill("enabled", "true")
+	after.fill("headers", "[]")
+	after["headers"] = listedHeaders(after["headers"])
+	var filter attributes
+	if json.Unmarshal(after["filter"], &filter) != nil || filter == nil {
+		filter = attributes{}
+	}
+	filter.fill("environments", "[]")
+	filter.fill("ids", "[]")
+	after["filter"] = raw(filter)
 }
 
 // listedHeaders returns headers as a list. They may be an object of names and values, whose order counts.

@@ -103,10 +103,10 @@ func (s *Step) printRefusal(t *terminal.Terminal) {
 	}
 }
 
-// Differences returns the changes of the step, without the secrets of jobs.
+// Differences returns the changes of the step, without secrets.
 func (s *Step) Differences() (found []Difference) {
 	before, after := s.before, s.after
-	if s.Kind == "job" {
+	if hasHeaders(s.Kind) {
 		before, after = hide(before, after)
 	}
 	for _, name := range definition(s.Kind) {

@@ -82,7 +82,7 @@ func (p *Plan) keepRuntime(resource Resource, sent, current attributes) (kept at
 		return sent, nil
 	}
 	shown, declared := kept, sent
-	if resource.Kind == "job" {
+	if hasHeaders(resource.Kind) {
 		declared, shown = hide(declared, shown)
 	}
 	return kept, differences("", decode(raw(shown)), decode(raw(declared)))

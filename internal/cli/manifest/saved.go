@@ -131,7 +131,7 @@ func changed(label, before, now string) error {
 }
 
 // version identifies the stored definition of a resource, without state that changes by itself. Not every key may read
-// secrets, so they are left out; a job has a number that changes with its secrets.
+// secrets, so they are left out; a job has a number that changes with its secrets, and a webhook a time.
 func version(kind string, stored attributes) string {
 	decided := pick(kind, stored)
 	switch kind {
@@ -142,6 +142,12 @@ func version(kind string, stored attributes) string {
 	case "job":
 		decided = hidden(decided, nil)
 		decided["version"] = stored["version"]
+	case "webhook":
+		decided = hidden(decided, nil)
+		if isChat(decided) {
+			decided = hiddenURL(decided, nil)
+		}
+		decided["updated_at"] = stored["updated_at"]
 	}
 	sum := sha256.Sum256(raw(decided))
 	return hex.EncodeToString(sum[:12])

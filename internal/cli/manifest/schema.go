@@ -139,7 +139,11 @@ func ofFile(kind string, schema node) node {
 	case "flag":
 		schema["allOf"] = flagDefaults()
 	case "job":
-		addReferences(members["configuration"].(node))
+		addReferences(members["configuration"].(node)["properties"].(node))
+	case "webhook":
+		addReferences(members)
+		reference := node{"type": "object", "properties": node{"valueFrom": valueFrom()}, "required": []string{"valueFrom"}, "additionalProperties": false}
+		members["url"] = node{"anyOf": []any{members["url"], reference}}
 	}
 	return schema
 }
@@ -154,14 +158,19 @@ func flagDefaults() (rules []node) {
 	return rules
 }
 
+// valueFrom returns the schema of a reference to a value.
+func valueFrom() node {
+	return node{"type": "string", "pattern": "^(env:.+|" + storedReference + ")$", "description": "env:NAME, or " + storedReference + " for the value that the server has."}
+}
+
 // addReferences allows valueFrom instead of the value of a header.
-func addReferences(configuration node) {
-	for _, each := range configuration["properties"].(node)["headers"].(node)["anyOf"].([]any) {
+func addReferences(members node) {
+	for _, each := range members["headers"].(node)["anyOf"].([]any) {
 		header, is := each.(node)["items"].(node)
 		if !is {
 			continue
 		}
-		header["properties"].(node)["valueFrom"] = node{"type": "string", "pattern": "^(env:.+|" + storedReference + ")$", "description": "env:NAME, or " + storedReference + " for the value that the server has."}
+		header["properties"].(node)["valueFrom"] = valueFrom()
 		header["required"] = []string{"name"}
 		header["oneOf"] = []node{{"required": []string{"value"}}, {"required": []string{"valueFrom"}}}
 	}

@@ -18,16 +18,20 @@ const (
 	redacted        = "<redacted>"
 )
 
-// jobHeaders returns the configuration of a job and its headers, if they are a list. Each header has a value, or a reference
-// to one in valueFrom.
-func jobHeaders(job attributes) (configuration attributes, headers []attributes, ok bool) {
-	if json.Unmarshal(job["configuration"], &configuration) != nil || configuration == nil {
+// headersOf returns the headers of a job or a webhook, if they are a list, and the object that has them: the configuration of a
+// job, or the webhook itself. Each header has a value, or a reference to one in valueFrom.
+func headersOf(resource attributes) (holder attributes, headers []attributes, ok bool) {
+	holder = resource
+	if text, isJob := resource["configuration"]; isJob {
+		holder = nil
+		if json.Unmarshal(text, &holder) != nil || holder == nil {
+			return nil, nil, false
+		}
+	}
+	if json.Unmarshal(holder["headers"], &headers) != nil {
 		return nil, nil, false
 	}
-	if json.Unmarshal(configuration["headers"], &headers) != nil {
-		return nil, nil, false
-	}
-	return configuration, headers, len(headers) > 0
+	return holder, headers, len(headers) > 0
 }
 
 // named returns the headers with a name.
@@ -40,23 +44,30 @@ func named(headers []attributes, name string) (found []attributes) {
 	return found
 }
 
-// withHeaders returns a job whose configuration has these headers.
-func withHeaders(job, configuration attributes, headers []attributes) attributes {
-	configuration["headers"] = raw(headers)
-	job = maps.Clone(job)
-	job["configuration"] = raw(configuration)
-	return job
+// withHeaders returns a job or a webhook with these headers.
+func withHeaders(resource, holder attributes, headers []attributes) attributes {
+	holder, resource = maps.Clone(holder), maps.Clone(resource)
+	holder["headers"] = raw(headers)
+	if _, isJob := resource["configuration"]; !isJob {
+		return holder
+	}
+	resource["configuration"] = raw(holder)
+	return resource
 }
 
 // withSecrets returns the attributes of a resource with the values that its headers refer to. A value that cannot be read
 // is redacted.
 func (p *Plan) withSecrets(resource Resource, current attributes) (attributes, error) {
-	configuration, headers, is := jobHeaders(resource.Attributes)
-	if resource.Kind != "job" || !is {
+	if !hasHeaders(resource.Kind) {
 		return resource.Attributes, nil
 	}
-	_, stored, _ := jobHeaders(current)
-	var problems []error
+	resolved, problem := p.withURL(resource.Attributes, current)
+	holder, headers, is := headersOf(resolved)
+	if !is {
+		return resolved, problem
+	}
+	_, stored, _ := headersOf(current)
+	problems := []error{problem}
 	for i, header := range headers {
 		if header.text("valueFrom") == "" {
 			continue
@@ -69,7 +80,30 @@ func (p *Plan) withSecrets(resource Resource, current attributes) (attributes, e
 		header["value"] = value
 		delete(header, "valueFrom")
 	}
-	return withHeaders(resource.Attributes, configuration, headers), errors.Join(problems...)
+	return withHeaders(resolved, holder, headers), errors.Join(problems...)
+}
+
+// hasHeaders reports whether resources of a kind have headers, whose values are secrets.
+func hasHeaders(kind string) bool { return kind == "job" || kind == "webhook" }
+
+// withURL returns a webhook with the URL that it refers to. A URL that cannot be read is redacted.
+func (p *Plan) withURL(webhook, current attributes) (attributes, error) {
+	var reference attributes
+	if json.Unmarshal(webhook["url"], &reference) != nil || reference == nil {
+		return webhook, nil
+	}
+	value, err := p.valueOf(reference, current["url"])
+	if err != nil {
+		value, err = raw(redacted), fmt.Errorf("url: %w", err)
+	}
+	webhook = maps.Clone(webhook)
+	webhook["url"] = value
+	return webhook, err
+}
+
+// isChat reports whether a webhook's format is that of a chat, whose URLs are as good as passwords.
+func isChat(webhook attributes) bool {
+	return slices.Contains([]string{"slack", "teams", "discord"}, webhook.text("format"))
 }
 
 // valueOf returns the value that a header refers to. stored is the header's value on the server; nil for none.
@@ -94,7 +128,7 @@ func (p *Plan) valueOf(header attributes, stored json.RawMessage) (json.RawMessa
 	}
 }
 
-// storedValue returns a header's value on the server; nil if there is none or it may not be read. A job may have several
+// storedValue returns a header's value on the server; nil if there is none or it may not be read. There may be several
 // headers with one name: the second in a file is the second on the server.
 func storedValue(stored, earlier []attributes, name string) json.RawMessage {
 	candidates, at := named(stored, name), len(named(earlier, name))
@@ -104,16 +138,35 @@ func storedValue(stored, earlier []attributes, name string) json.RawMessage {
 	return candidates[at]["value"]
 }
 
-// hide replaces the values of headers, so that a plan can be shown. A changed value gets a different replacement.
+// hide replaces the values of headers and the URLs of chats, so that a plan can be shown. A changed value gets a different
+// replacement.
 func hide(before, after attributes) (attributes, attributes) {
-	_, old, _ := jobHeaders(before)
-	return hidden(before, nil), hidden(after, old)
+	_, old, _ := headersOf(before)
+	shownBefore, shownAfter := hidden(before, nil), hidden(after, old)
+	if isChat(before) || isChat(after) {
+		shownBefore, shownAfter = hiddenURL(shownBefore, before["url"]), hiddenURL(shownAfter, before["url"])
+	}
+	return shownBefore, shownAfter
 }
 
-func hidden(job attributes, old []attributes) attributes {
-	configuration, headers, is := jobHeaders(job)
+// hiddenURL replaces the URL of a webhook. old is the URL before a change; nil for none.
+func hiddenURL(webhook attributes, old json.RawMessage) attributes {
+	if webhook == nil {
+		return nil
+	}
+	text := "<hidden>"
+	if old != nil && !rawjson.Same(old, webhook["url"]) {
+		text = "<hidden, another value>"
+	}
+	webhook = maps.Clone(webhook)
+	webhook["url"] = raw(text)
+	return webhook
+}
+
+func hidden(resource attributes, old []attributes) attributes {
+	holder, headers, is := headersOf(resource)
 	if !is {
-		return job
+		return resource
 	}
 	for _, header := range headers {
 		text := "<hidden>"
@@ -123,5 +176,5 @@ func hidden(job attributes, old []attributes) attributes {
 		}
 		header["value"] = raw(text)
 	}
-	return withHeaders(job, configuration, headers)
+	return withHeaders(resource, holder, headers)
 }

@@ -249,6 +249,9 @@ func (r *round) capacity(queue *queue, lane string) int {
 	byAccount, byHost, ofLane := r.worker.inFlight.capacity(queue.account, lane)
 	limit := r.worker.Limits.Host
 	share := min(limit-limit/8, (limit+r.contenders[host]-1)/r.contenders[host])
+	if r.worker.Limits.Lane > 0 {
+		share = min(share, r.worker.Limits.Lane)
+	}
 	return min(byAccount-queue.taken, byHost-r.byHost[host], share-ofLane)
 }
 

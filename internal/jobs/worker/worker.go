@@ -85,9 +85,10 @@ type Claim struct {
 	Period                  string // the month in which it is metered
 }
 
-// hostOf returns the destination host of a lane.
+// hostOf returns the destination host of a lane: what follows the account, up to the name of one of several queues.
 func hostOf(lane string) string {
 	_, host, _ := strings.Cut(lane, ":")
+	host, _, _ = strings.Cut(host, "#")
 	return host
 }
 
@@ -128,7 +129,11 @@ type Node struct {
 }
 
 // Limits bound the requests in flight.
-type Limits struct{ Node, Account, Host int }
+type Limits struct {
+	Node, Account, Host int
+	// Lane bounds those of one lane; 0 leaves that to the limit of its host.
+	Lane int
+}
 
 // Observer receives a worker's metrics.
 type Observer interface {

@@ -165,7 +165,12 @@ func storedWebhooks(outer *testing.T, kind string) {
 	same(t, write(outer, t.db, func(ctx context.Context, tx *store.Tx) (int, error) { return tx.CountWebhooks(ctx, t.account) }), 1)
 	t.change("flag", "f") // it is disabled
 	same(t, len(t.all()), 0)
+	exists := func() bool {
+		return write(outer, t.db, func(ctx context.Context, tx *store.Tx) (bool, error) { return tx.WebhookExists(ctx, t.hook.ID) })
+	}
+	same(t, exists(), true)
 	do(t, t.db, t.account, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteWebhook(ctx, t.hook) })
+	same(t, exists(), false)
 	lacks(outer, t.db, (*store.ReadTx).Webhook, t.account, t.hook.ID)
 	must(t, t.db.Webhooks().Read(t.Context(), func(ctx context.Context, tx webhooks.ReadTx) error {
 		_, err := tx.Webhooks(ctx, other, webhooks.ListFilter{}, page.Request{Number: 1, Size: 1})
@@ -323,6 +328,11 @@ func redeliveries(outer *testing.T, kind string) {
 	same(t, t.claim("boot"), ids[:1])
 	t.finish(ids[0], "boot", 200)
 	same(t, len(find3(t, t.account, t.hook.ID, ids[0]).Attempts), 2)
+	same(t, t.finish(ids[1], "boot", 500), ids[1:])
+	same(t, t.claim("boot"), nil) // it waits
+	same(t, again(day), 1)
+	same(t, t.claim("boot"), ids[1:])
+	t.finish(ids[1], "boot", 200)
 	planned := webhooks.Tested(t.hook, changes.System(), "1", *t.now).To(t.hook)
 	do(t, t.db, t.account, func(ctx context.Context, tx *store.Tx) error {
 		return tx.InsertDeliveries(ctx, t.account, []webhooks.Planned{planned, planned})

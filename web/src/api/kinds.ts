@@ -21,6 +21,7 @@ export interface Kinds {
   invitation: Schemas["InvitationAttributes"];
   link: Schemas["PasswordLinkAttributes"];
   session: Schemas["SessionAttributes"];
+  webhook: Schemas["Webhook"]["attributes"];
   change: Schemas["Change"]["attributes"];
   connection: Schemas["ConnectionStream"]["data"][number]["attributes"];
   account: Schemas["AccountAttributes"];
@@ -82,6 +83,7 @@ const collections: Record<Kind, string> = {
   invitation: "invitations",
   link: "links",
   session: "sessions",
+  webhook: "webhooks",
   change: "changes",
   connection: "connections",
   account: "accounts/current",
@@ -114,6 +116,7 @@ export function placeOf(kind: string, id: string): string | undefined {
     config: "/configs",
     job: "/jobs",
     job_health: "/jobs",
+    webhook: "/webhooks",
   };
   if (id === "*") return screens[kind];
   if (screens[kind]) return `${screens[kind]}/${encodeURIComponent(id)}`;

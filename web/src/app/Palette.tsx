@@ -23,6 +23,7 @@ const kinds = [
   "context",
   "user",
   "api_key",
+  "webhook",
 ] as const satisfies Kind[];
 
 /** Palette finds resources by id or name, screens, and actions. early returns what was typed before its field had the focus. */
@@ -124,10 +125,11 @@ const documents = [
 function useHits(text: string, typed: string): { hits: Hit[]; settled: boolean } {
   const search = searched(typed);
   const mayRun = !useRefusal("MEMBER");
+  const mayManage = !useRefusal("ADMIN");
   const found = useQueries({
     queries: kinds.map((kind) => ({
       ...listOf(kind, { "filter[search]": search, "page[size]": 6 }),
-      enabled: search !== "",
+      enabled: search !== "" && (kind !== "webhook" || mayManage),
       placeholderData: keepPreviousData,
     })),
   });

@@ -22,6 +22,7 @@ const making: { words: string; href: string }[] = [
   { words: "New config", href: "/configs?new=1" },
   { words: "New job", href: "/jobs/new" },
   { words: "New key", href: "/keys?new=1" },
+  { words: "New webhook", href: "/webhooks/new" },
   { words: "New environment", href: "/environments?new=1" },
   { words: "Invite somebody", href: "/people?new=1" },
 ];

@@ -12,6 +12,7 @@ import {
   IconSettings,
   IconStack2,
   IconUsers,
+  IconWebhook,
 } from "../ui/icons";
 
 /** Place is a screen of the rail; keys is the key after g. Secondary screens, which people rarely need, are at the bottom. */
@@ -27,6 +28,7 @@ interface Place {
     | "/services"
     | "/people"
     | "/keys"
+    | "/webhooks"
     | "/plan"
     | "/settings";
   label: string;
@@ -46,6 +48,7 @@ export const places: Place[] = [
   { to: "/services", label: "Services", icon: IconServer2, keys: "s", second: true },
   { to: "/people", label: "People", icon: IconUsers, keys: "p", second: true },
   { to: "/keys", label: "Keys", icon: IconKey, keys: "k", second: true },
+  { to: "/webhooks", label: "Webhooks", icon: IconWebhook, keys: "w", second: true },
   { to: "/plan", label: "Plan", icon: IconGauge, keys: "n", second: true },
   { to: "/settings", label: "Settings", icon: IconSettings, keys: ",", second: true },
 ];

@@ -13,6 +13,7 @@ import { planRoutes } from "../plan/routes";
 import { serviceRoutes } from "../services/routes";
 import { settingsRoutes } from "../settings/routes";
 import { signInRoutes, terminal } from "../signin/routes";
+import { webhookRoutes } from "../webhooks/routes";
 import { Crash, Missing } from "./Fallbacks";
 import { frame, root } from "./roots";
 import { parse, type Search, stringify } from "./search";
@@ -30,6 +31,7 @@ const tree = root.addChildren([
     ...serviceRoutes,
     ...peopleRoutes,
     ...keyRoutes,
+    ...webhookRoutes,
     ...planRoutes,
     ...settingsRoutes,
     terminal,

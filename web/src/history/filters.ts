@@ -30,6 +30,7 @@ export const kinds = [
   "link",
   "session",
   "api_key",
+  "webhook",
   "account",
   "account_settings",
   "user_settings",
@@ -81,6 +82,7 @@ const neverReverted: Record<string, string> = {
   user: "Changes of people cannot be reverted: access is never granted by a revert. Set the role on the People screen.",
   invitation: "Changes of invitations cannot be reverted. Invite again, or withdraw the invitation.",
   link: "A withdrawn link cannot be restored. Create another reset link.",
+  webhook: "Changes of webhooks cannot be reverted: the history does not keep their URL, headers and secret. Edit the webhook instead.",
   session: "Changes of sessions cannot be reverted. Sign in again.",
 };
 

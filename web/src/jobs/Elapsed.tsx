@@ -1,5 +1,5 @@
 import { useNow } from "../ui/RelativeTime";
-import { milliseconds } from "./runs";
+import { milliseconds } from "../ui/time";
 
 /** Elapsed shows how long something has been running, every second. */
 export function Elapsed({ since }: { since: string }) {

@@ -6,20 +6,21 @@ import type { Resource } from "../api/kinds";
 import { type Loaded, useOne } from "../api/queries";
 import { Detail } from "../ui/Detail";
 import { DetailHead } from "../ui/DetailHead";
+import { Fact, Facts } from "../ui/Fact";
 import { IconPlayerPlay } from "../ui/icons";
 import { LeaveButton } from "../ui/LeaveButton";
 import { later } from "../ui/later";
 import { RelativeTime } from "../ui/RelativeTime";
 import { RoleGate } from "../ui/RoleGate";
 import { TabbedPanel } from "../ui/TabbedPanel";
+import { milliseconds } from "../ui/time";
 import { EnabledSwitch } from "./EnabledSwitch";
-import { Fact } from "./Fact";
 import { FireTime } from "./FireTime";
 import { HealthPill } from "./HealthPill";
 import styles from "./jobs.module.css";
 import { alertWords, healthDetail, overlapWords, retryWords } from "./policies";
 import { Runs } from "./Runs";
-import { isInFlight, lastOutcome, lookAt, milliseconds } from "./runs";
+import { isInFlight, lastOutcome, lookAt } from "./runs";
 import { Sparkline } from "./Sparkline";
 import { Status } from "./Status";
 import { inWords } from "./schedule";
@@ -108,7 +109,7 @@ function Delete({ job }: { job: Resource<"job"> }) {
 function Summary({ job }: { job: Resource<"job"> }) {
   const { schedule, timezone, next_run_at, last_run, configuration, description, overlap, skipped_at } = job.attributes;
   return (
-    <dl className={`panel ${styles.facts}`}>
+    <Facts>
       <Fact label="Health">
         <Condition health={job.attributes.health} />
       </Fact>
@@ -149,7 +150,7 @@ function Summary({ job }: { job: Resource<"job"> }) {
           {overlap === "skip" ? "An earlier run had not ended" : "The account had too many pending runs"} <RelativeTime at={skipped_at} />
         </Fact>
       )}
-    </dl>
+    </Facts>
   );
 }
 

@@ -4,12 +4,13 @@ import { Link, useParams } from "@tanstack/react-router";
 import { oneOf, useOne } from "../api/queries";
 import { CopyText } from "../ui/CopyText";
 import { Detail } from "../ui/Detail";
+import { Fact, Facts } from "../ui/Fact";
 import { RelativeTime } from "../ui/RelativeTime";
 import { RoleGate } from "../ui/RoleGate";
+import { milliseconds } from "../ui/time";
 import { Elapsed } from "./Elapsed";
-import { Fact } from "./Fact";
 import styles from "./jobs.module.css";
-import { explain, isInFlight, isRetried, milliseconds, outcome, phasesOf, pretty, type Run, type RunAttributes } from "./runs";
+import { explain, isInFlight, isRetried, outcome, phasesOf, pretty, type Run, type RunAttributes } from "./runs";
 import { Status } from "./Status";
 import { instant } from "./schedule";
 import { useRunActions } from "./useRunActions";
@@ -50,7 +51,7 @@ function Page({ run }: { run: Run }) {
         <Actions run={run} />
       </header>
       <Failure run={attributes} wanted={job.data?.resource.attributes.configuration.success_status} />
-      <Facts run={run} />
+      <About run={run} />
       <Phases run={attributes} />
       {(attributes.request || attributes.result) && (
         <div className={styles.exchange}>
@@ -94,11 +95,11 @@ function Failure({ run, wanted }: { run: RunAttributes; wanted?: string }) {
 
 const triggers = { SCHEDULE: "by its schedule", MANUAL: "by hand", RERUN: "again" };
 
-function Facts({ run }: { run: Run }) {
+function About({ run }: { run: Run }) {
   const { trigger, scheduled_for, created_at, rerun_of, job, job_version, total_duration_ms, attempt, not_before, status, started_at } =
     run.attributes;
   return (
-    <dl className={`panel ${styles.facts}`}>
+    <Facts>
       <Fact label="Started">
         {attempt > 1 ? "by the job's retries" : triggers[trigger]}
         {rerun_of && (
@@ -132,7 +133,7 @@ function Facts({ run }: { run: Run }) {
       <Fact label="Id" wide>
         <span className="mono">{run.id}</span>
       </Fact>
-    </dl>
+    </Facts>
   );
 }
 

@@ -1,8 +1,9 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { send } from "../api/client";
 import { type Kinds, pathOf, type Stream } from "../api/kinds";
+import { milliseconds } from "../ui/time";
 import styles from "./jobs.module.css";
-import { milliseconds, type Run } from "./runs";
+import type { Run } from "./runs";
 
 const count = 30;
 const [width, height, step] = [150, 22, 5];

@@ -4,11 +4,10 @@ import { send } from "../api/client";
 import { keyOf } from "../api/queries";
 import type { components } from "../api/schema";
 import { useSetSearch } from "../app/focus";
+import { Fact, Facts } from "../ui/Fact";
 import { later } from "../ui/later";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
-import { Fact } from "./Fact";
-import styles from "./jobs.module.css";
-import { milliseconds } from "./runs";
+import { milliseconds } from "../ui/time";
 import { type Day, pictureOf, totals } from "./stats";
 
 const Chart = later(() => import("../ui/Chart"));
@@ -31,13 +30,13 @@ export default function Statistics({ id, last }: { id: string; last: string | un
   if (sum.runs + sum.skipped === 0) return <EmptyState title="No run has ended in the last 30 days" />;
   return (
     <>
-      <dl className={styles.facts}>
+      <Facts plain>
         <Fact label="Runs in 30 days">{String(sum.runs)}</Fact>
         <Fact label="Succeeded">{`${sum.succeeded} (${sum.rate})`}</Fact>
         <Fact label="Failed">{String(sum.failed)}</Fact>
         <Fact label="Slowest">{milliseconds(sum.slowest)}</Fact>
         {sum.skipped > 0 && <Fact label="Skipped due times">{String(sum.skipped)}</Fact>}
-      </dl>
+      </Facts>
       <Suspense fallback={<Loading rows={6} />}>
         <Chart
           label="Runs of each day by outcome, and their durations"

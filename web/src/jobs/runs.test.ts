@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { explain, lastOutcome, lookAt, milliseconds, outcome, phasesOf, pretty, type RunAttributes } from "./runs";
+import { explain, lastOutcome, lookAt, outcome, phasesOf, pretty, type RunAttributes } from "./runs";
 
 const run = (changes: Partial<RunAttributes>): RunAttributes => ({
   job: "nightly",
@@ -69,18 +69,6 @@ test("the last run of a job has its status", () => {
   expect(lastOutcome({ failure_reason: "NON_SUCCESS_STATUS", failure_status: 503 })).toBe("HTTP 503");
   expect(lastOutcome({ failure_reason: "TIMEOUT", failure_status: null })).toBe("timeout");
   expect(lastOutcome({ failure_reason: null, failure_status: null })).toBe("");
-});
-
-test("durations are short", () => {
-  expect([0.34, 12.4, 999, 1400, 12_000, 125_000, null].map(milliseconds)).toEqual([
-    "0.3 ms",
-    "12 ms",
-    "999 ms",
-    "1.4 s",
-    "12 s",
-    "2 min 05 s",
-    "–",
-  ]);
 });
 
 test("JSON is indented, everything else stays", () => {

@@ -43,15 +43,6 @@ export function lastOutcome({ failure_reason: reason, failure_status }: Pick<Las
   return reason ? reasons[reason] : "";
 }
 
-/** milliseconds returns a duration as people read it: 12 ms, 1.4 s, 2 min 05 s. */
-export function milliseconds(ms: number | null | undefined): string {
-  if (ms === null || ms === undefined) return "–";
-  if (ms < 1000) return `${Math.round(ms * 10) / 10 >= 10 ? Math.round(ms) : Math.round(ms * 10) / 10} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
-  const seconds = Math.round(ms / 1000);
-  return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, "0")} s`;
-}
-
 /** Phase is a part of a run's time. */
 export interface Phase {
   key: "pending" | "dns" | "connect" | "tls" | "wait" | "body" | "run";

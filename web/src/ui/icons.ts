@@ -28,4 +28,5 @@ export { default as IconStack2 } from "@tabler/icons-react/dist/esm/icons/IconSt
 export { default as IconSun } from "@tabler/icons-react/dist/esm/icons/IconSun.mjs";
 export { default as IconTrash } from "@tabler/icons-react/dist/esm/icons/IconTrash.mjs";
 export { default as IconUsers } from "@tabler/icons-react/dist/esm/icons/IconUsers.mjs";
+export { default as IconWebhook } from "@tabler/icons-react/dist/esm/icons/IconWebhook.mjs";
 export { default as IconX } from "@tabler/icons-react/dist/esm/icons/IconX.mjs";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { clock, duration, relative } from "./time";
+import { clock, duration, localField, milliseconds, relative, timeOf } from "./time";
 
 test("durations are told in their largest unit", () => {
   expect([999, 1000, 59_999, 60_000, 3_600_000, 90_000_000].map(duration)).toEqual(["0 s", "1 s", "59 s", "1 min", "1 h", "1 d"]);
@@ -11,4 +11,21 @@ test("instants are told from now", () => {
 
 test("a timer counts down to nothing", () => {
   expect([-5, 872_000, 7_500_000, 200_000_000].map(clock)).toEqual(["0:00", "14:32", "2 h 05 min", "2 d"]);
+});
+
+test("durations are short", () => {
+  expect([0.34, 12.4, 999, 1400, 12_000, 125_000, null].map(milliseconds)).toEqual([
+    "0.3 ms",
+    "12 ms",
+    "999 ms",
+    "1.4 s",
+    "12 s",
+    "2 min 05 s",
+    "–",
+  ]);
+});
+
+test("a local field leads back to its time", () => {
+  expect(timeOf(localField(new Date("2030-05-01T12:34:00Z")))).toBe("2030-05-01T12:34:00.000Z");
+  expect(timeOf("")).toBeNull();
 });

@@ -27,3 +27,23 @@ export function clock(ms: number): string {
   if (minutes >= 60) return `${Math.floor(minutes / 60)} h ${two(minutes % 60)} min`;
   return `${minutes}:${two(seconds % 60)}`;
 }
+
+/** milliseconds returns a duration as people read it: 12 ms, 1.4 s, 2 min 05 s. */
+export function milliseconds(ms: number | null | undefined): string {
+  if (ms === null || ms === undefined) return "–";
+  if (ms < 1000) return `${Math.round(ms * 10) / 10 >= 10 ? Math.round(ms) : Math.round(ms * 10) / 10} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, "0")} s`;
+}
+
+/** localField returns the value of a datetime-local field, which has the reader's time zone. */
+export function localField(at: Date): string {
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** timeOf returns the time of a datetime-local field in UTC, or null if the field has none. */
+export function timeOf(field: string): string | null {
+  const at = new Date(field);
+  return Number.isNaN(at.getTime()) ? null : at.toISOString();
+}

@@ -139,11 +139,16 @@ export class Writer {
 
   /** attempt is perform for writes without a form: an error is shown as a message. It reports whether the write succeeded. */
   async attempt<K extends Kind>(write: Write<K>): Promise<boolean> {
+    return (await this.attempted(write)) !== undefined;
+  }
+
+  /** attempted is attempt for those who need the resource after the write, which may have a new secret. */
+  async attempted<K extends Kind>(write: Write<K>): Promise<Resource<K> | undefined> {
     try {
-      return (await this.perform(write)) !== undefined;
+      return await this.perform(write);
     } catch (failure) {
       this.dialogs.failed(write.title, asApiError(failure));
-      return false;
+      return undefined;
     }
   }
 

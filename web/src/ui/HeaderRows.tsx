@@ -1,6 +1,6 @@
 import { ActionIcon, Button, PasswordInput, TextInput } from "@mantine/core";
-import { IconPlus, IconTrash } from "../ui/icons";
-import styles from "./jobs.module.css";
+import styles from "./HeaderRows.module.css";
+import { IconPlus, IconTrash } from "./icons";
 
 interface Header {
   name: string;
