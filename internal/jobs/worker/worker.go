@@ -39,8 +39,9 @@ type Store interface {
 type ReadTx interface {
 	// Nodes returns every registered node with its last heartbeat.
 	Nodes(ctx context.Context) ([]Node, error)
-	// Owned returns the running runs of a worker.
+	// Owned returns the running runs of a worker, and OwnedOf those of some runs, which takes less time.
 	Owned(ctx context.Context, lease string) ([]string, error)
+	OwnedOf(ctx context.Context, lease string, runs []string) ([]string, error)
 	// CountPending counts the pending runs, up to a limit.
 	CountPending(ctx context.Context, limit int) (int, error)
 	// UnhealthyJobs returns jobs that are failing or late, up to a limit.
