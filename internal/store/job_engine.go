@@ -286,11 +286,15 @@ func (p packedOutcomes) result(outcome worker.Outcome) (*string, error) {
 	return &text, err
 }
 
+// leaseHeld compares the lease with an outcome's in one term, so that PostgreSQL finds rows by their ids first. As two terms,
+// it would look for running runs first if it believes that there are none.
+const leaseHeld = `CASE run_queue.status WHEN 'RUNNING' THEN run_queue.lease END = v.column7`
+
 func (tx *Tx) finishRuns(ctx context.Context, packed packedOutcomes) ([]string, error) {
 	var owned, attention []string
 	for chunk := range tx.dialect.pieces(packed.runs) {
 		values, args := tx.dialect.rowsOf([]string{"text", "text", "text", "text", "text", "bigint", "text"}, chunk)
-		ended, noted, err := tx.end(ctx, ending{with: values, where: `run_queue.id = v.column1 AND run_queue.status = 'RUNNING' AND run_queue.lease = v.column7`,
+		ended, noted, err := tx.end(ctx, ending{with: values, where: `run_queue.id = v.column1 AND ` + leaseHeld,
 			status: `v.column2`, reason: `v.column3`, detail: `v.column4`, result: `v.column5`, finished: `v.column6`}, args...)
 		if err != nil {
 			return nil, err
