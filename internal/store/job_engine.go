@@ -240,10 +240,22 @@ func (tx *ReadTx) configurations(ctx context.Context, ids []string, unreadable f
 	return found, err
 }
 
-// FinishRuns writes the outcomes of runs that a worker still owns, and returns their ids. Bodies are compressed before
-// the transaction, because compressing takes longer than writing.
+// Pack compresses a large body. That takes longer than writing it, and the goroutines of requests do it at the same time,
+// while the transactions of FinishRuns follow one another.
+func (s WorkerStore) Pack(outcome *worker.Outcome) {
+	if outcome.Packed != nil || outcome.Result == nil || len(outcome.Result.Body) <= smallBody {
+		return
+	}
+	result := *outcome.Result
+	encoding, stored := compact(result.Body)
+	result.Body = ""
+	outcome.Result, outcome.Packed = &result, &worker.PackedBody{Encoding: encoding, Bytes: stored}
+}
+
+// FinishRuns writes the outcomes of runs that a worker still owns, and returns their ids. It packs outcomes that are not
+// packed.
 func (s WorkerStore) FinishRuns(ctx context.Context, lease string, outcomes []worker.Outcome) (owned []string, err error) {
-	packed, err := packOutcomes(lease, outcomes)
+	packed, err := s.packOutcomes(lease, outcomes)
 	if err != nil {
 		return nil, err
 	}
@@ -260,10 +272,14 @@ type packedOutcomes struct {
 	bodies map[string][]any // by run; only bodies above smallBody
 }
 
-func packOutcomes(lease string, outcomes []worker.Outcome) (packedOutcomes, error) {
+func (s WorkerStore) packOutcomes(lease string, outcomes []worker.Outcome) (packedOutcomes, error) {
 	packed := packedOutcomes{runs: make([][]any, len(outcomes)), bodies: map[string][]any{}}
 	for i, outcome := range outcomes {
-		result, err := packed.result(outcome)
+		s.Pack(&outcome)
+		if outcome.Packed != nil {
+			packed.bodies[outcome.Run] = []any{outcome.Run, outcome.Packed.Encoding, outcome.Packed.Bytes}
+		}
+		result, err := resultOf(outcome)
 		if err != nil {
 			return packed, err
 		}
@@ -272,18 +288,12 @@ func packOutcomes(lease string, outcomes []worker.Outcome) (packedOutcomes, erro
 	return packed, nil
 }
 
-// result returns the JSON of a result. A body above smallBody goes into p.bodies.
-func (p packedOutcomes) result(outcome worker.Outcome) (*string, error) {
+// resultOf returns the JSON of a result.
+func resultOf(outcome worker.Outcome) (*string, error) {
 	if outcome.Result == nil {
 		return nil, nil //nolint:nilnil // the run has no result
 	}
-	result := *outcome.Result
-	if len(result.Body) > smallBody {
-		encoding, stored := compact(result.Body)
-		p.bodies[outcome.Run], result.Body = []any{outcome.Run, encoding, stored}, ""
-	}
-	text, err := encode(result)
-	return &text, err
+	return encodePointer(outcome.Result)
 }
 
 // leaseHeld compares the lease with an outcome's in one term, so that PostgreSQL finds rows by their ids first. As two terms,

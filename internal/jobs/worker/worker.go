@@ -31,6 +31,8 @@ var ErrExhausted = errors.New("the node is out of resources")
 type Store interface {
 	Read(ctx context.Context, fn func(context.Context, ReadTx) error) error
 	Write(ctx context.Context, account string, fn func(context.Context, Tx) error) error
+	// Pack makes an outcome smaller before it waits for FinishRuns. It may be called by many goroutines at once.
+	Pack(outcome *Outcome)
 	// FinishRuns stores the outcomes of runs that the lease still owns, and returns their ids.
 	FinishRuns(ctx context.Context, lease string, outcomes []Outcome) ([]string, error)
 }
@@ -100,6 +102,14 @@ type Outcome struct {
 	Error      *string
 	Result     *jobs.Result
 	FinishedAt time.Time
+	// Packed is the body of Result, whose own body is then empty; nil if the body was not packed.
+	Packed *PackedBody
+}
+
+// PackedBody is a body as the Store keeps it.
+type PackedBody struct {
+	Encoding string
+	Bytes    []byte
 }
 
 // Order is a request to make.
@@ -298,6 +308,7 @@ func (w *Worker) finish(claim Claim, outcome Outcome) {
 // report hands the outcome of a run to the writer.
 func (w *Worker) report(claim Claim, outcome Outcome) {
 	outcome.Run, outcome.FinishedAt = claim.Run, w.Now().UTC().Truncate(time.Microsecond)
+	w.Store.Pack(&outcome)
 	w.outcomes <- outcome
 }
 
