@@ -31,20 +31,20 @@ func (tx *ReadTx) Agenda(ctx context.Context) (scheduler.Agenda, error) {
 		err = r.Scan(asTimeOrNull(&agenda.Fire), asTimeOrNull(&agenda.Release), asTimeOrNull(&agenda.Late), &agenda.Held)
 		return agenda, err
 	}, `SELECT (SELECT min(next_run_at) FROM jobs WHERE next_run_at IS NOT NULL),
-		(SELECT min(not_before) FROM run_queue WHERE lane = '`+jobs.LaterLane+`'),
+		(SELECT min(not_before) FROM run_queue WHERE status = 'PENDING' AND lane = '`+jobs.LaterLane+`'),
 		(SELECT min(late_at) FROM jobs WHERE late_at IS NOT NULL),
-		EXISTS (SELECT 1 FROM run_queue WHERE lane = '`+jobs.HeldLane+`')`)
+		EXISTS (SELECT 1 FROM run_queue WHERE status = 'PENDING' AND lane = '`+jobs.HeldLane+`')`)
 }
 
 // ReleaseLater makes attempts claimable whose time has come, and returns their number.
 func (tx *Tx) ReleaseLater(ctx context.Context, limit int) (int, error) {
 	return tx.affect(ctx, `UPDATE run_queue SET lane = jobs.lane FROM jobs WHERE jobs.uid = run_queue.job_uid AND run_queue.id `+tx.dialect.oneOf(`SELECT id FROM run_queue
-		WHERE lane = '`+jobs.LaterLane+`' AND not_before <= $1 ORDER BY not_before LIMIT $2`+tx.dialect.skipLocked), micros(tx.now), limit)
+		WHERE status = 'PENDING' AND lane = '`+jobs.LaterLane+`' AND not_before <= $1 ORDER BY not_before LIMIT $2`+tx.dialect.skipLocked), micros(tx.now), limit)
 }
 
 // ReleaseHeld makes held runs claimable whose job has no other unfinished run, and returns their number.
 func (tx *Tx) ReleaseHeld(ctx context.Context, limit int) (int, error) {
-	waiting, err := all(ctx, tx.conn, scanString, `SELECT job_uid FROM run_queue WHERE lane = '`+jobs.HeldLane+`' ORDER BY lane, id LIMIT $1`, limit)
+	waiting, err := all(ctx, tx.conn, scanString, `SELECT job_uid FROM run_queue WHERE status = 'PENDING' AND lane = '`+jobs.HeldLane+`' ORDER BY lane, id LIMIT $1`, limit)
 	if err != nil || len(waiting) == 0 {
 		return 0, err
 	}
@@ -190,8 +190,8 @@ func (tx *Tx) ClaimRuns(ctx context.Context, lane, lease string, limit int) ([]w
 }
 
 // nextOfLane returns the condition that an id is among the oldest $2 pending runs of lane $1. It orders by lane first
-// so that PostgreSQL uses the index run_queue_by_lane. Otherwise it might scan the whole queue by id. The index also has the
-// running runs of the lane, which are few.
+// so that PostgreSQL uses the index run_queue_by_lane. Otherwise it might scan the whole queue by id. On PostgreSQL the index also has the
+// running runs of the lane.
 func (tx *Tx) nextOfLane() string {
 	return tx.dialect.oneOf(`SELECT id FROM run_queue WHERE status = 'PENDING' AND lane >= $1 AND lane <= $1 ORDER BY lane, id LIMIT $2` + tx.dialect.skipLocked)
 }

@@ -9,7 +9,8 @@ DROP INDEX runs_pending_by_account;
 DROP INDEX runs_running;
 DROP INDEX runs_later;
 
--- A claim sets job_version, request_id, lease and started_at. No index mentions status or lease.
+-- A claim sets job_version, request_id, lease and started_at. On PostgreSQL no index mentions status or lease. On SQLite only
+-- indexes that mention a column are written, so one does, and claims do not read running runs.
 CREATE TABLE run_queue (
 	id            TEXT PRIMARY KEY,
 	account_id    TEXT NOT NULL,
@@ -35,7 +36,7 @@ INSERT INTO run_queue (id, account_id, job_uid, job_key, lane, job_version, requ
 	FROM run_history WHERE status IN ('PENDING', 'RUNNING');
 DELETE FROM run_history WHERE status IN ('PENDING', 'RUNNING');
 
-CREATE INDEX run_queue_by_lane ON run_queue (lane, id);
+CREATE INDEX run_queue_by_lane ON run_queue (lane, id) WHERE status = 'PENDING';
 CREATE INDEX run_queue_by_account ON run_queue (account_id, id);
 CREATE UNIQUE INDEX run_queue_once ON run_queue (job_uid, scheduled_for);
 CREATE INDEX run_queue_later ON run_queue (not_before) WHERE lane = '~later';
