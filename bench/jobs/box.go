@@ -118,7 +118,7 @@ func (x *box) series(n int) (numbers, id string) {
 func (x *box) queue(ctx context.Context, runs int) error {
 	numbers, id := x.series(runs)
 	now := time.Now().UnixMicro()
-	return x.execute(ctx, fmt.Sprintf(`INSERT INTO runs (id, account_id, job_uid, job_key, lane, trigger, scheduled_for, status, created_at)
+	return x.execute(ctx, fmt.Sprintf(`INSERT INTO run_queue (id, account_id, job_uid, job_key, lane, trigger, scheduled_for, status, created_at)
 		SELECT %s, account_id, uid, key, lane, 'SCHEDULE', %d + n, 'PENDING', %d FROM jobs, %s WHERE key = 'template'`, id, now, now, numbers))
 }
 
@@ -152,7 +152,7 @@ func (x *box) drained(ctx context.Context, runs int) error {
 	if err := x.bench.sink.WaitFor(ctx, runs); err != nil {
 		return err
 	}
-	const open = `SELECT (SELECT count(*) FROM runs WHERE status = 'PENDING') + (SELECT count(*) FROM runs WHERE status = 'RUNNING')`
+	const open = `SELECT count(*) FROM run_queue`
 	for left := int64(1); left > 0; {
 		var err error
 		if left, err = x.number(ctx, open); err != nil {

@@ -34,7 +34,7 @@ func (tx *ReadTx) newestTime(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	queued, err := scalar(ctx, tx.conn, scanTimeOrNull, `SELECT created_at FROM (SELECT max(id) AS newest FROM runs) LEFT JOIN runs ON id = newest`)
+	queued, err := scalar(ctx, tx.conn, scanTimeOrNull, `SELECT max(created_at) FROM (SELECT id, created_at FROM runs ORDER BY id DESC LIMIT 1) AS newest`)
 	if newest := orZero(changed); err != nil || newest.After(orZero(queued)) {
 		return newest, err
 	}

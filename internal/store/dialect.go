@@ -36,6 +36,10 @@ type dialect struct {
 	// arguments; types are PostgreSQL's. pieces cuts rows into chunks for one call.
 	rowsOf func(types []string, rows [][]any) (string, []any)
 	pieces func(rows [][]any) iter.Seq[[][]any]
+	// move returns a statement that moves runs from run_queue to run_history. On SQLite it only copies them, because no
+	// statement can contain a DELETE. Then forgetMoved is completed by a list of runs and removes them.
+	move        func(e ending) string
+	forgetMoved string
 	// notifyRun tells other nodes that a run was canceled.
 	notifyRun string
 }
@@ -54,6 +58,7 @@ func sqliteDialect() dialect {
 			return `(VALUES ` + placeholders(len(rows), len(types), noName) + `) AS v`, slices.Concat(rows...)
 		},
 		pieces: chunks,
+		move:   copyRuns, forgetMoved: `DELETE FROM run_queue WHERE $1 = '' AND id `,
 		firstOf: func(columns, table, ids string) string {
 			return `SELECT ` + columns + ` FROM (SELECT value FROM json_each($2)) AS listed CROSS JOIN ` + table + ` WHERE id IN (` + ids + `)`
 		},
@@ -71,6 +76,7 @@ func postgresDialect() dialect {
 		byKeys:         oneByOne,
 		rowsOf:         arraysOf,
 		pieces:         func(rows [][]any) iter.Seq[[][]any] { return slices.Chunk(rows, 1000) },
+		move:           moveRuns,
 		forUpdate:      ` FOR UPDATE OF jobs`,
 		forKeyShare:    ` FOR KEY SHARE`,
 		forNoKeyUpdate: ` FOR NO KEY UPDATE`,

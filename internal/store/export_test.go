@@ -28,10 +28,12 @@ func (tx *ReadTx) AskAnyway(query string) (int, error) {
 
 // The queries of what jobs show of their runs.
 const (
-	LastRunsQuery     = lastRunsQuery
 	FinishedRunsQuery = finishedRunsQuery
 	RunHoursQuery     = runHoursQuery
 )
+
+// LastRunsQuery is the query of the newest run of one job.
+func LastRunsQuery() string { return lastRuns(`= $2`) }
 
 // SimilarKeyQuery is the query of SimilarKey.
 func SimilarKeyQuery(kind string) (string, error) { return similarKeyQuery(kind) }

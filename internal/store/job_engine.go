@@ -31,20 +31,20 @@ func (tx *ReadTx) Agenda(ctx context.Context) (scheduler.Agenda, error) {
 		err = r.Scan(asTimeOrNull(&agenda.Fire), asTimeOrNull(&agenda.Release), asTimeOrNull(&agenda.Late), &agenda.Held)
 		return agenda, err
 	}, `SELECT (SELECT min(next_run_at) FROM jobs WHERE next_run_at IS NOT NULL),
-		(SELECT min(not_before) FROM runs WHERE status = 'PENDING' AND lane = '`+jobs.LaterLane+`'),
+		(SELECT min(not_before) FROM run_queue WHERE status = 'PENDING' AND lane = '`+jobs.LaterLane+`'),
 		(SELECT min(late_at) FROM jobs WHERE late_at IS NOT NULL),
-		EXISTS (SELECT 1 FROM runs WHERE status = 'PENDING' AND lane = '`+jobs.HeldLane+`')`)
+		EXISTS (SELECT 1 FROM run_queue WHERE status = 'PENDING' AND lane = '`+jobs.HeldLane+`')`)
 }
 
 // ReleaseLater makes attempts claimable whose time has come, and returns their number.
 func (tx *Tx) ReleaseLater(ctx context.Context, limit int) (int, error) {
-	return tx.affect(ctx, `UPDATE runs SET lane = jobs.lane FROM jobs WHERE jobs.uid = runs.job_uid AND runs.id `+tx.dialect.oneOf(`SELECT id FROM runs
+	return tx.affect(ctx, `UPDATE run_queue SET lane = jobs.lane FROM jobs WHERE jobs.uid = run_queue.job_uid AND run_queue.id `+tx.dialect.oneOf(`SELECT id FROM run_queue
 		WHERE status = 'PENDING' AND lane = '`+jobs.LaterLane+`' AND not_before <= $1 ORDER BY not_before LIMIT $2`+tx.dialect.skipLocked), micros(tx.now), limit)
 }
 
 // ReleaseHeld makes held runs claimable whose job has no other unfinished run, and returns their number.
 func (tx *Tx) ReleaseHeld(ctx context.Context, limit int) (int, error) {
-	waiting, err := all(ctx, tx.conn, scanString, `SELECT job_uid FROM runs WHERE status = 'PENDING' AND lane = '`+jobs.HeldLane+`' ORDER BY lane, id LIMIT $1`, limit)
+	waiting, err := all(ctx, tx.conn, scanString, `SELECT job_uid FROM run_queue WHERE status = 'PENDING' AND lane = '`+jobs.HeldLane+`' ORDER BY lane, id LIMIT $1`, limit)
 	if err != nil || len(waiting) == 0 {
 		return 0, err
 	}
@@ -63,18 +63,17 @@ func (tx *Tx) ReleaseHeld(ctx context.Context, limit int) (int, error) {
 			rows = append(rows, []any{now.Held, origin.Lane})
 		}
 	}
-	released, err := updates(ctx, tx, `UPDATE runs SET lane = v.column2`, `WHERE runs.id = v.column1 AND runs.status = 'PENDING' RETURNING runs.id`, []string{"text", "text"}, rows)
+	released, err := updates(ctx, tx, `UPDATE run_queue SET lane = v.column2`, `WHERE run_queue.id = v.column1 AND run_queue.status = 'PENDING' RETURNING run_queue.id`, []string{"text", "text"}, rows)
 	return len(released), err
 }
 
 // ReplaceHeld cancels held runs because a newer instant of their job has come, and returns their number.
 func (tx *Tx) ReplaceHeld(ctx context.Context, runs []string) (int, error) {
-	rows := make([][]any, len(runs))
-	for i, run := range runs {
-		rows[i] = []any{run, micros(tx.now)}
+	if len(runs) == 0 {
+		return 0, nil
 	}
-	replaced, err := updates(ctx, tx, `UPDATE runs SET status = 'CANCELED', error = 'The run waited for an earlier one until the next instant came, whose run replaced it.',
-		finished_at = `+notBeforeQueued("v.column2"), `WHERE runs.id = v.column1 AND runs.status = 'PENDING' RETURNING runs.id`, []string{"text", "bigint"}, rows)
+	replaced, _, err := tx.end(ctx, canceled("$1", "$3", `run_queue.status = 'PENDING' AND run_queue.id `+tx.dialect.among),
+		"The run waited for an earlier one until the next instant came, whose run replaced it.", tx.dialect.texts(runs), micros(tx.now))
 	return len(replaced), err
 }
 
@@ -159,7 +158,7 @@ func (tx *ReadTx) lanesOf(ctx context.Context, queue, account, after string, lim
 }
 
 // pendingRuns is SQL for the rows that workers of runs claim.
-const pendingRuns = `runs WHERE status = 'PENDING'`
+const pendingRuns = `run_queue WHERE status = 'PENDING'`
 
 // pendingLanes returns lanes of a queue between after and before. After each lane it searches the index for the first
 // lane greater than the SQL expression next, so a long queue costs no more than a short one.
@@ -185,16 +184,16 @@ func afterAccount(account string) string {
 
 // ClaimRuns gives the oldest pending runs of a lane to a worker.
 func (tx *Tx) ClaimRuns(ctx context.Context, lane, lease string, limit int) ([]worker.Claim, error) {
-	return all(ctx, tx.conn, scanClaim, `UPDATE runs SET status = 'RUNNING', lease = $3, started_at = `+notBeforeQueued("$4")+`, job_version = jobs.version, request_id = jobs.request_id
-		FROM jobs WHERE jobs.uid = runs.job_uid AND runs.id `+tx.nextOfLane()+`
-		RETURNING runs.id, runs.account_id, runs.lane, runs.job_key, runs.request_id`, lane, limit, lease, micros(tx.now))
+	return all(ctx, tx.conn, scanClaim, `UPDATE run_queue SET status = 'RUNNING', lease = $3, started_at = `+notBeforeQueued("$4")+`, job_version = jobs.version, request_id = jobs.request_id
+		FROM jobs WHERE jobs.uid = run_queue.job_uid AND run_queue.id `+tx.nextOfLane()+`
+		RETURNING run_queue.id, run_queue.account_id, run_queue.lane, run_queue.job_key, run_queue.request_id`, lane, limit, lease, micros(tx.now))
 }
 
 // nextOfLane returns the condition that an id is among the oldest $2 pending runs of lane $1. It orders by lane first
-// so that PostgreSQL uses the index runs_pending. Otherwise, with statistics from a time when most runs were pending, it
-// would scan all runs by id.
+// so that PostgreSQL uses the index run_queue_by_lane. Otherwise it might scan the whole queue by id. On PostgreSQL the index also has the
+// running runs of the lane.
 func (tx *Tx) nextOfLane() string {
-	return tx.dialect.oneOf(`SELECT id FROM runs WHERE status = 'PENDING' AND lane >= $1 AND lane <= $1 ORDER BY lane, id LIMIT $2` + tx.dialect.skipLocked)
+	return tx.dialect.oneOf(`SELECT id FROM run_queue WHERE status = 'PENDING' AND lane >= $1 AND lane <= $1 ORDER BY lane, id LIMIT $2` + tx.dialect.skipLocked)
 }
 
 func scanClaim(r row) (claim worker.Claim, err error) {
@@ -204,12 +203,12 @@ func scanClaim(r row) (claim worker.Claim, err error) {
 
 // RefuseRuns fails the oldest pending runs of a lane because the quota is used up, and returns their number.
 func (tx *Tx) RefuseRuns(ctx context.Context, lane, detail string, limit int) (int, error) {
-	refused, err := all(ctx, tx.conn, scanString, `UPDATE runs SET status = 'FAILED', failure_reason = 'QUOTA_EXCEEDED', error = $3, finished_at = `+notBeforeQueued("$4")+`
-		WHERE id `+tx.nextOfLane()+` RETURNING id`, lane, limit, detail, micros(tx.now))
+	refused, attention, err := tx.end(ctx, ending{where: `run_queue.id ` + tx.nextOfLane(),
+		status: `'FAILED'`, reason: `'QUOTA_EXCEEDED'`, detail: `$3`, finished: notBeforeQueued("$4")}, lane, limit, detail, micros(tx.now))
 	if err != nil {
 		return 0, err
 	}
-	return len(refused), tx.settle(ctx, refused)
+	return len(refused), tx.settle(ctx, attention)
 }
 
 // Configurations maps the request ids of claims to job configurations. A configuration that cannot be unsealed is
@@ -241,10 +240,22 @@ func (tx *ReadTx) configurations(ctx context.Context, ids []string, unreadable f
 	return found, err
 }
 
-// FinishRuns writes the outcomes of runs that a worker still owns, and returns their ids. Bodies are compressed before
-// the transaction, because compressing takes longer than writing.
+// Pack compresses a large body. That takes longer than writing it, and the goroutines of requests do it at the same time,
+// while the transactions of FinishRuns follow one another.
+func (s WorkerStore) Pack(outcome *worker.Outcome) {
+	if outcome.Packed != nil || outcome.Result == nil || len(outcome.Result.Body) <= smallBody {
+		return
+	}
+	result := *outcome.Result
+	encoding, stored := compact(result.Body)
+	result.Body = ""
+	outcome.Result, outcome.Packed = &result, &worker.PackedBody{Encoding: encoding, Bytes: stored}
+}
+
+// FinishRuns writes the outcomes of runs that a worker still owns, and returns their ids. It packs outcomes that are not
+// packed.
 func (s WorkerStore) FinishRuns(ctx context.Context, lease string, outcomes []worker.Outcome) (owned []string, err error) {
-	packed, err := packOutcomes(lease, outcomes)
+	packed, err := s.packOutcomes(lease, outcomes)
 	if err != nil {
 		return nil, err
 	}
@@ -261,10 +272,14 @@ type packedOutcomes struct {
 	bodies map[string][]any // by run; only bodies above smallBody
 }
 
-func packOutcomes(lease string, outcomes []worker.Outcome) (packedOutcomes, error) {
+func (s WorkerStore) packOutcomes(lease string, outcomes []worker.Outcome) (packedOutcomes, error) {
 	packed := packedOutcomes{runs: make([][]any, len(outcomes)), bodies: map[string][]any{}}
 	for i, outcome := range outcomes {
-		result, err := packed.result(outcome)
+		s.Pack(&outcome)
+		if outcome.Packed != nil {
+			packed.bodies[outcome.Run] = []any{outcome.Run, outcome.Packed.Encoding, outcome.Packed.Bytes}
+		}
+		result, err := resultOf(outcome)
 		if err != nil {
 			return packed, err
 		}
@@ -273,28 +288,29 @@ func packOutcomes(lease string, outcomes []worker.Outcome) (packedOutcomes, erro
 	return packed, nil
 }
 
-// result returns the JSON of a result. A body above smallBody goes into p.bodies.
-func (p packedOutcomes) result(outcome worker.Outcome) (*string, error) {
+// resultOf returns the JSON of a result.
+func resultOf(outcome worker.Outcome) (*string, error) {
 	if outcome.Result == nil {
 		return nil, nil //nolint:nilnil // the run has no result
 	}
-	result := *outcome.Result
-	if len(result.Body) > smallBody {
-		encoding, stored := compact(result.Body)
-		p.bodies[outcome.Run], result.Body = []any{outcome.Run, encoding, stored}, ""
-	}
-	text, err := encode(result)
-	return &text, err
+	return encodePointer(outcome.Result)
 }
 
+// leaseHeld compares the lease with an outcome's in one term, so that PostgreSQL finds rows by their ids first. As two terms,
+// it would look for running runs first if it believes that there are none.
+const leaseHeld = `CASE run_queue.status WHEN 'RUNNING' THEN run_queue.lease END = v.column7`
+
 func (tx *Tx) finishRuns(ctx context.Context, packed packedOutcomes) ([]string, error) {
-	marked, err := updates(ctx, tx, `UPDATE runs SET status = v.column2, failure_reason = v.column3, error = v.column4, result = v.column5,
-		finished_at = v.column6`, `WHERE runs.id = v.column1 AND runs.status = 'RUNNING' AND runs.lease = v.column7 RETURNING runs.id || `+isNoted,
-		[]string{"text", "text", "text", "text", "text", "bigint", "text"}, packed.runs)
-	if err != nil {
-		return nil, err
+	var owned, attention []string
+	for chunk := range tx.dialect.pieces(packed.runs) {
+		values, args := tx.dialect.rowsOf([]string{"text", "text", "text", "text", "text", "bigint", "text"}, chunk)
+		ended, noted, err := tx.end(ctx, ending{with: values, where: `run_queue.id = v.column1 AND ` + leaseHeld,
+			status: `v.column2`, reason: `v.column3`, detail: `v.column4`, result: `v.column5`, finished: `v.column6`}, args...)
+		if err != nil {
+			return nil, err
+		}
+		owned, attention = append(owned, ended...), append(attention, noted...)
 	}
-	owned, attention := unnoted(marked)
 	var bodies [][]any
 	for _, run := range owned {
 		if body, large := packed.bodies[run]; large {
@@ -344,33 +360,44 @@ func (tx *Tx) GiveUp(ctx context.Context, node worker.Node) (bool, error) {
 // not, it changes nothing. If the job was deleted, the run is canceled, like the job's pending runs. The caller holds
 // the account's lock, so the job does not change meanwhile.
 func (tx *Tx) PutBack(ctx context.Context, run, lease string) (bool, error) {
-	changed, err := tx.affect(ctx, `UPDATE runs SET lane = jobs.lane, lease = NULL, started_at = NULL, job_version = NULL, request_id = NULL,
-			status = CASE WHEN jobs.deleted_at IS NULL THEN 'PENDING' ELSE 'CANCELED' END,
-			finished_at = CASE WHEN jobs.deleted_at IS NULL THEN NULL ELSE `+notBeforeQueued("$3")+` END
-		FROM jobs WHERE jobs.uid = runs.job_uid AND runs.id = $1 AND runs.status = 'RUNNING' AND runs.lease = $2`, run, lease, micros(tx.now))
-	return changed > 0, err
+	changed, err := tx.affect(ctx, `UPDATE run_queue SET lane = jobs.lane, lease = NULL, started_at = NULL, job_version = NULL, request_id = NULL, status = 'PENDING'
+		FROM jobs WHERE jobs.uid = run_queue.job_uid AND run_queue.id = $1 AND run_queue.status = 'RUNNING' AND run_queue.lease = $2`, run, lease)
+	if err != nil || changed == 0 {
+		return false, err
+	}
+	_, _, err = tx.end(ctx, canceled("", "$2", `run_queue.id = $1 AND EXISTS (SELECT 1 FROM jobs WHERE jobs.uid = run_queue.job_uid AND jobs.deleted_at IS NOT NULL)`),
+		run, micros(tx.now))
+	return true, err
 }
 
 // LoseRuns fails the running runs of a worker that is gone, and lets other workers send its deliveries of webhooks.
 func (tx *Tx) LoseRuns(ctx context.Context, lease, detail string) (int, error) {
-	lost, err := all(ctx, tx.conn, scanString, `UPDATE runs SET status = 'FAILED', failure_reason = 'WORKER_LOST', error = $2, finished_at = $3
-		WHERE status = 'RUNNING' AND lease = $1 RETURNING id`, lease, detail, micros(tx.now))
+	lost, attention, err := tx.end(ctx, ending{where: `run_queue.status = 'RUNNING' AND run_queue.lease = $1`,
+		status: `'FAILED'`, reason: `'WORKER_LOST'`, detail: `$2`, finished: `CAST($3 AS bigint)`}, lease, detail, micros(tx.now))
 	if err != nil {
 		return 0, err
 	}
 	if err := tx.releaseLost(ctx, lease); err != nil {
 		return 0, err
 	}
-	return len(lost), tx.settle(ctx, lost)
+	return len(lost), tx.settle(ctx, attention)
 }
 
-// Owned returns the running runs of a worker.
+// Owned returns the running runs of a worker. It reads the whole queue: no index has the lease, so that claims change none.
 func (tx *ReadTx) Owned(ctx context.Context, lease string) ([]string, error) {
-	return all(ctx, tx.conn, scanString, `SELECT id FROM runs WHERE lease = $1 AND status = 'RUNNING'`, lease)
+	return all(ctx, tx.conn, scanString, `SELECT id FROM run_queue WHERE lease = $1 AND status = 'RUNNING'`, lease)
 }
+
+// OwnedOf returns those of some runs that are running and belong to a worker.
+func (tx *ReadTx) OwnedOf(ctx context.Context, lease string, runs []string) ([]string, error) {
+	return among(ctx, tx, scanString, ownedRunsQuery, lease, runs)
+}
+
+// ownedRunsQuery is completed by a list of runs.
+const ownedRunsQuery = `SELECT id FROM run_queue WHERE lease = $1 AND status = 'RUNNING' AND id `
 
 // CountPending counts the pending runs, up to a limit.
 func (tx *ReadTx) CountPending(ctx context.Context, limit int) (int, error) {
 	return scalar(ctx, tx.conn, scanInt,
-		`SELECT count(*) FROM (SELECT 1 FROM runs WHERE status = 'PENDING' LIMIT $1) AS waiting`, limit)
+		`SELECT count(*) FROM (SELECT 1 FROM run_queue WHERE status = 'PENDING' LIMIT $1) AS waiting`, limit)
 }

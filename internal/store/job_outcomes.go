@@ -18,10 +18,10 @@ import (
 // further statement.
 const noted = `!`
 
-// isNoted is SQL for the mark of a row of runs that has just ended, or ”. The last_success_at of a healthy job may be an
+// isNoted is SQL for the mark of a row of run_history that has just been written, or ”. The last_success_at of a healthy job may be an
 // hour behind its runs: storing every success would write the job's row once more for each run.
-const isNoted = `COALESCE((SELECT CASE WHEN runs.status = 'SUCCEEDED' AND jobs.health = 'ok' AND jobs.failures = 0
-	AND jobs.last_success_at > runs.finished_at - 3600000000 THEN '' ELSE '` + noted + `' END FROM jobs WHERE jobs.uid = runs.job_uid), '')`
+const isNoted = `COALESCE((SELECT CASE WHEN run_history.status = 'SUCCEEDED' AND jobs.health = 'ok' AND jobs.failures = 0
+	AND jobs.last_success_at > run_history.finished_at - 3600000000 THEN '' ELSE '` + noted + `' END FROM jobs WHERE jobs.uid = run_history.job_uid), '')`
 
 // settle tells the jobs of ended runs: a failed run may be attempted again, and an outcome may change the health of its
 // job. All of it is stored in the transaction that ends the runs.
@@ -59,7 +59,7 @@ func (tx *ReadTx) ended(ctx context.Context, runs []string, lock string) ([]ende
 	query := `SELECT runs.id, runs.account_id, runs.job_uid, runs.job_key, runs.attempt, runs.job_version, runs.scheduled_for, runs.due_at, runs.created_at,
 		runs.status, runs.failure_reason, runs.error, runs.finished_at, runs.result, jobs.lane, (SELECT webhooks FROM accounts WHERE accounts.id = runs.account_id), jobs.version, jobs.deleted_at IS NOT NULL, jobs.retry, jobs.alerts,
 		CASE WHEN runs.status = 'FAILED' AND jobs.failures = 0 THEN ` + lastSuccess + ` END, ` + healthColumns + `
-		FROM runs JOIN jobs ON jobs.uid = runs.job_uid WHERE $1 = '' AND runs.id ` + tx.dialect.among + ` ORDER BY jobs.uid, runs.finished_at, runs.id` + lock
+		FROM run_history AS runs JOIN jobs ON jobs.uid = runs.job_uid WHERE $1 = '' AND runs.id ` + tx.dialect.among + ` ORDER BY jobs.uid, runs.finished_at, runs.id` + lock
 	return all(ctx, tx.conn, scanEnded, query, "", tx.dialect.texts(runs))
 }
 
@@ -146,7 +146,7 @@ func (tx *Tx) storeVerdicts(ctx context.Context, verdicts []verdict) error {
 	if err := tx.InsertRuns(ctx, next); err != nil {
 		return err
 	}
-	if _, err := updates(ctx, tx, `UPDATE runs SET retried = v.column2`, `WHERE runs.id = v.column1 RETURNING runs.id`, []string{"text", "boolean"}, retried); err != nil {
+	if _, err := updates(ctx, tx, `UPDATE run_history SET retried = v.column2`, `WHERE run_history.id = v.column1 RETURNING run_history.id`, []string{"text", "boolean"}, retried); err != nil {
 		return err
 	}
 	rows := make([][]any, 0, len(states))
@@ -233,11 +233,11 @@ func unnoted(marked []string) (runs, attention []string) {
 
 // lateColumns has the exact last success: the stored one may be behind, while one of the last runs is not.
 const lateColumns = `jobs.account_id, jobs.uid, jobs.key, jobs.lane, COALESCE(jobs.late_at, 0), jobs.enabled, jobs.created_at, jobs.next_run_at, jobs.alerts,
-	(SELECT min(scheduled_for) FROM runs WHERE runs.job_uid = jobs.uid AND status = 'PENDING' AND scheduled_for IS NOT NULL),
+	(SELECT min(scheduled_for) FROM run_queue WHERE run_queue.job_uid = jobs.uid AND status = 'PENDING' AND scheduled_for IS NOT NULL),
 	` + lastSuccess + `, ` + healthColumns
 
 // lastSuccess is SQL for the end of the newest success among the last runs of a row of jobs.
-const lastSuccess = `(SELECT max(last.finished_at) FROM (SELECT r.status, r.job_uid, r.finished_at FROM runs AS r WHERE r.account_id = jobs.account_id
+const lastSuccess = `(SELECT max(last.finished_at) FROM (SELECT r.status, r.job_uid, r.finished_at FROM run_history AS r WHERE r.account_id = jobs.account_id
 	AND r.job_key >= jobs.key AND r.job_key <= jobs.key ORDER BY r.job_key DESC, r.id DESC LIMIT 100) AS last
 	WHERE last.status = 'SUCCEEDED' AND last.job_uid = jobs.uid)`
 

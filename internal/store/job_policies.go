@@ -46,8 +46,9 @@ func intoHealth(health *jobs.Health) []any {
 
 // CancelAttempts cancels the pending further attempts of a job and counts them.
 func (tx *Tx) CancelAttempts(ctx context.Context, job jobs.Job, at time.Time) (int, error) {
-	return tx.affect(ctx, `UPDATE runs SET status = 'CANCELED', error = $3, finished_at = `+notBeforeQueued("$2")+`
-		WHERE job_uid = $1 AND status = 'PENDING' AND attempt > 1`, job.UID, micros(at), "The job was changed, so the failed run before this one is not attempted again.")
+	ended, _, err := tx.end(ctx, canceled("$3", "$2", `run_queue.job_uid = $1 AND run_queue.status = 'PENDING' AND run_queue.attempt > 1`),
+		job.UID, micros(at), "The job was changed, so the failed run before this one is not attempted again.")
+	return len(ended), err
 }
 
 // LockJob keeps others from queueing and releasing runs of a job until the transaction ends.
@@ -56,32 +57,25 @@ func (tx *Tx) LockJob(ctx context.Context, uid string) error {
 	return err
 }
 
-// UnfinishedRuns counts the unfinished runs of jobs. Pending ones are in an index by job; running ones are few for an
-// account, because their number is limited.
+// UnfinishedRuns counts the unfinished runs of jobs.
 func (tx *ReadTx) UnfinishedRuns(ctx context.Context, origins []jobs.Origin) (map[string]jobs.Unfinished, error) {
-	found, byAccount := map[string]jobs.Unfinished{}, map[string][]string{}
-	for _, origin := range origins {
-		byAccount[origin.Account] = append(byAccount[origin.Account], origin.UID)
+	found, uids := map[string]jobs.Unfinished{}, make([]string, len(origins))
+	for i, origin := range origins {
+		uids[i] = origin.UID
 	}
-	for account, uids := range byAccount {
-		for _, status := range []string{`'PENDING'`, `'RUNNING'`} {
-			if _, err := among(ctx, tx, func(r row) (uid string, err error) {
-				var id, lane string
-				err = r.Scan(&uid, &id, &lane)
-				unfinished := found[uid]
-				if lane == jobs.HeldLane {
-					unfinished.Held = id
-				} else {
-					unfinished.Others++
-				}
-				found[uid] = unfinished
-				return uid, err
-			}, `SELECT job_uid, id, CASE WHEN status = 'PENDING' THEN lane ELSE '' END FROM runs WHERE account_id = $1 AND status = `+status+` AND job_uid `, account, uids); err != nil {
-				return nil, err
-			}
+	_, err := among(ctx, tx, func(r row) (uid string, err error) {
+		var id, lane string
+		err = r.Scan(&uid, &id, &lane)
+		unfinished := found[uid]
+		if lane == jobs.HeldLane {
+			unfinished.Held = id
+		} else {
+			unfinished.Others++
 		}
-	}
-	return found, nil
+		found[uid] = unfinished
+		return uid, err
+	}, `SELECT job_uid, id, CASE WHEN status = 'PENDING' THEN lane ELSE '' END FROM run_queue WHERE $1 = '' AND job_uid `, "", uids)
+	return found, err
 }
 
 // SkippedInstants counts the instants of a job from a day on that made no run.

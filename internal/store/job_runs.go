@@ -7,23 +7,14 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs"
 )
 
-// isLastRun is the condition that a row of runs is the newest run of a row of jobs. An older job with the same key has
-// only older runs: if the newest run of the key is not this job's, this job has none. It orders by key first so that
-// PostgreSQL uses the index runs_by_job, as in nextOfLane.
-const isLastRun = `runs.job_uid = jobs.uid AND runs.id = (SELECT r.id FROM runs AS r WHERE r.account_id = jobs.account_id
-	AND r.job_key >= jobs.key AND r.job_key <= jobs.key ORDER BY r.job_key DESC, r.id DESC LIMIT 1)`
-
-// lastRunsQuery is completed by a list of job UIDs. finishedRunsQuery reads one job.
+// finishedRunsQuery reads one job.
 const (
-	lastRunsQuery = `SELECT uid, runs.id, status, failure_reason, CASE WHEN failure_reason = 'NON_SUCCESS_STATUS' THEN result END, trigger, started_at, finished_at,
-		CASE WHEN status = 'SUCCEEDED' THEN finished_at WHEN failures > 0 THEN NULL ELSE ` + lastSuccess + ` END FROM jobs JOIN runs ON ` + isLastRun + `
-		WHERE jobs.account_id = $1 AND uid `
 	finishedRunsQuery = `SELECT created_at / 86400000000 AS day, status, (finished_at - started_at) / 1000 AS took, count(*)
-		FROM runs WHERE account_id = $1 AND job_key = $2 AND job_uid = $3 AND id >= $4 AND created_at >= $5
-		AND status IN ('SUCCEEDED', 'FAILED', 'CANCELED') AND retried = FALSE GROUP BY day, status, took`
+		FROM run_history WHERE account_id = $1 AND job_key = $2 AND job_uid = $3 AND id >= $4 AND created_at >= $5
+		AND retried = FALSE GROUP BY day, status, took`
 	// runHoursQuery has a limit, because an account may have millions of runs a day. Its range makes PostgreSQL use the
-	// account's index, as in pendingRunsQuery.
-	runHoursQuery = `SELECT created_at / 3600000000 AS hour, status, count(*) FROM (SELECT created_at, status FROM runs
+	// account's indexes, as in pendingRunsQuery.
+	runHoursQuery = `SELECT created_at / 3600000000 AS hour, status, count(*) FROM (SELECT account_id, id, created_at, status FROM runs
 		WHERE account_id >= $1 AND account_id <= $1 AND id >= $2 AND created_at >= $3 ORDER BY account_id DESC, id DESC LIMIT $4) AS newest GROUP BY hour, status`
 )
 
@@ -33,7 +24,10 @@ func (tx *ReadTx) addLastRuns(ctx context.Context, account string, list []jobs.J
 	for i, job := range list {
 		places[job.UID], uids[i] = i, job.UID
 	}
-	_, err := among(ctx, tx, func(r row) (uid string, err error) {
+	if len(list) == 0 {
+		return nil
+	}
+	add := func(r row) (uid string, err error) {
 		var last jobs.LastRun
 		var success *time.Time
 		var result *string
@@ -44,9 +38,12 @@ func (tx *ReadTx) addLastRuns(ctx context.Context, account string, list []jobs.J
 			return "", err
 		}
 		job := &list[places[uid]]
-		job.LastRun, job.Health.LastSuccessAt = &last, later(job.Health.LastSuccessAt, success)
+		if job.Health.LastSuccessAt = later(job.Health.LastSuccessAt, success); job.LastRun == nil || job.LastRun.ID < last.ID {
+			job.LastRun = &last
+		}
 		return uid, nil
-	}, lastRunsQuery, account, uids)
+	}
+	_, err := all(ctx, tx.conn, add, lastRuns(tx.dialect.among), account, tx.dialect.texts(uids))
 	return err
 }
 
@@ -62,7 +59,7 @@ func statusIn(result *string) (*int, error) {
 
 // pendingRunsQuery is completed by a list of accounts. Its range and order make PostgreSQL use one index. Otherwise, if
 // one account has most of the runs, PostgreSQL would read all runs for each account without pending runs.
-const pendingRunsQuery = `SELECT id, (SELECT count(*) FROM (SELECT 1 FROM runs WHERE status = 'PENDING'
+const pendingRunsQuery = `SELECT id, (SELECT count(*) FROM (SELECT 1 FROM run_queue WHERE status = 'PENDING'
 	AND account_id >= accounts.id AND account_id <= accounts.id ORDER BY account_id, id LIMIT $1) AS waiting) FROM accounts WHERE id `
 
 // PendingRuns counts the pending runs of accounts, each up to a limit.
@@ -75,10 +72,10 @@ func (tx *ReadTx) PendingRuns(ctx context.Context, accounts []string, limit int)
 // ExpireRuns cancels the oldest pending runs of an account that were queued before
 // an instant, and counts them. It skips runs that others have locked.
 func (tx *Tx) ExpireRuns(ctx context.Context, account string, before time.Time, detail string, limit int) (int, error) {
-	oldest := tx.dialect.oneOf(`SELECT id FROM runs WHERE status = 'PENDING' AND account_id >= $1 AND account_id <= $1 AND id < $2 AND created_at < $3
+	oldest := tx.dialect.oneOf(`SELECT id FROM run_queue WHERE status = 'PENDING' AND account_id >= $1 AND account_id <= $1 AND id < $2 AND created_at < $3
 		AND (not_before IS NULL OR not_before < $3) ORDER BY account_id, id LIMIT $4` + tx.dialect.skipLocked)
-	return tx.affect(ctx, `UPDATE runs SET status = 'CANCELED', error = $5, finished_at = `+notBeforeQueued("$6")+` WHERE id `+oldest,
-		account, firstID(before.Add(idSlack)), micros(before), limit, detail, micros(tx.now))
+	ended, _, err := tx.end(ctx, canceled("$5", "$6", `run_queue.id `+oldest), account, firstID(before.Add(idSlack)), micros(before), limit, detail, micros(tx.now))
+	return len(ended), err
 }
 
 // FinishedRuns counts the finished runs of a job that were queued from an instant

@@ -96,7 +96,7 @@ func (tx *ReadTx) Jobs(ctx context.Context, account string, filter jobs.Filter, 
 	found.is("enabled", filter.Enabled)
 	found.equals("health", string(filter.Health))
 	if filter.LastStatus != "" {
-		found.where(`(SELECT status FROM runs WHERE `+isLastRun+`) = ?`, string(filter.LastStatus))
+		found.where(``+lastStatus+` = ?`, string(filter.LastStatus))
 	}
 	list, err := pageOf(ctx, tx, found, request, tx.scanJob)
 	if err != nil {
@@ -125,7 +125,7 @@ func (tx *Tx) InsertJob(ctx context.Context, j jobs.Job) error {
 // UpdateJob writes the fields of a job that may change. Pending runs move to the
 // lane of the new destination, because they will send the new configuration.
 func (tx *Tx) UpdateJob(ctx context.Context, j jobs.Job) error {
-	if err := tx.run(ctx, `UPDATE runs SET lane = $2 WHERE job_uid = $1 AND status = 'PENDING' AND lane <> $2 AND lane < $3`, j.UID, j.Lane(), afterAll); err != nil {
+	if err := tx.run(ctx, `UPDATE run_queue SET lane = $2 WHERE job_uid = $1 AND status = 'PENDING' AND lane <> $2 AND lane < $3`, j.UID, j.Lane(), afterAll); err != nil {
 		return err
 	}
 	policies, err := writePolicies(j)
@@ -196,7 +196,7 @@ func (tx *ReadTx) JobConfiguration(ctx context.Context, account, id string) (job
 }
 
 // DeleteJob marks a job deleted, cancels its pending runs and counts them.
-func (tx *Tx) DeleteJob(ctx context.Context, j jobs.Job, at time.Time) (canceled int, err error) {
+func (tx *Tx) DeleteJob(ctx context.Context, j jobs.Job, at time.Time) (int, error) {
 	if err := tx.run(ctx, `UPDATE jobs SET deleted_at = $2, enabled = $3, next_run_at = NULL, late_at = NULL WHERE uid = $1`, j.UID, micros(at), false); err != nil {
 		return 0, err
 	}
@@ -207,8 +207,8 @@ func (tx *Tx) DeleteJob(ctx context.Context, j jobs.Job, at time.Time) (canceled
 	if err := tx.countAll(ctx, j.Account, map[total]int{jobBytes: -freed, storedJobs: -1}); err != nil {
 		return 0, err
 	}
-	return tx.affect(ctx, `UPDATE runs SET status = 'CANCELED', finished_at = `+notBeforeQueued("$2")+`
-		WHERE job_uid = $1 AND status = 'PENDING'`, j.UID, micros(at))
+	ended, _, err := tx.end(ctx, canceled("", "$2", `run_queue.job_uid = $1 AND run_queue.status = 'PENDING'`), j.UID, micros(at))
+	return len(ended), err
 }
 
 // ActiveJobs counts the enabled jobs of an account.

@@ -122,16 +122,27 @@ func compare(applied, steps []migration) error {
 }
 
 func (tx *Tx) apply(ctx context.Context, step migration) error {
-	for statement := range strings.SplitSeq(step.text, ";\n") {
-		if strings.TrimSpace(statement) == "" {
-			continue
-		}
+	for _, statement := range statements(step.text) {
 		if err := tx.run(ctx, statement); err != nil {
 			return err
 		}
 	}
 	return tx.run(ctx, `INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES ($1, $2, $3, $4)`,
 		step.version, step.name, step.checksum, micros(tx.now))
+}
+
+// statements cuts the text of a migration. A semicolon at the end of a line ends a statement, unless the next line is
+// indented, as in the body of a function.
+func statements(text string) (found []string) {
+	for piece := range strings.SplitSeq(text, ";\n") {
+		switch {
+		case strings.HasPrefix(piece, "\t"):
+			found[len(found)-1] += ";\n" + piece
+		case strings.TrimSpace(piece) != "":
+			found = append(found, piece)
+		}
+	}
+	return found
 }
 
 func (tx *ReadTx) appliedMigrations(ctx context.Context) ([]migration, error) {

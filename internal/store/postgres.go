@@ -158,7 +158,11 @@ func (p *postgres) beginWrite(conn *pgx.Conn, options writeOptions, attempt int,
 	if options.unlimited {
 		idle, limit = 0, 0
 	}
-	begin := batch("BEGIN", serverLimits(conn, idle, limit))
+	settings := serverLimits(conn, idle, limit)
+	if options.priority == forLoops {
+		settings += indexesOnly
+	}
+	begin := batch("BEGIN", settings)
 	if options.account != "" {
 		begin.Queue(`SELECT access_seq FROM accounts WHERE id = $1 FOR NO KEY UPDATE`, options.account).QueryRow(func(row pgx.Row) error {
 			if err := row.Scan(access); !errors.Is(err, pgx.ErrNoRows) { // a missing account is refused by the statements that need it
@@ -179,6 +183,12 @@ func serverLimits(conn *pgx.Conn, idle, limit time.Duration) string {
 	}
 	return statement
 }
+
+// indexesOnly continues serverLimits: it makes PostgreSQL look up rows one by one in indexes. The statistics of the queue of
+// runs are from another time, when it may have been empty or all of its runs pending. By them PostgreSQL would read the whole
+// queue for each batch of outcomes, or compare each of its rows with each outcome.
+const indexesOnly = `, set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+	set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`
 
 func serverRelease(conn *pgx.Conn) int {
 	release, _, _ := strings.Cut(conn.PgConn().ParameterStatus("server_version"), ".")

@@ -31,7 +31,7 @@ func (db *DB) RemoveRuns(ctx context.Context, before time.Time, pace *Pace) (rem
 
 // removeRunsAt removes finished runs of each account at a pace. Configurations stay, because other runs may refer to them.
 func (db *DB) removeRunsAt(ctx context.Context, before time.Time, pace *Pace) (removed int, err error) {
-	rows := agingRows{kind: "runs", column: "id", scan: scanIDTime, from: `runs WHERE account_id = $1 AND status NOT IN ('PENDING', 'RUNNING')`}
+	rows := agingRows{kind: "runs", column: "id", scan: scanIDTime, from: `run_history WHERE account_id = $1`}
 	return db.removeAged(ctx, before, pace, rows, func(account string, before time.Time) (int, error) { return db.removeRunsWhere(ctx, account, before) })
 }
 
@@ -62,7 +62,7 @@ func firstID(at time.Time) string {
 
 // finishedRuns returns the next finished runs between two ids, of an account or, for "", of all.
 func (db *DB) finishedRuns(ctx context.Context, account, after, before string) ([]string, error) {
-	query, args := `SELECT id FROM runs WHERE id > $1 AND id < $2 AND status NOT IN ('PENDING', 'RUNNING')`, []any{after, before, retentionBatch}
+	query, args := `SELECT id FROM run_history WHERE id > $1 AND id < $2`, []any{after, before, retentionBatch}
 	if account != "" {
 		query, args = query+` AND account_id = $4`, append(args, account)
 	}
@@ -73,7 +73,7 @@ func (db *DB) finishedRuns(ctx context.Context, account, after, before string) (
 
 func (db *DB) removeRuns(ctx context.Context, runs []string) error {
 	return db.write(ctx, writeOptions{priority: forObservations}, func(ctx context.Context, tx *Tx) error {
-		for _, statement := range []string{`DELETE FROM run_bodies WHERE $1 = '' AND run_id `, `DELETE FROM runs WHERE $1 = '' AND id `} {
+		for _, statement := range []string{`DELETE FROM run_bodies WHERE $1 = '' AND run_id `, `DELETE FROM run_history WHERE $1 = '' AND id `} {
 			if err := tx.run(ctx, statement+tx.dialect.among, "", tx.dialect.texts(runs)); err != nil {
 				return err
 			}

@@ -130,13 +130,13 @@ func filterRuns(account string, filter jobs.RunFilter) *list {
 	switch filter.Status {
 	case "":
 	case jobs.Pending:
-		found.where("status = 'PENDING'")
+		found.where("queued = TRUE AND status = 'PENDING'")
 	case jobs.Running:
-		found.where("status = 'RUNNING'")
+		found.where("queued = TRUE AND status = 'RUNNING'")
 	case jobs.Succeeded:
-		found.where("status = 'SUCCEEDED'")
+		found.where("queued = FALSE AND status = 'SUCCEEDED'")
 	case jobs.Failed, jobs.Canceled:
-		found.where("status IN ('FAILED', 'CANCELED') AND status = ?", string(filter.Status))
+		found.where("queued = FALSE AND status IN ('FAILED', 'CANCELED') AND status = ?", string(filter.Status))
 	}
 	switch filter.Trigger {
 	case "":
@@ -152,33 +152,6 @@ func filterRuns(account string, filter jobs.RunFilter) *list {
 		found.where("runs.created_at < ? AND runs.id < ?", micros(filter.To), firstID(filter.To.Add(idSlack)))
 	}
 	return found
-}
-
-// InsertRuns writes pending runs. A job never gets two for the same instant.
-func (tx *Tx) InsertRuns(ctx context.Context, runs []jobs.Run) error {
-	rows := make([][]any, len(runs))
-	for i, r := range runs {
-		rows[i] = []any{r.ID, r.Account, r.JobUID, r.JobKey, r.Lane, string(r.Trigger), r.RerunOf, microsOrNull(r.ScheduledFor),
-			string(r.Status), micros(r.CreatedAt), max(1, r.Attempt), microsOrNull(r.NotBefore), microsOrNull(r.DueAt)}
-	}
-	return inserts(ctx, tx, `INSERT INTO runs (id, account_id, job_uid, job_key, lane, trigger, rerun_of, scheduled_for, status, created_at,
-		attempt, not_before, due_at) VALUES`,
-		`ON CONFLICT DO NOTHING`, rows)
-}
-
-// notBeforeQueued is SQL for an instant, but not earlier than the run was queued: a later transaction may have queued it.
-func notBeforeQueued(instant string) string {
-	return `CASE WHEN runs.created_at > ` + instant + ` THEN runs.created_at ELSE ` + instant + ` END`
-}
-
-// CancelRun cancels a run unless it has ended, and reports whether it did.
-func (tx *Tx) CancelRun(ctx context.Context, account, id string, at time.Time) (bool, error) {
-	ended, err := all(ctx, tx.conn, scanString, `UPDATE runs SET status = 'CANCELED', finished_at = `+notBeforeQueued("$3")+`
-		WHERE account_id = $1 AND id = $2 AND status IN ('PENDING', 'RUNNING') RETURNING id`, account, id, micros(at))
-	if err != nil || len(ended) == 0 || tx.dialect.notifyRun == "" {
-		return len(ended) > 0, err
-	}
-	return true, tx.run(ctx, tx.dialect.notifyRun, id)
 }
 
 // The encodings of a body.

@@ -214,6 +214,11 @@ func (tx deliveryReads) Owned(ctx context.Context, lease string) ([]string, erro
 	return all(ctx, tx.conn, scanString, `SELECT id FROM webhook_deliveries WHERE lease = $1 AND status = 'sending'`, lease)
 }
 
+// OwnedOf returns those of some deliveries that a worker sends.
+func (tx deliveryReads) OwnedOf(ctx context.Context, lease string, deliveries []string) ([]string, error) {
+	return among(ctx, tx.ReadTx, scanString, `SELECT id FROM webhook_deliveries WHERE lease = $1 AND status = 'sending' AND id `, lease, deliveries)
+}
+
 // CountPending counts the pending deliveries, up to a limit.
 func (tx deliveryReads) CountPending(ctx context.Context, limit int) (int, error) {
 	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM (SELECT 1 FROM `+pendingDeliveries+` LIMIT $1) AS waiting`, limit)
@@ -313,6 +318,11 @@ func (tx deliveryWrites) Owned(ctx context.Context, lease string) ([]string, err
 	return tx.reads().Owned(ctx, lease)
 }
 
+// OwnedOf returns those of some deliveries that a worker sends.
+func (tx deliveryWrites) OwnedOf(ctx context.Context, lease string, deliveries []string) ([]string, error) {
+	return tx.reads().OwnedOf(ctx, lease, deliveries)
+}
+
 // CountPending counts the pending deliveries, up to a limit.
 func (tx deliveryWrites) CountPending(ctx context.Context, limit int) (int, error) {
 	return tx.reads().CountPending(ctx, limit)
@@ -364,6 +374,9 @@ func scanSending(r row) (s sending, err error) {
 	err = r.Scan(&s.id, &s.account, &s.webhook, &s.attempt, &s.attempts, asTime(&s.sentAt), &s.enabled, asTimeOrNull(&s.failingSince))
 	return s, err
 }
+
+// Pack does nothing: only the beginning of an answer is stored.
+func (s DeliveryStore) Pack(*worker.Outcome) {}
 
 // FinishRuns stores what came of deliveries that a worker still owns, and returns their ids.
 func (s DeliveryStore) FinishRuns(ctx context.Context, lease string, outcomes []worker.Outcome) (owned []string, err error) {

@@ -9,7 +9,7 @@
 //     them or a request is changing them. The transaction inserts one run per
 //     job and advances next_run_at. A one-off disables itself and frees its slot.
 //   - Both happen or neither: after a crash in between, the job is still due.
-//   - The runs table refuses a second run for one (job, scheduled_for). Only a
+//   - The store refuses a second run for one (job, scheduled_for). Only a
 //     clock that goes back, or a one-off set to an old instant, would make one.
 //   - If a recurring job missed several instants while no node ran, it fires
 //     only for the latest.

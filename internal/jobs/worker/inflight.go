@@ -106,6 +106,17 @@ func (f *inFlight) unwrittenRuns() map[string]int {
 	return maps.Clone(f.unwritten)
 }
 
+// runs returns the runs whose requests are in flight.
+func (f *inFlight) runs() map[string]bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	found := make(map[string]bool, len(f.aborts))
+	for run := range f.aborts {
+		found[run] = true
+	}
+	return found
+}
+
 func (f *inFlight) abort(run string, cause error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

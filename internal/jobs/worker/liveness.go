@@ -2,6 +2,8 @@ package worker
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/background"
@@ -194,11 +196,11 @@ func (w *Worker) checkOwned(ctx context.Context) {
 func (w *Worker) abortCanceled(ctx context.Context, tx ReadTx) error {
 	w.puttingBack.Lock()
 	defer w.puttingBack.Unlock()
-	running := w.inFlight.unwrittenRuns() // before the read, so that the database knows all of them
+	running := w.inFlight.runs() // before the read, so that the database knows all of them
 	if len(running) == 0 {
 		return nil
 	}
-	owned, err := tx.Owned(ctx, w.Boot)
+	owned, err := tx.OwnedOf(ctx, w.Boot, slices.Collect(maps.Keys(running)))
 	for _, run := range owned {
 		delete(running, run)
 	}

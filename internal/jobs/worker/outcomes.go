@@ -36,10 +36,13 @@ func (w *Worker) batch(first Outcome) []Outcome {
 }
 
 func (o Outcome) size() int {
-	if o.Result == nil {
-		return 0
+	switch {
+	case o.Packed != nil:
+		return len(o.Packed.Bytes)
+	case o.Result != nil:
+		return len(o.Result.Body)
 	}
-	return len(o.Result.Body)
+	return 0
 }
 
 // write stores outcomes, however long that takes: if an outcome were lost, nobody would know what

@@ -31,6 +31,8 @@ var ErrExhausted = errors.New("the node is out of resources")
 type Store interface {
 	Read(ctx context.Context, fn func(context.Context, ReadTx) error) error
 	Write(ctx context.Context, account string, fn func(context.Context, Tx) error) error
+	// Pack makes an outcome smaller before it waits for FinishRuns. It may be called by many goroutines at once.
+	Pack(outcome *Outcome)
 	// FinishRuns stores the outcomes of runs that the lease still owns, and returns their ids.
 	FinishRuns(ctx context.Context, lease string, outcomes []Outcome) ([]string, error)
 }
@@ -39,8 +41,9 @@ type Store interface {
 type ReadTx interface {
 	// Nodes returns every registered node with its last heartbeat.
 	Nodes(ctx context.Context) ([]Node, error)
-	// Owned returns the running runs of a worker.
+	// Owned returns the running runs of a worker, and OwnedOf those of some runs, which takes less time.
 	Owned(ctx context.Context, lease string) ([]string, error)
+	OwnedOf(ctx context.Context, lease string, runs []string) ([]string, error)
 	// CountPending counts the pending runs, up to a limit.
 	CountPending(ctx context.Context, limit int) (int, error)
 	// UnhealthyJobs returns jobs that are failing or late, up to a limit.
@@ -100,6 +103,14 @@ type Outcome struct {
 	Error      *string
 	Result     *jobs.Result
 	FinishedAt time.Time
+	// Packed is the body of Result, whose own body is then empty; nil if the body was not packed.
+	Packed *PackedBody
+}
+
+// PackedBody is a body as the Store keeps it.
+type PackedBody struct {
+	Encoding string
+	Bytes    []byte
 }
 
 // Order is a request to make.
@@ -302,6 +313,7 @@ func (w *Worker) finish(claim Claim, outcome Outcome) {
 // report hands the outcome of a run to the writer.
 func (w *Worker) report(claim Claim, outcome Outcome) {
 	outcome.Run, outcome.FinishedAt = claim.Run, w.Now().UTC().Truncate(time.Microsecond)
+	w.Store.Pack(&outcome)
 	w.outcomes <- outcome
 }
 

@@ -229,6 +229,12 @@ func outcomes(t *testing.T, db *store.DB) {
 	cancel(t, db, account, ids[0])
 	owned := of(t, db, (*store.ReadTx).Owned, "mine")
 	same(t, len(owned), 298)
+	for lease, want := range map[string][]string{"mine": {ids[1]}, "other": {ids[299]}, "none": nil} {
+		some := write(t, db, func(ctx context.Context, tx *store.Tx) ([]string, error) {
+			return tx.OwnedOf(ctx, lease, []string{ids[0], ids[1], ids[299]})
+		})
+		same(t, some, want)
+	}
 	reason, detail := jobs.Timeout, oddText
 	all := make([]worker.Outcome, len(ids))
 	for i, id := range ids {

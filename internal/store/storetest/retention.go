@@ -68,16 +68,22 @@ func retention(t *testing.T, shared *store.DB) {
 	}
 }
 
-// oldRuns writes runs that were queued at an instant.
+// oldRuns writes runs that were queued at an instant and have a status now.
 func oldRuns(t *testing.T, db *store.DB, job jobs.Job, status jobs.Status, count int, made time.Time) (ids []string) {
 	t.Helper()
 	runs := make([]jobs.Run, count)
 	for i := range runs {
 		runs[i] = NewRun(job)
-		runs[i].ID, runs[i].Status = idAt(made), status
+		runs[i].ID = idAt(made)
 		ids = append(ids, runs[i].ID)
 	}
-	do(t, db, "", func(ctx context.Context, tx *store.Tx) error { return tx.InsertRuns(ctx, runs) })
+	do(t, db, "", func(ctx context.Context, tx *store.Tx) error {
+		err := tx.InsertRuns(ctx, runs)
+		if err == nil && status == jobs.Canceled {
+			_, err = tx.ReplaceHeld(ctx, ids)
+		}
+		return err
+	})
 	return ids
 }
 

@@ -295,8 +295,16 @@ func lostDeliveries(outer *testing.T, kind string) {
 	t.tx(func(ctx context.Context, tx worker.Tx) error {
 		owned, err := tx.Owned(ctx, "dead")
 		same(t, owned, ids)
+		must(t, err)
+		owned, err = tx.OwnedOf(ctx, "dead", append([]string{"none"}, ids...))
+		same(t, owned, ids)
 		return err
 	})
+	must(t, t.db.Deliveries(webhooks.Composer{}).Read(t.Context(), func(ctx context.Context, tx worker.ReadTx) error {
+		owned, err := tx.OwnedOf(ctx, "other", ids)
+		same(t, owned, nil)
+		return err
+	}))
 	write(outer, t.db, func(ctx context.Context, tx *store.Tx) (int, error) { return tx.LoseRuns(ctx, "dead", "gone") })
 	same(t, len(t.finish(ids[0], "dead", 200)), 0) // the dead node's outcome comes too late
 	same(t, t.claim("boot"), ids)
