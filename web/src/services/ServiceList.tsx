@@ -21,7 +21,7 @@ type Connections = Map<string, Resource<"connection">[]>;
 
 /** ServiceList shows the services that report to the server, and which of them are connected. */
 export default function ServiceList() {
-  const { id, q } = useSearch({ from: "/frame/services" });
+  const { id, q, sort } = useSearch({ from: "/frame/services" });
   const setSearch = useSetSearch();
   return (
     <main className="screen">
@@ -31,14 +31,14 @@ export default function ServiceList() {
         <span className="spring" />
         <SearchBox label="Filter services" placeholder="Service" />
       </header>
-      <List q={q} open={(service) => setSearch({ id: service })} />
+      <List q={q} sort={sort} open={(service) => setSearch({ id: service })} />
       {id && <ServicePanel key={id} id={id} close={() => setSearch({ id: undefined })} />}
     </main>
   );
 }
 
-function List({ q, open }: { q?: string; open: (id: string) => void }) {
-  const pages = usePages("service", { "filter[search]": q });
+function List({ q, sort, open }: { q?: string; sort?: string; open: (id: string) => void }) {
+  const pages = usePages("service", { "filter[search]": q, sort });
   const { data } = useConnections();
   const connected = useMemo(() => byService(data ?? []), [data]);
   return (
@@ -93,6 +93,8 @@ function columnsFor(connected: Connections, open: (id: string) => void): Column<
       key: "service",
       header: "Service",
       width: "minmax(200px, 1.4fr)",
+      sort: "name",
+      isUsualOrder: true,
       cell: ({ id, attributes }) => (
         <RowButton onClick={() => open(id)}>
           <span className="mono">{id}</span> {attributes.name !== id && <span className="muted">{attributes.name}</span>}

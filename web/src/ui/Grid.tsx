@@ -1,8 +1,9 @@
 import { useMediaQuery } from "@mantine/hooks";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, memo, type ReactNode, type RefObject, startTransition, useEffect, useMemo, useRef, useState } from "react";
-import { leastWidth, type Part, partInView, scrollFor } from "./columns";
+import { isDrawn, leastWidth, type Part, partInView, scrollFor } from "./columns";
 import styles from "./Grid.module.css";
+import { GridHead } from "./GridHead";
 import { type Cell, move } from "./gridkeys";
 
 export interface Column<T> {
@@ -11,6 +12,12 @@ export interface Column<T> {
   /** width is a track of CSS grid, such as "minmax(220px, 2fr)". */
   width: string;
   cell: (row: T, index: number) => ReactNode;
+  /** sort is the order of the list after a click on the header, such as "-updated_at". */
+  sort?: string;
+  /** isUsualOrder means that the list has this order when the address has none. */
+  isUsualOrder?: boolean;
+  /** option makes a column one that people can hide; isHidden hides it until somebody shows it. */
+  option?: { label: string; isHidden?: boolean };
 }
 
 export interface GridProps<T> {
@@ -101,25 +108,7 @@ export function Grid<T>(props: GridProps<T>) {
       ref={scroller}
       onKeyDown={onKeyDown}
     >
-      {!narrow && (
-        <div role="row" tabIndex={-1} aria-rowindex={1} className={styles.head} style={{ gridTemplateColumns: template }}>
-          {columns.map(
-            (column, position) =>
-              isDrawn(position, part) && (
-                <div
-                  role="columnheader"
-                  tabIndex={-1}
-                  key={column.key}
-                  className={styles.header}
-                  aria-colindex={position + 1}
-                  style={{ gridColumn: position + 1 }}
-                >
-                  {column.header}
-                </div>
-              ),
-          )}
-        </div>
-      )}
+      {!narrow && <GridHead columns={columns} template={template} part={part} />}
       <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: "relative" }}>
         {items.map(({ index, start, size }) => {
           const row = at(index);
@@ -215,11 +204,6 @@ const GridCell = memo(function GridCell({ row, index, position, column, isActive
     </div>
   );
 });
-
-/** isDrawn reports whether a column is drawn: the first always is. */
-function isDrawn(position: number, part: Part | undefined): boolean {
-  return part === undefined || position === 0 || (position >= part.from && position < part.to);
-}
 
 /** useColumnsInView returns the widths of columns that do not fit into the frame, and those in view. They are absent while all fit. */
 function useColumnsInView(
