@@ -19,7 +19,10 @@ import { SearchBox } from "../ui/SearchBox";
 import { staleText } from "../ui/stale";
 import { EmptyState } from "../ui/states";
 import { Tag } from "../ui/Tag";
+import { most } from "../ui/together";
+import { useSelection } from "../ui/useSelection";
 import { Views } from "../ui/Views";
+import { FlagActions } from "./FlagActions";
 import styles from "./FlagList.module.css";
 import type { Flag } from "./flags";
 import { outcomeOf, valueText } from "./outcome";
@@ -42,6 +45,7 @@ export default function FlagList() {
   const [inView, setInView] = useInView(found.onRange);
   const pages = { ...found, onRange: setInView };
   const focus = useFocus();
+  const selection = useSelection();
   const all = useMemo(() => columnsOf(environments), [environments]);
   const columns = useMemo(() => all.filter((column) => isChosen(column, search.columns)), [all, search.columns]);
   const { q, type, managed, references, stale, new: isNew } = search;
@@ -59,6 +63,7 @@ export default function FlagList() {
             keyOf={(flag) => flag.id}
             onOpen={(flag) => navigate({ to: "/flags/$id", params: { id: flag.id } })}
             dimmed={(flag) => !flag.attributes.managed}
+            selection={selection}
             cardHeight={heightWith(environments)}
             card={(flag) => (
               <>
@@ -78,9 +83,17 @@ export default function FlagList() {
           />
         </WithTrends>
       </Stale>
+      <FlagActions selection={selection} all={idsOf(pages)} environments={environments} />
       <Suspense>{isNew && <NewFlag close={() => setNew(false)} />}</Suspense>
     </main>
   );
+}
+
+/** idsOf returns the ids of all flags, or none while only a part of them is loaded. */
+function idsOf({ total, at }: { total: number; at: (index: number) => Flag | undefined }): string[] {
+  if (total > most) return [];
+  const ids = Array.from({ length: total }, (_, index) => at(index)?.id);
+  return ids.every((id) => id !== undefined) ? ids : [];
 }
 
 const chunk = 50;
@@ -241,11 +254,8 @@ if checkout.Get(live.WithContext(ctx, live.User("alice", live.Attr("plan", "pro"
 	// the new checkout
 }`;
   return (
-    <EmptyState title="No flags yet" code={code}>
+    <EmptyState title="No flags yet" code={code} action={<NewButton onClick={onNew}>New flag</NewButton>}>
       Create one here, or let a service declare it: a declared flag is discovered, and serves the default in the code until you manage it.
-      <div className={styles.first}>
-        <NewButton onClick={onNew}>New flag</NewButton>
-      </div>
     </EmptyState>
   );
 }

@@ -49,6 +49,7 @@ const values: Values<Key> = {
 };
 
 function List({ q, sort, open }: { q: string; sort?: string; open: (key: Key) => void }) {
+  const setSearch = useSetSearch();
   const { data, error, refetch } = useList("api_key");
   if (error && !data) return <ErrorState error={error} retry={refetch} />;
   if (!data) return <Loading />;
@@ -58,7 +59,12 @@ function List({ q, sort, open }: { q: string; sort?: string; open: (key: Key) =>
   if (rows.length === 0)
     return (
       <EmptyState
-        title="There are no keys yet"
+        title="No keys yet"
+        action={
+          <NewButton needs="ADMIN" onClick={() => setSearch({ new: "1" })}>
+            New key
+          </NewButton>
+        }
         code={`curl '${window.location.origin}/api/v1/flags' -H "Authorization: Bearer $SIGNALBOX_KEY"`}
       >
         Programs use a key. Create one, and send it with every request:

@@ -7,6 +7,7 @@ import { useColumns, useSetSearch } from "../app/focus";
 import { EnvironmentName } from "../ui/EnvironmentDot";
 import { EnvironmentLines, heightWith } from "../ui/EnvironmentLines";
 import { Filter, ManagedFilter } from "../ui/Filter";
+import { FirstKey } from "../ui/FirstKey";
 import { type Column, Grid } from "../ui/Grid";
 import { IconChevronDown, IconChevronRight } from "../ui/icons";
 import { levels } from "../ui/LevelPill";
@@ -15,10 +16,12 @@ import { RowLink } from "../ui/RowLink";
 import { SearchBox } from "../ui/SearchBox";
 import { ordered, type Values } from "../ui/sorting";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { useSelection } from "../ui/useSelection";
 import { Views } from "../ui/Views";
 import { useWriter } from "../ui/WriteProvider";
 import { LevelCell } from "./LevelCell";
 import { LevelPicker, type Picking } from "./LevelPicker";
+import { LoggerActions } from "./LoggerActions";
 import styles from "./LoggerList.module.css";
 import { base, effectiveIn, type Logger, withLevel } from "./levels";
 import { buildTree, flatRows, matches, type Row, rowsOf } from "./tree";
@@ -39,6 +42,7 @@ export default function LoggerList() {
     const all = columnsOf(environments, watched, setPicking, toggle);
     return isList ? all : all.map((column) => ({ ...column, sort: undefined })); // a tree has one order
   }, [environments, watched, toggle, isList]);
+  const selection = useSelection();
   const navigate = useNavigate();
   const open = (row: Row) => navigate({ to: "/loggers/$id", params: { id: row.id } });
 
@@ -66,11 +70,13 @@ export default function LoggerList() {
           keyOf={(row) => row.id}
           onOpen={open}
           onKey={onKey}
+          selection={selection}
           dimmed={(row) => row.logger === undefined || !row.logger.attributes.managed}
           cardHeight={heightWith(environments)}
           card={(row) => <Card row={row} environments={environments} watched={watched} pick={setPicking} toggle={toggle} />}
         />
       )}
+      <LoggerActions selection={selection} all={rows.flatMap(({ logger }) => logger?.id ?? [])} environments={environments} />
       {picking && <LevelPicker picking={picking} onClose={() => setPicking(undefined)} onWritten={setWatched} />}
     </main>
   );
@@ -308,7 +314,7 @@ function NoLoggers() {
 	live.WithEnvironment("production"), live.WithService("checkout"))
 log := slogadapter.New(box, slog.NewJSONHandler(os.Stdout, nil)).Logger("shop.payments")`;
   return (
-    <EmptyState title="No loggers yet" code={code}>
+    <EmptyState title="No loggers yet" code={code} action={<FirstKey />}>
       Services with a client report their loggers when they start. A reported logger is discovered: it is listed here, and Signalbox does
       not control it until you set a level. Click its level to set one; every service with this logger follows within a second.
     </EmptyState>

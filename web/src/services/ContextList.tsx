@@ -6,6 +6,7 @@ import { useSetSearch } from "../app/focus";
 import { DangerButton } from "../ui/DangerButton";
 import { short } from "../ui/diff";
 import { Filter } from "../ui/Filter";
+import { FirstKey } from "../ui/FirstKey";
 import type { Column } from "../ui/Grid";
 import { PagedGrid } from "../ui/PagedGrid";
 import { RelativeTime } from "../ui/RelativeTime";
@@ -72,6 +73,7 @@ function Nothing() {
   return (
     <EmptyState
       title="No contexts are known yet"
+      action={<FirstKey />}
       code={`curl -X POST '${window.location.origin}/api/v1/contexts/bulk' \\
   -H "Authorization: Bearer $SIGNALBOX_KEY" \\
   -d '{"contexts":[{"type":"user","key":"alice","attributes":{"country":"DE"}}]}'`}

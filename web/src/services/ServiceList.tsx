@@ -3,6 +3,7 @@ import { useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Resource } from "../api/kinds";
 import { useSetSearch } from "../app/focus";
+import { FirstKey } from "../ui/FirstKey";
 import type { Column } from "../ui/Grid";
 import { PagedGrid } from "../ui/PagedGrid";
 import { RelativeTime } from "../ui/RelativeTime";
@@ -59,6 +60,7 @@ function Nothing() {
   return (
     <EmptyState
       title="No service has reported yet"
+      action={<FirstKey />}
       code={`curl -X POST '${window.location.origin}/api/v1/contexts/bulk' \\
   -H "Authorization: Bearer $SIGNALBOX_KEY" \\
   -d '{"contexts":[{"type":"service","key":"checkout"},{"type":"environment","key":"production"}]}'`}
