@@ -4,6 +4,7 @@ import { ApiError, asApiError, send } from "../api/client";
 import type { Kind, Resource, Sentence, Single } from "../api/kinds";
 import { concerned } from "../api/live";
 import { keyOf, type Loaded, load } from "../api/queries";
+import { sentencesOf } from "./changes";
 import { same } from "./diff";
 import { asks, type Body, bodyOf, currentOf, dryRun, hasDryRun, newest, request, type Write } from "./requests";
 
@@ -40,7 +41,8 @@ export type Consent = { note?: string } | undefined;
 export interface Dialogs {
   confirm: (question: Question) => Promise<Consent>;
   resolve: (conflict: Conflict) => Promise<boolean>;
-  succeeded: (message: string, undo?: () => Promise<void>) => void;
+  /** said is what the write did, in the sentences that the history has too. */
+  succeeded: (message: string, undo?: () => Promise<void>, said?: Promise<string[]>) => void;
   failed: (title: string, failure: ApiError) => void;
 }
 
@@ -134,7 +136,8 @@ export class Writer {
     if (document && !write.final) this.queries.setQueryData(keyOf.one(write.kind, after.id), { resource: after, etag });
     this.refresh(write.kind, after.id);
     const isSame = current !== undefined && etag === current.etag; // what did nothing made no change to undo
-    this.dialogs.succeeded(write.done, write.final || isSame ? undefined : this.undo(write.kind, after.id));
+    if (write.final || isSame) this.dialogs.succeeded(write.done);
+    else this.succeeded(write.done, write.kind, after.id);
     return after;
   }
 
@@ -166,19 +169,25 @@ export class Writer {
     return { document: { data: now.resource }, etag: now.etag };
   }
 
-  // undo remembers the change of the write, and returns a function that reverts it.
-  private undo(kind: Kind, id: string): (() => Promise<void>) | undefined {
+  // succeeded says what was done, with the sentences of the change and a way to undo it.
+  private succeeded(done: string, kind: Kind, id: string): void {
     const made = newest(kind, id);
-    return async () => {
-      try {
-        const change = await made;
-        await send("POST", `/api/v1/changes/${change?.id}/actions/revert`);
-        this.refresh(kind, id);
-        this.dialogs.succeeded("Undone.");
-      } catch (failure) {
-        this.dialogs.failed("Undo", asApiError(failure));
-      }
-    };
+    const said = made.then(
+      (change) => sentencesOf(change?.attributes.summary),
+      () => [],
+    );
+    this.dialogs.succeeded(done, () => this.undo(kind, id, made), said);
+  }
+
+  private async undo(kind: Kind, id: string, made: ReturnType<typeof newest>): Promise<void> {
+    try {
+      const change = await made;
+      await send("POST", `/api/v1/changes/${change?.id}/actions/revert`);
+      this.refresh(kind, id);
+      this.dialogs.succeeded("Undone.");
+    } catch (failure) {
+      this.dialogs.failed("Undo", asApiError(failure));
+    }
   }
 
   private async resolved<K extends Kind>(write: Write<K>, body: Body | undefined): Promise<boolean> {
