@@ -3,6 +3,7 @@ import { ApiError, asApiError, send } from "../api/client";
 import type { Kind, Sentence } from "../api/kinds";
 import { concerned } from "../api/live";
 import type { Loaded } from "../api/queries";
+import { same, written } from "./diff";
 import { type Body, bodyOf, currentOf, dryRun, newest, request, type Write } from "./requests";
 
 /** most is the number of resources that are written together at most. */
@@ -61,9 +62,10 @@ export const isWork = ({ write, summary, refusal }: Trial) => !refusal && (write
 /** applyAll carries out the writes that change something. Each sends its ETag: what somebody changed since the trial stays. */
 export async function applyAll(queries: QueryClient, trials: Trial[], note: string | undefined): Promise<Outcome> {
   const outcome: Outcome = { changes: [], done: 0, refused: [] };
-  await each(trials.filter(isWork), async ({ write, current, body }) => {
+  await each(trials.filter(isWork), async (trial) => {
+    const { write } = trial;
     try {
-      await request({ ...write, note }, current, body);
+      await carryOut({ ...trial, write: { ...write, note } });
       outcome.done++;
       const change = await newest(write.kind, write.id).catch(() => undefined); // without it, the write cannot be undone
       if (change) outcome.changes.push(change.id);
@@ -73,6 +75,17 @@ export async function applyAll(queries: QueryClient, trials: Trial[], note: stri
   });
   refresh(queries, trials);
   return outcome;
+}
+
+/** carryOut sends a write; again if only what the resource inherits has changed, as below a logger that was just written. */
+async function carryOut({ write, current, body }: Trial): Promise<void> {
+  try {
+    await request(write, current, body);
+  } catch (problem) {
+    const now = asApiError(problem).code === "version_mismatch" ? await currentOf(write) : undefined;
+    if (!now || !same(written(now.resource.attributes), written(current?.resource.attributes))) throw problem;
+    await request(write, now, body);
+  }
 }
 
 /** revertAll undoes changes, the newest first. */
