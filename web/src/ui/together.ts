@@ -77,14 +77,21 @@ export async function applyAll(queries: QueryClient, trials: Trial[], note: stri
   return outcome;
 }
 
+/** attempts is how often a write is sent at most, while only what the resource inherits changes. */
+const attempts = 5;
+
 /** carryOut sends a write; again if only what the resource inherits has changed, as below a logger that was just written. */
 async function carryOut({ write, current, body }: Trial): Promise<void> {
-  try {
-    await request(write, current, body);
-  } catch (problem) {
-    const now = asApiError(problem).code === "version_mismatch" ? await currentOf(write) : undefined;
-    if (!now || !same(written(now.resource.attributes), written(current?.resource.attributes))) throw problem;
-    await request(write, now, body);
+  let version = current;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await request(write, version, body);
+      return;
+    } catch (problem) {
+      if (asApiError(problem).code !== "version_mismatch" || attempt === attempts) throw problem;
+      version = await currentOf(write);
+      if (!version || !same(written(version.resource.attributes), written(current?.resource.attributes))) throw problem;
+    }
   }
 }
 
