@@ -26,7 +26,7 @@ export function LoggerActions({ selection, all, environments }: Props) {
   const [length, setLength] = useState(lengths[0] as string);
   const environment = managed.find(({ id }) => id === chosen) ?? managed.at(-1);
   if (!environment) return null;
-  const ids = [...selection.selected].sort();
+  const ids = [...selection.selected].sort().reverse(); // descendants first: managing a logger drops the levels reported below it
   return (
     <SelectionBar selection={selection} all={all}>
       {(start, isTooMany) => (

@@ -29,13 +29,13 @@ export interface Outcome {
 const atOnce = 6;
 
 /** each calls a function for all items, a few at once, and returns the results in their order. */
-async function each<T, R>(items: T[], call: (item: T) => Promise<R>): Promise<R[]> {
+async function each<T, R>(items: T[], call: (item: T) => Promise<R>, workers = atOnce): Promise<R[]> {
   const results: R[] = [];
   const queue = items.entries();
   const work = async () => {
     for (const [index, item] of queue) results[index] = await call(item);
   };
-  await Promise.all(Array.from({ length: atOnce }, work));
+  await Promise.all(Array.from({ length: workers }, work));
   return results;
 }
 
@@ -62,7 +62,8 @@ export const isWork = ({ write, summary, refusal }: Trial) => !refusal && (write
 /** applyAll carries out the writes that change something. Each sends its ETag: what somebody changed since the trial stays. */
 export async function applyAll(queries: QueryClient, trials: Trial[], note: string | undefined): Promise<Outcome> {
   const outcome: Outcome = { changes: [], done: 0, refused: [] };
-  await each(trials.filter(isWork), async (trial) => {
+  const inTurn = trials.some(({ write }) => write.kind === "logger"); // a logger changes what is reported below it
+  const apply = async (trial: Trial) => {
     const { write } = trial;
     try {
       await carryOut({ ...trial, write: { ...write, note } });
@@ -72,7 +73,8 @@ export async function applyAll(queries: QueryClient, trials: Trial[], note: stri
     } catch (problem) {
       outcome.refused.push({ id: write.id, failure: asApiError(problem) });
     }
-  });
+  };
+  await each(trials.filter(isWork), apply, inTurn ? 1 : atOnce);
   refresh(queries, trials);
   return outcome;
 }
