@@ -53,7 +53,7 @@ func numberedLists() map[string]numbered {
 		"GET /api/v1/contexts": {contextsPath, byKey, reporting(contextsPath, func(key string) (string, string, string) {
 			return "user", key, "user%3A" + key
 		})},
-		"GET /api/v1/flags": {flagsPath, []string{"key", "name", "type", "created_at", "updated_at"}, func(c client, keys, names []string) {
+		"GET /api/v1/flags": {flagsPath, []string{"key", "name", "type", "created_at", "updated_at", "last_evaluated"}, func(c client, keys, names []string) {
 			for i, key := range keys {
 				c.makeFlag(key, attributes{"name": names[i]})
 			}
@@ -194,7 +194,7 @@ func TestLists_SortNamesFields(t *testing.T) {
 	t.Parallel()
 	got := newOwner(t, "pro").get(flagsPath + "?sort=name,foo")
 	got.refused(400, wrongParameter("sort"))
-	if want := `sort must name fields of this list, which are created_at, key, name, type, updated_at; \"foo\" is none of them.`; !strings.Contains(string(got.body), want) {
+	if want := `sort must name fields of this list, which are created_at, key, last_evaluated, name, type, updated_at; \"foo\" is none of them.`; !strings.Contains(string(got.body), want) {
 		t.Errorf("got %s", got.body)
 	}
 }
@@ -335,7 +335,7 @@ func requireSorted(t *testing.T, got answer, order string) {
 			return each.ID, true
 		}
 		text, ok := each.Attributes[field].(string)
-		if strings.HasSuffix(field, "_at") || field == "last_seen" {
+		if strings.HasSuffix(field, "_at") || field == "last_seen" || field == "last_evaluated" {
 			text = sortableTime(text)
 		}
 		return text, ok

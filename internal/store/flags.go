@@ -43,7 +43,7 @@ func (tx *ReadTx) Flag(ctx context.Context, account, key string) (flags.Flag, er
 // Flags lists the flags of an account.
 func (tx *ReadTx) Flags(ctx context.Context, account string, filter flags.Filter, request page.Request) (page.List[flags.Flag], error) {
 	found := list{columns: flagColumns, table: "flags", byDefault: "key", tie: "key",
-		sorts: sorts("key", "name", "type", "created_at", "updated_at")}.of(account)
+		sorts: sorts("key", "name", "type", "created_at", "updated_at", "last_evaluated")}.of(account)
 	found.where("deleted_at IS NULL")
 	found.search(filter.Search)
 	found.equals("type", filter.Type)

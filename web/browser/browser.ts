@@ -15,10 +15,13 @@ declare module "vitest" {
  */
 const quick = ["--disable-frame-rate-limit", "--disable-gpu-vsync", "--process-per-site"];
 
+/** elsewhere is another name of the machine, which browsers do not trust as they trust localhost. */
+const elsewhere = "--host-resolver-rules=MAP signalbox.test 127.0.0.1";
+
 /** setup starts the system's Chromium once for all files of tests. */
 export default async function setup(project: TestProject) {
   const executablePath = process.env.SIGNALBOX_TEST_CHROMIUM ?? which("chromium", "chromium-browser", "google-chrome");
-  const args = ["--no-sandbox", "--disable-dev-shm-usage", ...(project.name === "budget" ? [] : quick)];
+  const args = ["--no-sandbox", "--disable-dev-shm-usage", elsewhere, ...(project.name === "budget" ? [] : quick)];
   const server = await chromium.launchServer({ executablePath, args });
   project.provide("browser", server.wsEndpoint());
   return () => server.close();

@@ -20,6 +20,10 @@ const w = world(async ({ api }) => {
   await api("PUT", "/api/v1/loggers/shop", {
     data: { attributes: { managed: true, environments: { production: { level: "DEBUG", ttl_seconds: 900 } } } },
   });
+  const report = { service: "checkout", environment: "production", level: "INFO", resolved_level: "INFO" };
+  await api("POST", "/api/v1/loggers/bulk", { loggers: ["shop", "http"].map((id) => ({ id, ...report })) });
+  const declared = { id: "beta", type: "BOOLEAN", default: false, service: "checkout", environment: "production" };
+  await api("POST", "/api/v1/flags/bulk", { flags: [declared] });
 });
 
 test("a service that is connected is shown so, with its client", async () => {
@@ -36,7 +40,14 @@ test("a service that is connected is shown so, with its client", async () => {
   await page.getByRole("gridcell").first().focus();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
-  await page.getByRole("dialog", { name: "checkout" }).getByText("It reported neither a logger nor a flag.").waitFor();
+  const panel = page.getByRole("dialog", { name: "checkout" });
+  await panel.getByText("up to date").waitFor();
+  await panel.getByText("1 of 2 not applied").waitFor();
+  await panel
+    .getByRole("row", { name: /^shop production/ })
+    .getByText("should be DEBUG")
+    .waitFor();
+  await panel.getByRole("row", { name: /^beta production false/ }).waitFor();
   await expectAccessible(page);
 });
 
@@ -51,7 +62,7 @@ test("a context has the flags that name it", async () => {
 test("home shows what needs attention, and the recent changes", async () => {
   const page = await w.open("/");
   const matters = page.getByRole("region", { name: "Needs attention" });
-  await matters.getByText("failed (no connection)").waitFor();
+  await matters.getByText(/no connection/).waitFor();
   await matters.getByText("DEBUG in production ends").waitFor();
   await page.getByRole("region", { name: "Recent changes" }).getByRole("link", { name: "flag beta" }).waitFor();
   await expectAccessible(page);

@@ -8,6 +8,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 const web = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const dist = resolve(web, "../internal/console/dist");
 const limit = 250 * 1024;
+const fontLimit = 30 * 1024;
 
 let manifest;
 
@@ -33,6 +34,13 @@ function checkWeight() {
   console.log(
     `console: the first load is ${kilobytes(weight(frame))} gzip, ${kilobytes(heaviest.bytes)} with the heaviest screen (${heaviest.name})`,
   );
+  const font = readdirSync(join(dist, "assets")).filter((name) => name.endsWith(".woff2"));
+  const fontBytes = font.reduce((sum, name) => sum + statSync(join(dist, "assets", name)).size, 0);
+  console.log(`console: the font, which no screen waits for, adds ${kilobytes(fontBytes)}`);
+  if (fontBytes === 0 || fontBytes > fontLimit) {
+    console.error(`console: the font must be there, and below ${kilobytes(fontLimit)}`);
+    process.exit(1);
+  }
   if (heaviest.bytes <= limit) return;
   console.error(`console: the first load must stay below ${kilobytes(limit)}; load more on demand`);
   process.exit(1);
@@ -79,11 +87,20 @@ function compress(path) {
   writeFileSync(`${path}.gz`, gzipSync(content, { level: 9 }));
 }
 
+// preloadFont makes the page ask for the font while its scripts arrive.
+function preloadFont() {
+  const font = readdirSync(join(dist, "assets")).find((name) => name.endsWith(".woff2"));
+  const path = join(dist, "index.html");
+  const link = `<link rel="preload" as="font" type="font/woff2" crossorigin href="/assets/${font}" />`;
+  writeFileSync(path, readFileSync(path, "utf8").replace("</title>", `</title>\n    ${link}`));
+}
+
 /** finish does all of it. */
 export function finish() {
   manifest = JSON.parse(readFileSync(join(dist, ".vite/manifest.json"), "utf8"));
   checkWeight();
   compileEarly();
+  preloadFont();
   rmSync(join(dist, ".vite"), { recursive: true });
   writeFileSync(join(dist, "licences.txt"), licences());
   for (const path of files(dist)) if (/\.(js|css|html|svg|txt|json)$/.test(path)) compress(path);

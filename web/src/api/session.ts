@@ -66,25 +66,29 @@ export interface Environment {
   classification: Schemas["Classification"];
 }
 
-const orderOptions = queryOptions({
+const preferenceOptions = queryOptions({
   queryKey: ["settings", "order"],
   queryFn: async () => {
     const { document } = await send<Schemas["UserSettingsDocument"]>("GET", "/api/v1/users/current/settings");
-    return (document.data.attributes.environment_order ?? []) as string[];
+    return document.data.attributes as { environment_order?: string[] } & Record<string, unknown>;
   },
 });
+
+/** usePreferences returns the user's own settings. */
+export const usePreferences = () => useQuery(preferenceOptions);
 
 const environmentOptions = listOf("environment", { "page[size]": 1000 });
 
 /** prefetchSession loads the data that every screen needs, at once and before the first screen is rendered. */
 export function prefetchSession(queries: QueryClient): void {
-  for (const options of [meOptions, orderOptions, environmentOptions]) void queries.prefetchQuery(options as typeof meOptions);
+  for (const options of [meOptions, preferenceOptions, environmentOptions]) void queries.prefetchQuery(options as typeof meOptions);
 }
 
 /** useEnvironments returns all environments: first those in the user's order (or the account's, if the user has none), then the others by name. */
 export function useEnvironments(): Environment[] {
   const { data: list } = useQuery(environmentOptions);
-  const { data: order, isPending } = useQuery(orderOptions);
+  const { data: preferences, isPending } = usePreferences();
+  const order = preferences?.environment_order;
   return useMemo(() => {
     if (isPending) return []; // columns that move while they are read confuse people
     const environments = (list?.data ?? []).map(({ id, attributes }) => ({ id, ...attributes }));

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, ScrollArea, Stack, TextInput } from "@mantine/core";
+import { Button, Checkbox, Group, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { columnsOf, useEnvironments } from "../api/session";
 import { Dialog } from "../ui/Dialog";
@@ -31,7 +31,7 @@ export default function ChooseEnvironments({ close }: { close: () => void }) {
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
         />
-        <ScrollArea.Autosize mah="50vh">
+        <div style={{ maxHeight: "50vh", overflow: "auto" }}>
           <Stack gap={6}>
             {found.map((environment) => (
               <Checkbox
@@ -42,7 +42,7 @@ export default function ChooseEnvironments({ close }: { close: () => void }) {
               />
             ))}
           </Stack>
-        </ScrollArea.Autosize>
+        </div>
         <Group justify="space-between">
           <Group gap="xs">
             <Button

@@ -7,7 +7,8 @@ const keys: [string[], string][] = [
   [["/"], "filter the list"],
   [["↑", "↓", "←", "→"], "move in a grid; → and ← open and close branches"],
   [["Enter"], "use the cell, or open the row"],
-  [["Esc"], "close the open panel or dialog"],
+  [["x"], "select the row, for an action on many of them"],
+  [["Esc"], "close the open panel or dialog, or select nothing"],
   [["?"], "show these keys"],
 ];
 

@@ -17,7 +17,7 @@ export function Messages() {
     messages.show(undefined);
   };
   if (!message) return null;
-  const { text, title, undo } = message;
+  const { text, title, undo, said } = message;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the pointer on it only makes it stay
     <div
@@ -36,6 +36,7 @@ export function Messages() {
           </p>
         )}
         <p>{text}</p>
+        {said && <Said sentences={said} />}
       </div>
       {undo && (
         <Button
@@ -51,5 +52,24 @@ export function Messages() {
       )}
       <CloseButton aria-label="Close" size="sm" onClick={close} />
     </div>
+  );
+}
+
+/** most is how many sentences a message has room for; the history has all. */
+const most = 2;
+
+/** Said shows the sentences of a change once they are there. */
+function Said({ sentences }: { sentences: Promise<string[]> }) {
+  const [known, setKnown] = useState<{ of: Promise<string[]>; lines: string[] }>();
+  useEffect(() => {
+    void sentences.then((lines) => setKnown({ of: sentences, lines }));
+  }, [sentences]);
+  const lines = known?.of === sentences ? known.lines : [];
+  if (lines.length === 0) return null;
+  return (
+    <p className={styles.said}>
+      {lines.slice(0, most).join(" · ")}
+      {lines.length > most && ` and ${lines.length - most} more`}
+    </p>
   );
 }

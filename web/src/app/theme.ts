@@ -33,7 +33,7 @@ export const theme = createTheme({
   primaryShade: { light: 7, dark: 7 },
   colors: { accent, dark },
   defaultRadius: 6,
-  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
+  fontFamily: 'Inter, system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
   fontFamilyMonospace: 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace',
   respectReducedMotion: true,
   components: {

@@ -39,6 +39,7 @@ export default function ConfigList() {
 }
 
 function Tree() {
+  const setSearch = useSetSearch();
   const { data, error, isPending, refetch } = useList("config", { "page[size]": most, "meta[total]": true });
   const rows = useMemo(() => branches((data?.data ?? []).map((config) => levelOf(config))), [data]);
   if (isPending) return <Loading rows={14} />;
@@ -47,7 +48,7 @@ function Tree() {
   const isFresh = rows.length === 1 && rows[0]?.id === "common" && Object.keys(rows[0].config.items).length === 0;
   return (
     <Rows count={rows.length} at={(index) => rows[index]}>
-      {isFresh && <NoConfigs />}
+      {isFresh && <NoConfigs onNew={() => setSearch({ new: "1" })} />}
     </Rows>
   );
 }
@@ -160,14 +161,14 @@ function Card({ row, environments }: { row: Branch; environments: Environment[] 
   );
 }
 
-function NoConfigs() {
+function NoConfigs({ onNew }: { onNew: () => void }) {
   const code = `signalbox configs create checkout timeout_ms=1500 currency=EUR --url ${window.location.origin}
 signalbox configs set checkout timeout_ms=800 -e production
 
 settings := live.Config(box, "checkout", Checkout{TimeoutMS: 1500})
 settings.Get().TimeoutMS // 800 in production, and always current`;
   return (
-    <EmptyState title="Nothing is configured yet" code={code}>
+    <EmptyState title="Nothing is configured yet" code={code} action={<NewButton onClick={onNew}>New config</NewButton>}>
       A config has typed items with defaults, and overrides for single environments. It inherits from another config, and finally from
       common, so that shared values are written once.
     </EmptyState>

@@ -5,6 +5,7 @@ import { useSetSearch } from "../app/focus";
 import { EnvironmentName } from "../ui/EnvironmentDot";
 import { type Column, Grid } from "../ui/Grid";
 import { later } from "../ui/later";
+import { NewButton } from "../ui/NewButton";
 import { SearchBox } from "../ui/SearchBox";
 import { EmptyState } from "../ui/states";
 import styles from "./configs.module.css";
@@ -175,9 +176,11 @@ function Card({
 }
 
 function NoItems({ id }: { id: string }) {
+  const setSearch = useSetSearch();
   return (
     <EmptyState
       title="No items yet"
+      action={<NewButton onClick={() => setSearch({ add: "1" })}>New item</NewButton>}
       code={`signalbox configs set ${id} timeout_ms=1500 --url ${window.location.origin}\nsignalbox configs set ${id} timeout_ms=800 -e production`}
     >
       An item has a key, a type and a default. Each environment may have another value; without one it gets the default.

@@ -3,6 +3,8 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { createContext, Suspense, useCallback, useContext, useMemo, useState } from "react";
 import type { Environment } from "../api/session";
 import { useColumns, useFocus, useSetSearch } from "../app/focus";
+import { Columns } from "../ui/Columns";
+import { isChosen } from "../ui/chosen";
 import { EnvironmentName } from "../ui/EnvironmentDot";
 import { EnvironmentLines, heightWith } from "../ui/EnvironmentLines";
 import { Filter, ManagedFilter } from "../ui/Filter";
@@ -17,7 +19,10 @@ import { SearchBox } from "../ui/SearchBox";
 import { staleText } from "../ui/stale";
 import { EmptyState } from "../ui/states";
 import { Tag } from "../ui/Tag";
+import { most } from "../ui/together";
+import { useSelection } from "../ui/useSelection";
 import { Views } from "../ui/Views";
+import { FlagActions } from "./FlagActions";
 import styles from "./FlagList.module.css";
 import type { Flag } from "./flags";
 import { outcomeOf, valueText } from "./outcome";
@@ -40,12 +45,14 @@ export default function FlagList() {
   const [inView, setInView] = useInView(found.onRange);
   const pages = { ...found, onRange: setInView };
   const focus = useFocus();
-  const columns = useMemo(() => columnsOf(environments), [environments]);
+  const selection = useSelection();
+  const all = useMemo(() => columnsOf(environments), [environments]);
+  const columns = useMemo(() => all.filter((column) => isChosen(column, search.columns)), [all, search.columns]);
   const { q, type, managed, references, stale, new: isNew } = search;
   const isFiltered = Boolean(q || type || managed || references || stale);
   return (
     <main className="screen">
-      <Filters onNew={() => setNew(true)} total={pages.total} />
+      <Filters onNew={() => setNew(true)} total={pages.total} columns={all} />
       <Stale value={useStale()}>
         <WithTrends ids={inView.flatMap((index) => pages.at(index)?.id ?? [])} environment={focus}>
           <PagedGrid
@@ -56,6 +63,7 @@ export default function FlagList() {
             keyOf={(flag) => flag.id}
             onOpen={(flag) => navigate({ to: "/flags/$id", params: { id: flag.id } })}
             dimmed={(flag) => !flag.attributes.managed}
+            selection={selection}
             cardHeight={heightWith(environments)}
             card={(flag) => (
               <>
@@ -75,9 +83,17 @@ export default function FlagList() {
           />
         </WithTrends>
       </Stale>
+      <FlagActions selection={selection} all={idsOf(pages)} environments={environments} />
       <Suspense>{isNew && <NewFlag close={() => setNew(false)} />}</Suspense>
     </main>
   );
+}
+
+/** idsOf returns the ids of all flags, or none while only a part of them is loaded. */
+function idsOf({ total, at }: { total: number; at: (index: number) => Flag | undefined }): string[] {
+  if (total > most) return [];
+  const ids = Array.from({ length: total }, (_, index) => at(index)?.id);
+  return ids.every((id) => id !== undefined) ? ids : [];
 }
 
 const chunk = 50;
@@ -102,16 +118,51 @@ function useInView(onRange: (from: number, to: number) => void): [number[], (fro
 
 function columnsOf(environments: Environment[]): Column<Flag>[] {
   return [
-    { key: "name", header: "Flag", width: "minmax(240px, 2fr)", cell: (flag) => <NameCell flag={flag} /> },
-    { key: "type", header: "Type", width: "90px", cell: (flag) => <span className="muted">{flag.attributes.type.toLowerCase()}</span> },
+    {
+      key: "name",
+      header: "Flag",
+      width: "minmax(240px, 2fr)",
+      sort: "key",
+      isUsualOrder: true,
+      cell: (flag) => <NameCell flag={flag} />,
+    },
+    {
+      key: "type",
+      header: "Type",
+      width: "90px",
+      sort: "type",
+      option: { label: "Type" },
+      cell: (flag) => <span className="muted">{flag.attributes.type.toLowerCase()}</span>,
+    },
     ...environments.map((environment) => ({
       key: environment.id,
       header: <EnvironmentName environment={environment} />,
       width: "minmax(190px, 1fr)",
       cell: (flag: Flag) => <EnvironmentCell flag={flag} environment={environment} />,
     })),
-    { key: "trend", header: "24 hours", width: "104px", cell: (flag) => <Trend id={flag.id} /> },
-    { key: "evaluated", header: "Last evaluated", width: "130px", cell: (flag) => <Evaluated flag={flag} /> },
+    {
+      key: "trend",
+      header: "24 hours",
+      width: "104px",
+      option: { label: "Evaluations in 24 hours" },
+      cell: (flag) => <Trend id={flag.id} />,
+    },
+    {
+      key: "evaluated",
+      header: "Last evaluated",
+      width: "140px",
+      sort: "-last_evaluated",
+      option: { label: "Last evaluated" },
+      cell: (flag) => <Evaluated flag={flag} />,
+    },
+    {
+      key: "changed",
+      header: "Changed",
+      width: "110px",
+      sort: "-updated_at",
+      option: { label: "Changed", isHidden: true },
+      cell: (flag) => <RelativeTime at={flag.attributes.updated_at} />,
+    },
   ];
 }
 
@@ -179,7 +230,7 @@ function Discovered({ flag }: { flag: Flag }) {
   return <span className="muted">code default {valueText(flag.attributes.default)}</span>;
 }
 
-function Filters({ onNew, total }: { onNew: () => void; total: number }) {
+function Filters({ onNew, total, columns }: { onNew: () => void; total: number; columns: Column<Flag>[] }) {
   return (
     <header className="screen-head">
       <h1>Flags</h1>
@@ -190,6 +241,7 @@ function Filters({ onNew, total }: { onNew: () => void; total: number }) {
       <Filter name="stale" label="Use" any="Used or not" choices={[{ value: "1", label: "Stale" }]} />
       <SearchBox name="references" label="Filter by context in rules: type or type:key" placeholder="References user:alice" />
       <Views />
+      <Columns of={columns} />
       <span className="spring" />
       <NewButton onClick={onNew}>New flag</NewButton>
     </header>
@@ -202,11 +254,8 @@ if checkout.Get(live.WithContext(ctx, live.User("alice", live.Attr("plan", "pro"
 	// the new checkout
 }`;
   return (
-    <EmptyState title="No flags yet" code={code}>
+    <EmptyState title="No flags yet" code={code} action={<NewButton onClick={onNew}>New flag</NewButton>}>
       Create one here, or let a service declare it: a declared flag is discovered, and serves the default in the code until you manage it.
-      <div className={styles.first}>
-        <NewButton onClick={onNew}>New flag</NewButton>
-      </div>
     </EmptyState>
   );
 }

@@ -8,7 +8,7 @@ import { queryOf } from "./useFlags";
 const list = createRoute({
   getParentRoute: () => frame,
   path: "/flags",
-  validateSearch: pick("q", "type", "managed", "references", "stale", "new"),
+  validateSearch: pick("q", "type", "managed", "references", "stale", "sort", "columns", "new"),
   component: screenOf(() => import("./FlagList")),
   staticData: { prefetch: (queries, search) => void queries.prefetchQuery(pageOf("flag", queryOf(search), 1)) },
 });

@@ -4,8 +4,8 @@ import { useCallback, useEffect, useMemo, useState } from "react";
 import { type Resource, wordFor } from "../api/kinds";
 import { useStream } from "../api/queries";
 import { useSetSearch } from "../app/focus";
-import { nameOf } from "../ui/changes";
-import { differences, short, written } from "../ui/diff";
+import { gistOf, nameOf } from "../ui/changes";
+import { short, written } from "../ui/diff";
 import { Filter } from "../ui/Filter";
 import { type Column, Grid } from "../ui/Grid";
 import { RelativeTime } from "../ui/RelativeTime";
@@ -204,13 +204,9 @@ function Action({ action }: { action: string }) {
 }
 
 /** gist returns a change in one line. */
-function gist({ attributes: { kind, before, after, action, summary, private: isPrivate, documents_removed: isTrimmed } }: Change): string {
+function gist({ attributes: { before, after, summary, private: isPrivate, documents_removed: isTrimmed } }: Change): string {
   if (isPrivate) return "personal settings of another user";
-  if (isTrimmed) return "documents removed";
-  if (kind === "job_health" || (kind === "job" && action === "updated")) return (summary ?? []).map(({ text }) => text).join(" · ");
-  if (!before || !after || action === "cascaded") return short(written(after ?? before), 160);
-  const found = differences(written(before), written(after));
-  return found.map(({ path, before, after }) => `${path.join(".")}: ${short(before, 40)} → ${short(after, 40)}`).join(" · ") || "nothing";
+  return gistOf(summary) || (isTrimmed ? "documents removed" : short(written(after ?? before), 160));
 }
 
 function columnsFor(open: (seq: string) => void): Column<Change>[] {
@@ -231,7 +227,7 @@ function columnsFor(open: (seq: string) => void): Column<Change>[] {
       header: "Change",
       width: "minmax(260px, 3fr)",
       cell: (change) => (
-        <span className="mono ellipsis muted" title={gist(change)}>
+        <span className="ellipsis muted" title={gist(change)}>
           {gist(change)}
         </span>
       ),
@@ -256,7 +252,7 @@ function Card({ change, open }: { change: Change; open: (seq: string) => void })
         </span>
         <Action action={action} />
       </Group>
-      <div className="mono muted ellipsis">{gist(change)}</div>
+      <div className="muted ellipsis">{gist(change)}</div>
       <Text size="xs" className="muted">
         {actor.name} · <RelativeTime at={created_at} />
       </Text>

@@ -11,13 +11,12 @@ import { useFocus } from "../app/focus";
 import { byService } from "../services/connected";
 import { useConnections } from "../services/useReports";
 import type { Mark } from "../ui/Chart";
-import { isWorth, nameOf } from "../ui/changes";
+import { isWorth, nameOf, sentencesOf } from "../ui/changes";
 import { later } from "../ui/later";
 import { hueOf, tones } from "../ui/palette";
 import { useNow } from "../ui/RelativeTime";
 import { compact, grouped, periodOf, startOf, timesOf } from "../ui/series";
 import { Loading } from "../ui/states";
-import { sentencesOf } from "./folded";
 import styles from "./Home.module.css";
 
 const Chart = later(() => import("../ui/Chart"));

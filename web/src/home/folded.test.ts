@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Resource } from "../api/kinds";
-import { folded, sentencesOf } from "./folded";
+import { sentencesOf } from "../ui/changes";
+import { folded } from "./folded";
 
 const change = (id: number, attributes: object = {}) =>
   ({

@@ -1,4 +1,5 @@
 import type { Resource } from "../api/kinds";
+import { sentencesOf } from "../ui/changes";
 
 type Change = Resource<"change">;
 
@@ -27,8 +28,3 @@ function signOf({ attributes: { actor, kind, action, summary } }: Change): strin
 }
 
 const gap = (newer: Change, older: Change) => Date.parse(newer.attributes.created_at) - Date.parse(older.attributes.created_at);
-
-/** sentencesOf returns the sentences of a change, with the environment where there is one. */
-export function sentencesOf(summary: Change["attributes"]["summary"] | undefined): string[] {
-  return (summary ?? []).map(({ text, environment }) => (environment ? `${environment}: ${text}` : text));
-}

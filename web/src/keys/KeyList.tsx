@@ -8,6 +8,7 @@ import { NewButton } from "../ui/NewButton";
 import { RelativeTime } from "../ui/RelativeTime";
 import { RowButton } from "../ui/RowButton";
 import { SearchBox } from "../ui/SearchBox";
+import { ordered, type Values } from "../ui/sorting";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
 import { Tag } from "../ui/Tag";
 import { stateOf } from "./draft";
@@ -18,7 +19,7 @@ type Key = Resource<"api_key">;
 
 /** KeyList shows the keys that programs use. */
 export default function KeyList() {
-  const { id, q = "", new: making } = useSearch({ from: "/frame/keys" });
+  const { id, q = "", sort, new: making } = useSearch({ from: "/frame/keys" });
   const setSearch = useSetSearch();
   return (
     <main className="screen">
@@ -30,23 +31,42 @@ export default function KeyList() {
           New key
         </NewButton>
       </header>
-      <List q={q} open={(key) => setSearch({ id: key.id, new: undefined })} />
+      <List q={q} sort={sort} open={(key) => setSearch({ id: key.id, new: undefined })} />
       {making && <NewKey close={() => setSearch({ new: undefined })} />}
       {id && <KeyPanel key={id} id={id} close={() => setSearch({ id: undefined })} />}
     </main>
   );
 }
 
-function List({ q, open }: { q: string; open: (key: Key) => void }) {
+const kinds = { evaluate: "evaluates flags", levels: "reads log levels" };
+
+const kindOf = ({ attributes: { access, role } }: Key) => (access === "full" ? role.toLowerCase() : kinds[access]);
+
+const values: Values<Key> = {
+  name: ({ attributes }) => attributes.name,
+  state: ({ attributes }) => stateOf(attributes),
+  role: kindOf,
+  used: ({ attributes }) => attributes.last_used_at,
+  expires: ({ attributes }) => attributes.expires_at,
+};
+
+function List({ q, sort, open }: { q: string; sort?: string; open: (key: Key) => void }) {
+  const setSearch = useSetSearch();
   const { data, error, refetch } = useList("api_key");
   if (error && !data) return <ErrorState error={error} retry={refetch} />;
   if (!data) return <Loading />;
-  const rows = data.data.filter(({ attributes }) => attributes.name.toLowerCase().includes(q.toLowerCase()));
+  const found = data.data.filter(({ attributes }) => attributes.name.toLowerCase().includes(q.toLowerCase()));
+  const rows = ordered(found, sort, values);
   if (rows.length === 0 && q) return <EmptyState title={`No key has “${q}” in its name`} />;
   if (rows.length === 0)
     return (
       <EmptyState
-        title="There are no keys yet"
+        title="No keys yet"
+        action={
+          <NewButton needs="ADMIN" onClick={() => setSearch({ new: "1" })}>
+            New key
+          </NewButton>
+        }
         code={`curl '${window.location.origin}/api/v1/flags' -H "Authorization: Bearer $SIGNALBOX_KEY"`}
       >
         Programs use a key. Create one, and send it with every request:
@@ -79,20 +99,18 @@ function scopeOf({ attributes: { access, scopes } }: Key): string {
   return scopes.origins ? `${places} from ${scopes.origins.join(", ")}` : `${places} from any origin`;
 }
 
-const kinds = { evaluate: "evaluates flags", levels: "reads log levels" };
-
-const kindOf = ({ attributes: { access, role } }: Key) => (access === "full" ? role.toLowerCase() : kinds[access]);
-
 function columnsFor(open: (key: Key) => void): Column<Key>[] {
   return [
     {
       key: "name",
       header: "Name",
       width: "minmax(180px, 1.4fr)",
+      sort: "name",
+      isUsualOrder: true,
       cell: (key) => <RowButton onClick={() => open(key)}>{key.attributes.name}</RowButton>,
     },
-    { key: "state", header: "State", width: "100px", cell: (key) => <State apiKey={key} /> },
-    { key: "kind", header: "Role", width: "140px", cell: kindOf },
+    { key: "state", header: "State", width: "100px", sort: "state", cell: (key) => <State apiKey={key} /> },
+    { key: "kind", header: "Role", width: "140px", sort: "role", cell: kindOf },
     {
       key: "scope",
       header: "Where",
@@ -103,11 +121,18 @@ function columnsFor(open: (key: Key) => void): Column<Key>[] {
         </span>
       ),
     },
-    { key: "used", header: "Last used", width: "120px", cell: ({ attributes }) => <RelativeTime at={attributes.last_used_at} /> },
+    {
+      key: "used",
+      header: "Last used",
+      width: "120px",
+      sort: "-used",
+      cell: ({ attributes }) => <RelativeTime at={attributes.last_used_at} />,
+    },
     {
       key: "expires",
       header: "Expires",
       width: "120px",
+      sort: "expires",
       cell: ({ attributes }) => <RelativeTime at={attributes.expires_at} absent="never" />,
     },
   ];

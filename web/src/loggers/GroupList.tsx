@@ -33,7 +33,7 @@ export default function GroupList() {
       {groups.isPending && <Loading />}
       {groups.error && !groups.data && <ErrorState error={groups.error} retry={() => groups.refetch()} />}
       {groups.data && rows.length === 0 && (
-        <EmptyState title="No groups yet">
+        <EmptyState title="No groups yet" action={<NewButton onClick={() => setNew(true)}>New group</NewButton>}>
           A group gives one level to many loggers, such as all loggers of SQL code. Create one, then drag loggers into it on its page.
         </EmptyState>
       )}

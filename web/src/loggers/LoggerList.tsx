@@ -7,17 +7,21 @@ import { useColumns, useSetSearch } from "../app/focus";
 import { EnvironmentName } from "../ui/EnvironmentDot";
 import { EnvironmentLines, heightWith } from "../ui/EnvironmentLines";
 import { Filter, ManagedFilter } from "../ui/Filter";
+import { FirstKey } from "../ui/FirstKey";
 import { type Column, Grid } from "../ui/Grid";
 import { IconChevronDown, IconChevronRight } from "../ui/icons";
 import { levels } from "../ui/LevelPill";
 import { RoleGate } from "../ui/RoleGate";
 import { RowLink } from "../ui/RowLink";
 import { SearchBox } from "../ui/SearchBox";
+import { ordered, type Values } from "../ui/sorting";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { useSelection } from "../ui/useSelection";
 import { Views } from "../ui/Views";
 import { useWriter } from "../ui/WriteProvider";
 import { LevelCell } from "./LevelCell";
 import { LevelPicker, type Picking } from "./LevelPicker";
+import { LoggerActions } from "./LoggerActions";
 import styles from "./LoggerList.module.css";
 import { base, effectiveIn, type Logger, withLevel } from "./levels";
 import { buildTree, flatRows, matches, type Row, rowsOf } from "./tree";
@@ -33,7 +37,12 @@ export default function LoggerList() {
   const { rows, toggle } = useRows(loggers.data ?? [], environments);
   const [picking, setPicking] = useState<Picking>();
   const [watched, setWatched] = useState<string>();
-  const columns = useMemo(() => columnsOf(environments, watched, setPicking, toggle), [environments, watched, toggle]);
+  const isList = search.view === "list";
+  const columns = useMemo(() => {
+    const all = columnsOf(environments, watched, setPicking, toggle);
+    return isList ? all : all.map((column) => ({ ...column, sort: undefined })); // a tree has one order
+  }, [environments, watched, toggle, isList]);
+  const selection = useSelection();
   const navigate = useNavigate();
   const open = (row: Row) => navigate({ to: "/loggers/$id", params: { id: row.id } });
 
@@ -61,21 +70,36 @@ export default function LoggerList() {
           keyOf={(row) => row.id}
           onOpen={open}
           onKey={onKey}
+          selection={selection}
           dimmed={(row) => row.logger === undefined || !row.logger.attributes.managed}
           cardHeight={heightWith(environments)}
           card={(row) => <Card row={row} environments={environments} watched={watched} pick={setPicking} toggle={toggle} />}
         />
       )}
+      <LoggerActions selection={selection} all={rows.flatMap(({ logger }) => logger?.id ?? [])} environments={environments} />
       {picking && <LevelPicker picking={picking} onClose={() => setPicking(undefined)} onWritten={setWatched} />}
     </main>
   );
+}
+
+/** valuesIn returns what loggers are ordered by: their names, their groups, and how much they log in an environment. */
+function valuesIn(environments: string[]): Values<Logger> {
+  const verbosity = (environment: string) => (logger: Logger) => {
+    const level = effectiveIn(logger.attributes, environment)?.level;
+    return level && levels.indexOf(level);
+  };
+  return {
+    id: ({ id }) => id,
+    group: ({ attributes }) => attributes.group ?? undefined,
+    ...Object.fromEntries(environments.map((environment) => [`level:${environment}`, verbosity(environment)])),
+  };
 }
 
 /** useRows returns the rows of the tree or list that the address asks for. */
 function useRows(loggers: Logger[], environments: Environment[]) {
   const search = useSearch({ from: "/frame/loggers" });
   const setSearch = useSetSearch();
-  const { q, managed, group, level, only, view, open } = search;
+  const { q, managed, group, level, only, view, open, sort } = search;
   const text = useDeferredValue(q);
   const isFiltered = Boolean(text || managed || group || level || only);
   const ids = environments.map(({ id }) => id).join(",");
@@ -89,11 +113,11 @@ function useRows(loggers: Logger[], environments: Environment[]) {
   const known = useMemo(() => new Map(loggers.map((logger) => [logger.id, logger])), [loggers]);
   const tree = useMemo(() => buildTree(found, known), [found, known]);
   const rows = useMemo(() => {
-    if (view === "list") return flatRows(found);
+    if (view === "list") return flatRows(ordered(found, sort, valuesIn(ids.split(","))));
     const opened = open === undefined ? undefined : new Set(open.split(","));
     const isSmall = found.length <= small;
     return rowsOf(tree, (id, depth) => (opened ? opened.has(id) : isFiltered || isSmall || (depth === 0 && tree.children.size < 5)));
-  }, [found, tree, view, open, isFiltered]);
+  }, [found, tree, view, open, sort, ids, isFiltered]);
   const toggle = useMemo(
     () => (id: string, wants: boolean) => {
       const opened = new Set(rows.filter((row) => row.open).map((row) => row.id));
@@ -111,12 +135,20 @@ type Toggle = (id: string, open: boolean) => void;
 
 function columnsOf(environments: Environment[], watched: string | undefined, pick: Pick, toggle: Toggle): Column<Row>[] {
   return [
-    { key: "name", header: "Logger", width: "minmax(260px, 1.2fr)", cell: (row) => <NameCell row={row} toggle={toggle} /> },
-    { key: "group", header: "Group", width: "minmax(80px, 130px)", cell: (row) => <GroupCell row={row} /> },
+    {
+      key: "name",
+      header: "Logger",
+      width: "minmax(260px, 1.2fr)",
+      sort: "id",
+      isUsualOrder: true,
+      cell: (row) => <NameCell row={row} toggle={toggle} />,
+    },
+    { key: "group", header: "Group", width: "minmax(80px, 130px)", sort: "group", cell: (row) => <GroupCell row={row} /> },
     ...environments.map((environment) => ({
       key: environment.id,
       header: <EnvironmentName environment={environment} />,
       width: "minmax(200px, 1fr)",
+      sort: `level:${environment.id}`,
       cell: (row: Row) => <Level row={row} environment={environment} watched={watched === row.id} pick={pick} />,
     })),
   ];
@@ -282,7 +314,7 @@ function NoLoggers() {
 	live.WithEnvironment("production"), live.WithService("checkout"))
 log := slogadapter.New(box, slog.NewJSONHandler(os.Stdout, nil)).Logger("shop.payments")`;
   return (
-    <EmptyState title="No loggers yet" code={code}>
+    <EmptyState title="No loggers yet" code={code} action={<FirstKey />}>
       Services with a client report their loggers when they start. A reported logger is discovered: it is listed here, and Signalbox does
       not control it until you set a level. Click its level to set one; every service with this logger follows within a second.
     </EmptyState>

@@ -6,7 +6,7 @@ import { screenOf } from "../ui/later";
 const list = createRoute({
   getParentRoute: () => frame,
   path: "/loggers",
-  validateSearch: pick("q", "view", "managed", "group", "service", "level", "only", "open"),
+  validateSearch: pick("q", "view", "managed", "group", "service", "level", "only", "sort", "open"),
   component: screenOf(() => import("./LoggerList")),
 });
 const detail = createRoute({

@@ -9,6 +9,7 @@ import { NewButton } from "../ui/NewButton";
 import { RelativeTime } from "../ui/RelativeTime";
 import { RowButton } from "../ui/RowButton";
 import { SearchBox } from "../ui/SearchBox";
+import { ordered, type Values } from "../ui/sorting";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
 import { Tag } from "../ui/Tag";
 import { Invite } from "./Invite";
@@ -50,14 +51,28 @@ export default function People() {
 const fits = (row: Row, text: string) =>
   [row.type === "user" ? row.attributes.name : "", row.attributes.email].some((each) => each.toLowerCase().includes(text.toLowerCase()));
 
+const ranks = ["OWNER", "ADMIN", "MEMBER", "VIEWER"];
+
+const values: Values<Row> = {
+  name: (row) => nameOf(row),
+  email: ({ attributes }) => attributes.email || undefined,
+  role: ({ attributes }) => ranks.indexOf(attributes.role),
+  since: ({ attributes }) => attributes.created_at,
+};
+
 function List({ open }: { open: (row: Row) => void }) {
-  const { q = "" } = useSearch({ from: "/frame/people" });
+  const { q = "", sort } = useSearch({ from: "/frame/people" });
   const users = useList("user");
   const invitations = useList("invitation");
   const error = users.error ?? invitations.error;
   if (error && !users.data) return <ErrorState error={error} retry={() => Promise.all([users.refetch(), invitations.refetch()])} />;
   if (!users.data || !invitations.data) return <Loading />;
-  const rows: Row[] = [...users.data.data, ...invitations.data.data].filter((row) => fits(row, q));
+  const all: Row[] = [...users.data.data, ...invitations.data.data];
+  const rows = ordered(
+    all.filter((row) => fits(row, q)),
+    sort,
+    values,
+  );
   if (rows.length === 0) return <EmptyState title={`Nobody has “${q}” in their name or e-mail`} />;
   return (
     <Grid
@@ -92,17 +107,19 @@ function columnsFor(open: (row: Row) => void): Column<Row>[] {
       key: "name",
       header: "Name",
       width: "minmax(180px, 1.2fr)",
+      sort: "name",
       cell: (row) => <RowButton onClick={() => open(row)}>{nameOf(row)}</RowButton>,
     },
     {
       key: "email",
       header: "E-mail",
       width: "minmax(200px, 1.5fr)",
+      sort: "email",
       cell: (row) => <span className="ellipsis">{row.attributes.email || "–"}</span>,
     },
-    { key: "role", header: "Role", width: "110px", cell: (row) => row.attributes.role.toLowerCase() },
+    { key: "role", header: "Role", width: "110px", sort: "role", cell: (row) => row.attributes.role.toLowerCase() },
     { key: "state", header: "State", width: "minmax(200px, 1fr)", cell: (row) => <State row={row} /> },
-    { key: "since", header: "Since", width: "110px", cell: (row) => <RelativeTime at={row.attributes.created_at} /> },
+    { key: "since", header: "Since", width: "110px", sort: "-since", cell: (row) => <RelativeTime at={row.attributes.created_at} /> },
   ];
 }
 

@@ -6,7 +6,7 @@ import { screenOf } from "../ui/later";
 const list = createRoute({
   getParentRoute: () => frame,
   path: "/people",
-  validateSearch: pick("q", "id", "new"),
+  validateSearch: pick("q", "sort", "id", "new"),
   component: screenOf(() => import("./People")),
 });
 

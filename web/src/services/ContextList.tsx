@@ -6,6 +6,7 @@ import { useSetSearch } from "../app/focus";
 import { DangerButton } from "../ui/DangerButton";
 import { short } from "../ui/diff";
 import { Filter } from "../ui/Filter";
+import { FirstKey } from "../ui/FirstKey";
 import type { Column } from "../ui/Grid";
 import { PagedGrid } from "../ui/PagedGrid";
 import { RelativeTime } from "../ui/RelativeTime";
@@ -22,7 +23,7 @@ type Context = Resource<"context">;
 
 /** ContextList shows the contexts for which flags were evaluated. */
 export default function ContextList() {
-  const { id, q, type } = useSearch({ from: "/frame/services/contexts" });
+  const { id, q, type, sort } = useSearch({ from: "/frame/services/contexts" });
   const setSearch = useSetSearch();
   const { data: types } = useList("context_type");
   return (
@@ -39,14 +40,21 @@ export default function ContextList() {
         />
         <SearchBox label="Filter contexts" placeholder="Key or name" />
       </header>
-      <List q={q} type={type} open={(context) => setSearch({ id: context })} />
+      <List q={q} type={type} sort={sort} open={(context) => setSearch({ id: context })} />
       {id && <ContextPanel key={id} id={id} close={() => setSearch({ id: undefined })} />}
     </main>
   );
 }
 
-function List({ q, type, open }: { q?: string; type?: string; open: (id: string) => void }) {
-  const pages = usePages("context", { "filter[search]": q, "filter[context_type]": type });
+interface ListProps {
+  q?: string;
+  type?: string;
+  sort?: string;
+  open: (id: string) => void;
+}
+
+function List({ q, type, sort, open }: ListProps) {
+  const pages = usePages("context", { "filter[search]": q, "filter[context_type]": type, sort });
   return (
     <PagedGrid
       label="Contexts"
@@ -65,6 +73,7 @@ function Nothing() {
   return (
     <EmptyState
       title="No contexts are known yet"
+      action={<FirstKey />}
       code={`curl -X POST '${window.location.origin}/api/v1/contexts/bulk' \\
   -H "Authorization: Bearer $SIGNALBOX_KEY" \\
   -d '{"contexts":[{"type":"user","key":"alice","attributes":{"country":"DE"}}]}'`}
@@ -81,6 +90,7 @@ function columnsFor(open: (id: string) => void): Column<Context>[] {
       key: "key",
       header: "Context",
       width: "minmax(200px, 1.2fr)",
+      sort: "key",
       cell: ({ id, attributes }) => (
         <RowButton onClick={() => open(id)}>
           <span className="muted">{attributes.context_type}</span> <span className="mono">{attributes.key}</span>
@@ -91,6 +101,7 @@ function columnsFor(open: (id: string) => void): Column<Context>[] {
       key: "name",
       header: "Name",
       width: "minmax(140px, 1fr)",
+      sort: "name",
       cell: ({ attributes }) => <span className="ellipsis">{attributes.name}</span>,
     },
     {
@@ -99,7 +110,13 @@ function columnsFor(open: (id: string) => void): Column<Context>[] {
       width: "minmax(240px, 2fr)",
       cell: ({ attributes }) => <span className="mono muted ellipsis">{short(attributes.attributes, 160)}</span>,
     },
-    { key: "seen", header: "Changed", width: "110px", cell: ({ attributes }) => <RelativeTime at={attributes.updated_at} /> },
+    {
+      key: "seen",
+      header: "Changed",
+      width: "110px",
+      sort: "-updated_at",
+      cell: ({ attributes }) => <RelativeTime at={attributes.updated_at} />,
+    },
   ];
 }
 

@@ -3,6 +3,7 @@ import { useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Resource } from "../api/kinds";
 import { useSetSearch } from "../app/focus";
+import { FirstKey } from "../ui/FirstKey";
 import type { Column } from "../ui/Grid";
 import { PagedGrid } from "../ui/PagedGrid";
 import { RelativeTime } from "../ui/RelativeTime";
@@ -21,7 +22,7 @@ type Connections = Map<string, Resource<"connection">[]>;
 
 /** ServiceList shows the services that report to the server, and which of them are connected. */
 export default function ServiceList() {
-  const { id, q } = useSearch({ from: "/frame/services" });
+  const { id, q, sort } = useSearch({ from: "/frame/services" });
   const setSearch = useSetSearch();
   return (
     <main className="screen">
@@ -31,14 +32,14 @@ export default function ServiceList() {
         <span className="spring" />
         <SearchBox label="Filter services" placeholder="Service" />
       </header>
-      <List q={q} open={(service) => setSearch({ id: service })} />
+      <List q={q} sort={sort} open={(service) => setSearch({ id: service })} />
       {id && <ServicePanel key={id} id={id} close={() => setSearch({ id: undefined })} />}
     </main>
   );
 }
 
-function List({ q, open }: { q?: string; open: (id: string) => void }) {
-  const pages = usePages("service", { "filter[search]": q });
+function List({ q, sort, open }: { q?: string; sort?: string; open: (id: string) => void }) {
+  const pages = usePages("service", { "filter[search]": q, sort });
   const { data } = useConnections();
   const connected = useMemo(() => byService(data ?? []), [data]);
   return (
@@ -59,6 +60,7 @@ function Nothing() {
   return (
     <EmptyState
       title="No service has reported yet"
+      action={<FirstKey />}
       code={`curl -X POST '${window.location.origin}/api/v1/contexts/bulk' \\
   -H "Authorization: Bearer $SIGNALBOX_KEY" \\
   -d '{"contexts":[{"type":"service","key":"checkout"},{"type":"environment","key":"production"}]}'`}
@@ -93,6 +95,8 @@ function columnsFor(connected: Connections, open: (id: string) => void): Column<
       key: "service",
       header: "Service",
       width: "minmax(200px, 1.4fr)",
+      sort: "name",
+      isUsualOrder: true,
       cell: ({ id, attributes }) => (
         <RowButton onClick={() => open(id)}>
           <span className="mono">{id}</span> {attributes.name !== id && <span className="muted">{attributes.name}</span>}

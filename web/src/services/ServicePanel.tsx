@@ -1,17 +1,21 @@
 import { Stack, Table, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { placeOf } from "../api/kinds";
-import { useList, useOne } from "../api/queries";
+import type { ReactNode } from "react";
+import { useAll, useList, useOne } from "../api/queries";
 import { DangerButton } from "../ui/DangerButton";
 import { clientOf } from "../ui/device";
-import { RelativeTime } from "../ui/RelativeTime";
+import { LevelPill } from "../ui/LevelPill";
+import { RelativeTime, useNow } from "../ui/RelativeTime";
 import { RoleGate } from "../ui/RoleGate";
 import { SidePanel } from "../ui/SidePanel";
 import { ErrorState, Loading } from "../ui/states";
+import { Tag } from "../ui/Tag";
 import { useWriter } from "../ui/WriteProvider";
+import { type Applied, appliedBy, isPending, missedBy } from "./applies";
+import styles from "./ServicePanel.module.css";
 import { useConnections } from "./useReports";
 
-/** ServicePanel shows one service: its connections and its last reports. */
+/** ServicePanel shows one service: its connections with their versions, the levels that it uses and the flags that it declares. */
 export function ServicePanel({ id, close }: { id: string; close: () => void }) {
   const { data, error, refetch } = useOne("service", id);
   const writer = useWriter();
@@ -35,7 +39,8 @@ export function ServicePanel({ id, close }: { id: string; close: () => void }) {
       ) : (
         <Stack gap="lg">
           <Connections service={id} />
-          <Reported service={id} />
+          <Levels service={id} />
+          <Flags service={id} />
           <div>
             <RoleGate needs="MEMBER">
               {(disabled) => (
@@ -51,86 +56,180 @@ export function ServicePanel({ id, close }: { id: string; close: () => void }) {
   );
 }
 
+function Part({ title, note, children }: { title: string; note?: ReactNode; children: ReactNode }) {
+  return (
+    <section className={styles.part} aria-label={title}>
+      <h3>
+        {title} <span className="muted">{note}</span>
+      </h3>
+      {children}
+    </section>
+  );
+}
+
 function Connections({ service }: { service: string }) {
   const { data = [] } = useConnections();
-  const { data: changes } = useList("change", { "page[size]": 1 });
-  const newest = Number(changes?.data[0]?.id ?? 0);
+  const { data: changes } = useList("change", { "page[size]": 100 });
+  const now = useNow(10);
   const own = data.filter(({ attributes }) => attributes.service === service);
-  return (
-    <section>
-      <Text fw={600} size="sm">
-        Connected now
-      </Text>
-      {own.length === 0 && (
+  if (own.length === 0)
+    return (
+      <Part title="Connected now">
         <Text size="sm" className="muted">
           Not connected: it polls, does not send its name, or is down.
         </Text>
-      )}
-      <Table withRowBorders={false} verticalSpacing={3}>
+      </Part>
+    );
+  return (
+    <Part title="Connected now" note={own.length}>
+      <Table className={styles.table}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Environment</Table.Th>
+            <Table.Th>Client</Table.Th>
+            <Table.Th>Connected</Table.Th>
+            <Table.Th>Changes</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
         <Table.Tbody>
           {own.map(({ id, attributes }) => (
             <Table.Tr key={id}>
               <Table.Td>{attributes.environment ?? "–"}</Table.Td>
               <Table.Td title={attributes.client}>
-                {clientOf(attributes.client).name} {clientOf(attributes.client).version}
+                {clientOf(attributes.client).name} <span className="muted">{clientOf(attributes.client).version}</span>
+              </Table.Td>
+              <Table.Td title={`Connected to ${attributes.node}`}>
+                <RelativeTime at={attributes.connected_at} />
               </Table.Td>
               <Table.Td>
-                since <RelativeTime at={attributes.connected_at} />
-              </Table.Td>
-              <Table.Td className="muted" title={`Connected to ${attributes.node}`}>
-                {applied(attributes.seq, newest)}
+                <Missed count={missedBy(attributes.seq, changes?.data ?? [], now)} />
               </Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
       </Table>
-    </section>
+    </Part>
   );
 }
 
-// applied says whether a connection was told of every change; one may be on its way.
-function applied(seq: number, newest: number): string {
-  if (newest === 0 || seq >= newest) return "has every change";
-  return `${newest - seq} ${newest - seq === 1 ? "change" : "changes"} behind`;
+function Missed({ count }: { count: number }) {
+  if (count === 0) return <Tag tone="good">up to date</Tag>;
+  return <Tag tone="warning">{count === 1 ? "1 change behind" : `${count} changes behind`}</Tag>;
 }
 
-function Reported({ service }: { service: string }) {
-  const query = { "filter[service]": service, sort: "-last_seen", "page[size]": 25 };
-  const { data: loggers } = useList("logger_source", query);
-  const { data: flags } = useList("flag_source", query);
-  const rows = [
-    ...(loggers?.data ?? []).map(({ attributes: a }) => ({ kind: "logger", id: a.logger, says: a.resolved_level as string, ...a })),
-    ...(flags?.data ?? []).map(({ attributes: a }) => ({ kind: "flag", id: a.flag, says: JSON.stringify(a.declared_default), ...a })),
-  ].toSorted((one, other) => other.last_seen.localeCompare(one.last_seen));
+/** shown is the number of rows of a part; the list of the whole is one click away. */
+const shown = 12;
+
+function Levels({ service }: { service: string }) {
+  const { data } = useAll("logger", { "filter[service]": service });
+  if (!data) return <Loading rows={3} />;
+  const rows = appliedBy(service, data);
+  const pending = rows.filter(isPending).length;
+  const note = rows.length === 0 ? undefined : pending > 0 ? `${pending} of ${rows.length} not applied` : `${rows.length}, all applied`;
   return (
-    <section>
-      <Text fw={600} size="sm">
-        Reported last
-      </Text>
-      {rows.length === 0 && (
+    <Part title="Log levels" note={note}>
+      {rows.length === 0 ? (
         <Text size="sm" className="muted">
-          It reported neither a logger nor a flag.
+          It reported no logger.
+        </Text>
+      ) : (
+        <>
+          <Table className={styles.table}>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Logger</Table.Th>
+                <Table.Th>Environment</Table.Th>
+                <Table.Th>Uses</Table.Th>
+                <Table.Th>Reported</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {rows.slice(0, shown).map((row) => (
+                <Level key={`${row.id} ${row.environment}`} row={row} />
+              ))}
+            </Table.Tbody>
+          </Table>
+          {rows.length > shown && (
+            <Text size="sm">
+              <Link to="/loggers" search={{ service, view: "list" } as never}>
+                All loggers of {service}
+              </Link>
+            </Text>
+          )}
+        </>
+      )}
+    </Part>
+  );
+}
+
+function Level({ row }: { row: Applied }) {
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Link to="/loggers/$id" params={{ id: row.id }} className="mono">
+          {row.id}
+        </Link>
+      </Table.Td>
+      <Table.Td>{row.environment}</Table.Td>
+      <Table.Td>
+        <span className={styles.level}>
+          <LevelPill level={row.reported as never} faint={row.wanted === undefined} />
+          {isPending(row) && <Tag tone="warning">should be {row.wanted}</Tag>}
+          {row.wanted === undefined && <span className="muted">its own</span>}
+        </span>
+      </Table.Td>
+      <Table.Td>
+        <RelativeTime at={row.lastSeen} />
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+function Flags({ service }: { service: string }) {
+  const { data } = useList("flag_source", { "filter[service]": service, sort: "-last_seen", "page[size]": 200, "meta[total]": true });
+  if (!data) return <Loading rows={3} />;
+  const total = data.meta.pagination.total ?? data.data.length;
+  return (
+    <Part title="Flags" note={total > 0 ? `${total} declared` : undefined}>
+      {total === 0 ? (
+        <Text size="sm" className="muted">
+          It declared no flag.
+        </Text>
+      ) : (
+        <Table className={styles.table}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Flag</Table.Th>
+              <Table.Th>Environment</Table.Th>
+              <Table.Th>Default in the code</Table.Th>
+              <Table.Th>Reported</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {data.data.slice(0, shown).map(({ attributes: { flag, environment, declared_default, last_seen } }) => (
+              <Table.Tr key={`${flag} ${environment}`}>
+                <Table.Td>
+                  <Link to="/flags/$id" params={{ id: flag }} className="mono">
+                    {flag}
+                  </Link>
+                </Table.Td>
+                <Table.Td>{environment}</Table.Td>
+                <Table.Td className="mono">
+                  <span className="ellipsis">{JSON.stringify(declared_default)}</span>
+                </Table.Td>
+                <Table.Td>
+                  <RelativeTime at={last_seen} />
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+      {total > shown && (
+        <Text size="sm" className="muted">
+          and {total - shown} more
         </Text>
       )}
-      <Table withRowBorders={false} verticalSpacing={3}>
-        <Table.Tbody>
-          {rows.slice(0, 25).map((row) => (
-            <Table.Tr key={`${row.kind}:${row.id}:${row.environment}`}>
-              <Table.Td>
-                <span className="muted">{row.kind}</span>{" "}
-                <Link to={placeOf(row.kind, row.id) ?? "/"} className="mono">
-                  {row.id}
-                </Link>
-              </Table.Td>
-              <Table.Td className="mono">{row.says}</Table.Td>
-              <Table.Td>{row.environment}</Table.Td>
-              <Table.Td>
-                <RelativeTime at={row.last_seen} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </section>
+    </Part>
   );
 }

@@ -6,14 +6,14 @@ import { screenOf } from "../ui/later";
 const services = createRoute({
   getParentRoute: () => frame,
   path: "/services",
-  validateSearch: pick("q", "id"),
+  validateSearch: pick("q", "sort", "id"),
   component: screenOf(() => import("./ServiceList")),
 });
 
 const contexts = createRoute({
   getParentRoute: () => frame,
   path: "/services/contexts",
-  validateSearch: pick("q", "type", "id"),
+  validateSearch: pick("q", "type", "sort", "id"),
   component: screenOf(() => import("./ContextList")),
 });
 

@@ -1,4 +1,4 @@
-import { Button, Menu } from "@mantine/core";
+import styles from "./CopyAs.module.css";
 import { copyText } from "./copy";
 import { asCurl, type Sent } from "./copyas";
 import { say } from "./messages";
@@ -14,17 +14,21 @@ export function CopyAs({ cli, go, ...sent }: Forms) {
     if (await copyText(text)) say(`Copied as ${what}.`);
   };
   return (
-    <Menu position="bottom-end" withinPortal>
-      <Menu.Target>
-        <Button size="compact-sm" variant="subtle">
-          Copy as…
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={() => copy("curl", asCurl(window.location.origin, sent))}>curl</Menu.Item>
-        {cli && <Menu.Item onClick={() => copy("a command", cli)}>signalbox command</Menu.Item>}
-        {go && <Menu.Item onClick={() => copy("Go", go)}>Go</Menu.Item>}
-      </Menu.Dropdown>
-    </Menu>
+    <span className={styles.forms}>
+      Copy as
+      <button type="button" onClick={() => copy("curl", asCurl(window.location.origin, sent))}>
+        curl
+      </button>
+      {cli && (
+        <button type="button" onClick={() => copy("a command", cli)}>
+          command
+        </button>
+      )}
+      {go && (
+        <button type="button" onClick={() => copy("Go", go)}>
+          Go
+        </button>
+      )}
+    </span>
   );
 }

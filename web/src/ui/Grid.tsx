@@ -1,9 +1,22 @@
 import { useMediaQuery } from "@mantine/hooks";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, memo, type ReactNode, type RefObject, startTransition, useEffect, useMemo, useRef, useState } from "react";
-import { leastWidth, type Part, partInView, scrollFor } from "./columns";
+import {
+  type KeyboardEvent,
+  memo,
+  type ReactNode,
+  type RefObject,
+  startTransition,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
+import { isDrawn, leastWidth, type Part, partInView, scrollFor } from "./columns";
 import styles from "./Grid.module.css";
+import { GridHead } from "./GridHead";
 import { type Cell, move } from "./gridkeys";
+import type { Selection } from "./useSelection";
 
 export interface Column<T> {
   key: string;
@@ -11,6 +24,12 @@ export interface Column<T> {
   /** width is a track of CSS grid, such as "minmax(220px, 2fr)". */
   width: string;
   cell: (row: T, index: number) => ReactNode;
+  /** sort is the order of the list after a click on the header, such as "-updated_at". */
+  sort?: string;
+  /** isUsualOrder means that the list has this order when the address has none. */
+  isUsualOrder?: boolean;
+  /** option makes a column one that people can hide; isHidden hides it until somebody shows it. */
+  option?: { label: string; isHidden?: boolean };
 }
 
 export interface GridProps<T> {
@@ -30,9 +49,12 @@ export interface GridProps<T> {
   card: (row: T) => ReactNode;
   cardHeight?: number;
   dimmed?: (row: T) => boolean;
+  /** selection lets people select rows: with the box of a row, a range with Shift, and with the key x. */
+  selection?: Selection;
 }
 
 const rowHeight = 32;
+const headHeight = 32;
 
 /**
  * Grid shows any number of rows and columns, and renders only those in view. The first column stays in place. Arrows, Home, End and the page keys move
@@ -41,6 +63,7 @@ const rowHeight = 32;
 export function Grid<T>(props: GridProps<T>) {
   const { label, columns, count, at, keyOf, onRange, height, card, cardHeight = 96 } = props;
   const scroller = useRef<HTMLDivElement>(null);
+  const select = useSelecting(props);
   const narrow = useMediaQuery("(max-width: 48em)") ?? false;
   const [active, setActive] = useState<Cell>({ row: 0, column: 0 });
   const sizeOf = (index: number) => {
@@ -72,9 +95,10 @@ export function Grid<T>(props: GridProps<T>) {
     if (!target.dataset.cell || event.altKey || event.ctrlKey || event.metaKey) return;
     const row = at(active.row);
     if (row !== undefined && props.onKey?.(event, row, active.row)) return event.preventDefault();
+    if (event.key === "x" && props.selection && !narrow) return select(active.row, false);
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
-      const control = target.querySelector<HTMLElement>("button:not(:disabled), a, input:not(:disabled)");
+      const control = target.querySelector<HTMLElement>("button:not(:disabled), a, input:not(:disabled, [data-select])");
       if (control) control.click();
       else if (row !== undefined) props.onOpen?.(row);
       return;
@@ -99,27 +123,10 @@ export function Grid<T>(props: GridProps<T>) {
       aria-colcount={narrow ? 1 : columns.length}
       className={styles.grid}
       ref={scroller}
+      style={{ flexBasis: virtual.getTotalSize() + (narrow ? 2 : headHeight + 2) }}
       onKeyDown={onKeyDown}
     >
-      {!narrow && (
-        <div role="row" tabIndex={-1} aria-rowindex={1} className={styles.head} style={{ gridTemplateColumns: template }}>
-          {columns.map(
-            (column, position) =>
-              isDrawn(position, part) && (
-                <div
-                  role="columnheader"
-                  tabIndex={-1}
-                  key={column.key}
-                  className={styles.header}
-                  aria-colindex={position + 1}
-                  style={{ gridColumn: position + 1 }}
-                >
-                  {column.header}
-                </div>
-              ),
-          )}
-        </div>
-      )}
+      {!narrow && <GridHead columns={columns} template={template} part={part} />}
       <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: "relative" }}>
         {items.map(({ index, start, size }) => {
           const row = at(index);
@@ -135,6 +142,8 @@ export function Grid<T>(props: GridProps<T>) {
               part={part}
               active={index === Math.min(active.row, count - 1) ? active.column : undefined}
               isDimmed={row !== undefined && (props.dimmed?.(row) ?? false)}
+              isSelected={narrow || row === undefined ? undefined : props.selection?.selected.has(keyOf(row))}
+              onSelect={select}
               onFocus={setActive}
             />
           );
@@ -157,16 +166,33 @@ interface RowProps {
   /** active is the column that Tab focuses, if it is in this row. */
   active?: number;
   isDimmed: boolean;
+  /** isSelected is absent where rows cannot be selected. */
+  isSelected?: boolean;
+  onSelect: Select;
   onFocus: (cell: Cell) => void;
 }
 
 /** Row is drawn again only when it changes: most updates of a grid concern one row or none. */
-const Row = memo(function Row({ row, index, start, height, template, cells, part, active, isDimmed, onFocus }: RowProps) {
+const Row = memo(function Row({
+  row,
+  index,
+  start,
+  height,
+  template,
+  cells,
+  part,
+  active,
+  isDimmed,
+  isSelected,
+  onSelect,
+  onFocus,
+}: RowProps) {
   return (
     <div
       role="row"
       tabIndex={-1}
       aria-rowindex={index + 2}
+      aria-selected={isSelected}
       className={template ? styles.row : styles.card}
       data-dimmed={isDimmed || undefined}
       data-loading={row === undefined || undefined}
@@ -182,6 +208,8 @@ const Row = memo(function Row({ row, index, start, height, template, cells, part
               position={position}
               column={column}
               isActive={position === active}
+              isSelected={position === 0 ? isSelected : undefined}
+              onSelect={onSelect}
               onFocus={onFocus}
             />
           ),
@@ -196,11 +224,13 @@ interface CellProps {
   position: number;
   column: Column<unknown>;
   isActive: boolean;
+  isSelected?: boolean;
+  onSelect: Select;
   onFocus: (cell: Cell) => void;
 }
 
 /** GridCell is kept when other columns of its row come into view. */
-const GridCell = memo(function GridCell({ row, index, position, column, isActive, onFocus }: CellProps) {
+const GridCell = memo(function GridCell({ row, index, position, column, isActive, isSelected, onSelect, onFocus }: CellProps) {
   return (
     <div
       role="gridcell"
@@ -212,13 +242,38 @@ const GridCell = memo(function GridCell({ row, index, position, column, isActive
       onFocus={() => onFocus({ row: index, column: position })}
     >
       {row === undefined ? <span className={styles.pending} /> : column.cell(row, index)}
+      {isSelected !== undefined && (
+        <input
+          type="checkbox"
+          data-select
+          tabIndex={-1}
+          className={styles.select}
+          aria-label="Select"
+          checked={isSelected}
+          onChange={(event) => onSelect(index, (event.nativeEvent as MouseEvent).shiftKey)}
+        />
+      )}
     </div>
   );
 });
 
-/** isDrawn reports whether a column is drawn: the first always is. */
-function isDrawn(position: number, part: Part | undefined): boolean {
-  return part === undefined || position === 0 || (position >= part.from && position < part.to);
+/** Select selects the row at an index or no longer, or all rows from the last one that was selected. */
+type Select = (index: number, isRange: boolean) => void;
+
+/** useSelecting returns a function that stays the same, so that rows are not drawn again. */
+function useSelecting<T>(props: Pick<GridProps<T>, "at" | "keyOf" | "selection">): Select {
+  const latest = useRef(props);
+  latest.current = props;
+  const last = useRef<number>(undefined);
+  return useCallback((index, isRange) => {
+    const { at, keyOf, selection } = latest.current;
+    const from = isRange ? (last.current ?? index) : index;
+    last.current = index;
+    const rows = Array.from({ length: Math.abs(index - from) + 1 }, (_, step) => at(Math.min(index, from) + step));
+    const keys = rows.flatMap((row) => (row === undefined ? [] : [keyOf(row)]));
+    const row = at(index);
+    selection?.select(keys, isRange || row === undefined || !selection.selected.has(keyOf(row)));
+  }, []);
 }
 
 /** useColumnsInView returns the widths of columns that do not fit into the frame, and those in view. They are absent while all fit. */

@@ -2,9 +2,9 @@ import { Button } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import type { Kind } from "../api/kinds";
 import { RoleGate } from "./RoleGate";
+import type { Write } from "./requests";
 import { useOnce } from "./useOnce";
 import { useWriter } from "./WriteProvider";
-import type { Write } from "./write";
 
 interface Props<K extends Kind> {
   write: Write<K>;

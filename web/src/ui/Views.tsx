@@ -1,30 +1,26 @@
 import { Button, Group, Stack, TextInput } from "@mantine/core";
 import { useLocation, useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
-import { useMe } from "../api/session";
 import { Dialog } from "./Dialog";
-import { isShown, saveView, viewsOf } from "./views";
+import { useRefusal } from "./RoleGate";
+import { isShown, useViews } from "./views";
 
 const [other, save, remove] = ["other", "save", "remove"];
 
-/** Views opens the views that the user has saved of a list, and saves the list as it is filtered. They stay in this browser. */
+/** Views opens the views that the user has saved of a list, and saves the list as it is filtered. They are part of the user's settings. */
 export function Views() {
   const { pathname, search } = useLocation();
   const shown = search as Record<string, string | undefined>;
-  const { user } = useMe();
   const navigate = useNavigate();
-  const [views, setViews] = useState(() => viewsOf(localStorage, user.id, pathname));
+  const { views, keep } = useViews(pathname);
+  const refusal = useRefusal("MEMBER");
   const [isNaming, setNaming] = useState(false);
   const current = views.find((view) => isShown(view, shown));
   const given = Object.entries(shown).filter((entry): entry is [string, string] => Boolean(entry[1]));
   const isOther = given.length > 0 && !current;
-  const keep = (name: string, kept?: Record<string, string>) => {
-    saveView(localStorage, user.id, pathname, name, kept);
-    setViews(viewsOf(localStorage, user.id, pathname));
-  };
   const choose = (value: string) => {
     if (value === save) setNaming(true);
-    else if (value === remove && current) keep(current.name);
+    else if (value === remove && current) void keep(current.name);
     else {
       const view = views.find(({ name }) => `view ${name}` === value);
       void navigate({ to: ".", search: { env: "", ...view?.search } } as never);
@@ -46,10 +42,14 @@ export function Views() {
             {name}
           </option>
         ))}
-        {isOther && <option value={save}>Save this view…</option>}
-        {current && <option value={remove}>Remove this view</option>}
+        {isOther && (
+          <option value={save} disabled={refusal !== undefined}>
+            Save this view… {refusal}
+          </option>
+        )}
+        {current && !refusal && <option value={remove}>Remove this view</option>}
       </select>
-      {isNaming && <NameView close={() => setNaming(false)} save={(name) => keep(name, Object.fromEntries(given))} />}
+      {isNaming && <NameView close={() => setNaming(false)} save={(name) => void keep(name, Object.fromEntries(given))} />}
     </>
   );
 }
@@ -68,7 +68,7 @@ function NameView({ close, save }: { close: () => void; save: (name: string) => 
           <TextInput
             data-autofocus
             label="Name"
-            description="A view of this name is replaced. Views stay in this browser; the address can be shared."
+            description="A view of this name is replaced. Only you see your views; share one with its address."
             maxLength={60}
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}

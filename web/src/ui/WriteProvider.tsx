@@ -44,7 +44,7 @@ export function WriteProvider({ children }: { children: ReactNode }) {
     const dialogs: Dialogs = {
       confirm: (question) => ask<Consent>((answer) => ({ kind: "confirm", question, answer })),
       resolve: (conflict) => ask<boolean>((answer) => ({ kind: "conflict", conflict, answer })),
-      succeeded: (message, undo) => say(message, { undo }),
+      succeeded: (message, undo, said) => say(message, { undo, said }),
       failed: sayFailure,
     };
     return new Writer(queries, dialogs);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { healthVerb, nameOf } from "./changes";
+import { gistOf, healthVerb, nameOf } from "./changes";
 
 const none = { before: null, after: null };
 
@@ -25,4 +25,15 @@ test("several resources are called by the first", () => {
 
 test("a change of health says what happened to the job", () => {
   expect(["failing", "late", "recovered"].map(healthVerb)).toEqual(["is failing", "is late", "recovered"]);
+});
+
+test("a change in one line says more than its action", () => {
+  const pointer = "";
+  expect(gistOf([{ text: "Turned on", environment: "staging", pointer }])).toBe("staging: Turned on");
+  const created = [
+    { text: "Created", pointer },
+    { text: "Role set to VIEWER", pointer },
+  ];
+  expect(gistOf(created)).toBe("Role set to VIEWER");
+  expect(gistOf(created.slice(0, 1))).toBe("Created");
 });

@@ -1,3 +1,5 @@
+import type { Sentence } from "../api/kinds";
+
 interface Change {
   kind: string;
   key: string;
@@ -23,3 +25,15 @@ export const isWorth = ({ attributes }: { attributes: { kind: string } }) => att
 
 /** healthVerb says what happened to the health of a job: "is failing", "recovered". */
 export const healthVerb = (action: string) => (action === "recovered" ? action : `is ${action}`);
+
+/** sentencesOf returns the sentences of a change, with the environment where there is one. */
+export function sentencesOf(summary: Sentence[] | undefined): string[] {
+  return (summary ?? []).map(({ text, environment }) => (environment ? `${environment}: ${text}` : text));
+}
+
+/** gistOf returns the sentences of a change in one line. What the action says already is left out if there is more to say. */
+export function gistOf(summary: Sentence[] | undefined): string {
+  const [first, ...others] = sentencesOf(summary);
+  const isSaid = first === "Created" && others.length > 0;
+  return (isSaid ? others : [first, ...others]).filter(Boolean).join(" · ");
+}

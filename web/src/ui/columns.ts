@@ -10,6 +10,11 @@ export function leastWidth(track: string): number {
   return Number(/(\d+)px/.exec(track)?.[1] ?? 0);
 }
 
+/** isDrawn reports whether a column is drawn: the first always is. */
+export function isDrawn(position: number, part: Part | undefined): boolean {
+  return part === undefined || position === 0 || (position >= part.from && position < part.to);
+}
+
 // Columns are drawn in whole steps, so that a small movement draws nothing.
 const step = 4;
 

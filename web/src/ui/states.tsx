@@ -3,8 +3,16 @@ import type { ReactNode } from "react";
 import { asApiError } from "../api/client";
 import { CopyText } from "./CopyText";
 
-/** EmptyState says why a list is empty, and shows code that would fill it. */
-export function EmptyState({ title, children, code }: { title: string; children?: ReactNode; code?: string }) {
+interface Empty {
+  title: string;
+  children?: ReactNode;
+  code?: string;
+  /** action is the button of the first action. */
+  action?: ReactNode;
+}
+
+/** EmptyState says why a list is empty, and how to fill it: with its first action, or with code. */
+export function EmptyState({ title, children, code, action }: Empty) {
   return (
     <Stack gap="sm" className="empty">
       <Text fw={600}>{title}</Text>
@@ -13,6 +21,7 @@ export function EmptyState({ title, children, code }: { title: string; children?
           {children}
         </Text>
       )}
+      {action && <div>{action}</div>}
       {code && (
         <div className="code-block">
           <Code block tabIndex={0}>

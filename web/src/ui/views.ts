@@ -1,34 +1,64 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { load } from "../api/queries";
+import { usePreferences } from "../api/session";
+import { same } from "./diff";
+import { useWriter } from "./WriteProvider";
+
 /** View is a list as somebody filtered it, under a name of theirs. */
 export interface View {
+  /** screen is the path of the list. */
+  screen: string;
   name: string;
   /** search are the parameters of the address. */
   search: Record<string, string>;
 }
 
-type Store = Pick<Storage, "getItem" | "setItem">;
+const isText = (value: unknown): value is string => typeof value === "string";
 
-const place = (user: string, screen: string) => `views:${user}:${screen}`;
-
-/** viewsOf returns the views that a user has saved of a screen, by name. */
-export function viewsOf(store: Store | undefined, user: string, screen: string): View[] {
-  try {
-    return JSON.parse(store?.getItem(place(user, screen)) ?? "[]");
-  } catch {
-    return [];
-  }
+/** viewsIn returns the views in the user's settings, which scripts may write too: what is no view is left out. */
+export function viewsIn(settings: Record<string, unknown> | undefined): View[] {
+  const kept = settings?.views;
+  if (!Array.isArray(kept)) return [];
+  return kept.filter(
+    (view): view is View =>
+      isText(view?.screen) && isText(view.name) && typeof view.search === "object" && Object.values(view.search ?? {}).every(isText),
+  );
 }
 
-/** saveView keeps a view in place of one with its name. Without a search it removes that one. */
-export function saveView(store: Store | undefined, user: string, screen: string, name: string, search?: Record<string, string>): void {
-  const others = viewsOf(store, user, screen).filter((view) => view.name !== name);
-  const views = search ? [...others, { name, search }].sort((a, b) => a.name.localeCompare(b.name)) : others;
-  try {
-    store?.setItem(place(user, screen), JSON.stringify(views));
-  } catch {} // a full storage must not stop people from working
+/** withView returns the views with one in place of that with its name. Without a search that one is removed. */
+export function withView(views: View[], screen: string, name: string, search?: Record<string, string>): View[] {
+  const others = views.filter((view) => view.screen !== screen || view.name !== name);
+  return search ? [...others, { screen, name, search }].sort((a, b) => a.name.localeCompare(b.name)) : others;
 }
 
 /** isShown reports whether an address shows a view. */
 export function isShown(view: View, search: Record<string, string | undefined>): boolean {
   const given = Object.entries(search).filter(([, value]) => value);
   return given.length === Object.keys(view.search).length && given.every(([name, value]) => view.search[name] === value);
+}
+
+/** useViews returns the user's views of a list, and a function that saves one, or removes it without a search. */
+export function useViews(screen: string) {
+  const { data: preferences } = usePreferences();
+  const writer = useWriter();
+  const queries = useQueryClient();
+  const views = viewsIn(preferences).filter((view) => view.screen === screen);
+  const keep = async (name: string, search?: Record<string, string>) => {
+    const account = await load("account_settings", "current").catch(() => undefined);
+    await writer.attempt({
+      kind: "user_settings",
+      id: "current",
+      title: search ? `Save the view ${name}` : `Remove the view ${name}`,
+      done: search ? `Saved the view ${name}.` : `Removed the view ${name}.`,
+      final: true,
+      change: (current) => {
+        // Without an order of their own, users read the account's; written back, it would no longer follow the account.
+        const { environment_order, ...others } = current ?? {};
+        const own = same(environment_order, account?.resource.attributes.environment_order) ? {} : { environment_order };
+        return { ...others, ...own, views: withView(viewsIn(current), screen, name, search) };
+      },
+    });
+    await queries.invalidateQueries({ queryKey: ["settings"] });
+  };
+  return { views, keep };
 }

@@ -1,6 +1,7 @@
 import { QueryClient } from "@tanstack/react-query";
 import { afterEach, expect, test, vi } from "vitest";
-import { type Dialogs, type Write, Writer } from "./write";
+import type { Write } from "./requests";
+import { type Dialogs, Writer } from "./write";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -16,13 +17,17 @@ function writerWith(answer: Answer) {
     return response;
   });
   const said: string[] = [];
+  const undos: (unknown | undefined)[] = [];
   const dialogs: Dialogs = {
     confirm: async () => ({}),
     resolve: async () => true,
-    succeeded: (message) => said.push(message),
+    succeeded: (message, undo) => {
+      said.push(message);
+      undos.push(undo);
+    },
     failed: (title, { message }) => said.push(`${title}: ${message}`),
   };
-  return { writer: new Writer(new QueryClient(), dialogs), sent, said };
+  return { writer: new Writer(new QueryClient(), dialogs), sent, said, undos };
 }
 
 const flag = (description: string, etag: string) =>
@@ -79,4 +84,13 @@ test("a creation whose answer was cut is sent again with the same key", async ()
   const { writer, said } = writerWith(() => (cuts-- > 0 ? "cut" : flag("new", '"1"')));
   await writer.attempt({ ...change, method: "POST", done: "Created a." });
   expect(said).toEqual(["Created a."]);
+});
+
+test("a write that changed nothing cannot be undone: its newest change is an older one", async () => {
+  const same = writerWith(() => flag("old", '"1"'));
+  await same.writer.attempt(change);
+  expect(same.undos).toEqual([undefined]);
+  const other = writerWith((method) => (method === "GET" ? flag("old", '"1"') : flag("new", '"2"')));
+  await other.writer.attempt(change);
+  expect(other.undos).toEqual([expect.any(Function)]);
 });

@@ -1,42 +1,12 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { ApiError, asApiError, type Query, send } from "../api/client";
-import { type Kind, type Kinds, pathOf, type Resource, type Sentence, type Single, type Stream } from "../api/kinds";
+import { ApiError, asApiError, send } from "../api/client";
+import type { Kind, Resource, Sentence, Single } from "../api/kinds";
 import { concerned } from "../api/live";
 import { keyOf, type Loaded, load } from "../api/queries";
+import { sentencesOf } from "./changes";
 import { same } from "./diff";
-
-/** Write is a change of one resource, as a screen asks for it. */
-export interface Write<K extends Kind> {
-  kind: K;
-  /** id is "" for resources that the server names: keys, invitations. */
-  id: string;
-  method?: "PUT" | "POST" | "DELETE";
-  /** action is the name of an action on the resource, instead of a write. */
-  action?: string;
-  /** query has parameters of the write, such as cascade. */
-  query?: Query;
-  /** verb is the label of the confirming button, instead of Apply or Delete. */
-  verb?: string;
-  /** final means that the write cannot be undone, as with keys and people. */
-  final?: boolean;
-  /** title names the write: "Set shop.payments to DEBUG in production". */
-  title: string;
-  /** done is the message afterwards: "shop.payments is DEBUG in production". */
-  done: string;
-  /** environments whose values change. production asks first. */
-  environments?: string[];
-  /** confirm asks first, whichever environments change. */
-  confirm?: boolean;
-  /** consequences name further effects, with numbers. */
-  consequences?: ReactNode;
-  /** change returns the attributes to send. After a conflict it is called again with the newest version. */
-  change?: (current: Kinds[K] | undefined) => Record<string, unknown>;
-  /** note says why, for the history; a question shows it and may change it. */
-  note?: string;
-  /** etag is the ETag of the version in the form; without it the newest version is changed. */
-  etag?: string;
-}
+import { asks, type Body, bodyOf, currentOf, dryRun, hasDryRun, newest, request, type Write } from "./requests";
 
 /** Question is a confirmation before a write. */
 export interface Question {
@@ -71,13 +41,9 @@ export type Consent = { note?: string } | undefined;
 export interface Dialogs {
   confirm: (question: Question) => Promise<Consent>;
   resolve: (conflict: Conflict) => Promise<boolean>;
-  succeeded: (message: string, undo?: () => Promise<void>) => void;
+  /** said is what the write did, in the sentences that the history has too. */
+  succeeded: (message: string, undo?: () => Promise<void>, said?: Promise<string[]>) => void;
   failed: (title: string, failure: ApiError) => void;
-}
-
-/** Body is the document that a write sends. */
-interface Body {
-  data: { type: Kind; id?: string; attributes: Record<string, unknown> };
 }
 
 /** Writer performs writes: it asks for confirmation where needed, resolves conflicts, and offers to undo. */
@@ -122,10 +88,10 @@ export class Writer {
   }
 
   private async run<K extends Kind>(write: Write<K>): Promise<Resource<K> | undefined> {
-    for (let current = await this.current(write); ; current = await this.current({ ...write, etag: undefined })) {
-      const body = this.body(write, current);
+    for (let current = await currentOf(write); ; current = await currentOf({ ...write, etag: undefined })) {
+      const body = bodyOf(write, current);
       try {
-        const consent = this.asks(write) ? await this.confirmed(write, current, body) : {};
+        const consent = asks(write) ? await this.confirmed(write, current, body) : {};
         if (!consent) return undefined;
         write = { ...write, ...consent };
         return await this.commit(write, current, body);
@@ -152,39 +118,8 @@ export class Writer {
     }
   }
 
-  private asks(write: Pick<Write<Kind>, "confirm" | "method" | "environments">): boolean {
-    return write.confirm || write.method === "DELETE" || (write.environments ?? []).includes("production");
-  }
-
-  private async current<K extends Kind>(write: Write<K>): Promise<Loaded<K> | undefined> {
-    if (write.method === "POST" || write.kind === "session") return undefined; // sessions cannot be read one by one
-    try {
-      const loaded = await load(write.kind, write.id);
-      return write.etag ? { ...loaded, etag: write.etag } : loaded;
-    } catch (failure) {
-      if (write.kind === "logger" && asApiError(failure).status === 404) return undefined; // a PUT creates it
-      throw failure;
-    }
-  }
-
-  private body<K extends Kind>(write: Write<K>, current?: Loaded<K>): Body | undefined {
-    if (write.method === "DELETE" || write.action) return undefined;
-    return { data: { type: write.kind, id: write.id || undefined, attributes: write.change?.(current?.resource.attributes) ?? {} } };
-  }
-
-  private request<K extends Kind>(write: Write<K>, current: Loaded<K> | undefined, body: unknown, dryRun: boolean) {
-    const query = { ...write.query, dry_run: dryRun || undefined };
-    const { note } = write;
-    if (write.action)
-      return send<Single<K> | undefined>("POST", `${pathOf(write.kind, write.id)}/actions/${write.action}`, { query, note });
-    const method = write.method ?? "PUT";
-    const path = pathOf(write.kind, method === "POST" ? undefined : write.id);
-    return send<Single<K> | undefined>(method, path, { body, ifMatch: current?.etag, query, note });
-  }
-
   private async confirmed<K extends Kind>(write: Write<K>, current: Loaded<K> | undefined, body: unknown): Promise<Consent> {
-    const dry = !write.action && write.kind !== "session"; // actions and sessions have no dry run
-    const { document } = dry ? await this.request(write, current, body, true) : { document: undefined };
+    const { document } = hasDryRun(write) ? await dryRun(write, current, body) : { document: undefined };
     return this.dialogs.confirm({
       title: write.title,
       before: current?.resource.attributes,
@@ -199,13 +134,15 @@ export class Writer {
   }
 
   private async commit<K extends Kind>(write: Write<K>, current: Loaded<K> | undefined, body: Body | undefined): Promise<Resource<K>> {
-    const { document, etag } = await this.request(write, current, body, false).catch((failure) =>
+    const { document, etag } = await request(write, current, body).catch((failure) =>
       this.verified(write, current, body, asApiError(failure)),
     );
     const after = document?.data ?? current?.resource ?? ({ id: write.id, type: write.kind } as Resource<K>);
     if (document && !write.final) this.queries.setQueryData(keyOf.one(write.kind, after.id), { resource: after, etag });
     this.refresh(write.kind, after.id);
-    this.dialogs.succeeded(write.done, write.final ? undefined : this.undo(write.kind, after.id));
+    const isSame = current !== undefined && etag === current.etag; // what did nothing made no change to undo
+    if (write.final || isSame) this.dialogs.succeeded(write.done);
+    else this.succeeded(write.done, write.kind, after.id);
     return after;
   }
 
@@ -223,7 +160,7 @@ export class Writer {
   ): Promise<{ document: Single<K> | undefined; etag: string }> {
     if (failure.code !== "unknown") throw failure;
     this.refresh(write.kind, write.id);
-    if (write.action || write.method === "POST") return this.request(write, current, body, false); // with the same key
+    if (write.action || write.method === "POST") return request(write, current, body); // with the same key
     const now = await load(write.kind, write.id).catch((problem) => {
       if (asApiError(problem).status !== 404) throw failure;
       return undefined;
@@ -237,25 +174,31 @@ export class Writer {
     return { document: { data: now.resource }, etag: now.etag };
   }
 
-  // undo remembers the change of the write, and returns a function that reverts it.
-  private undo(kind: Kind, id: string): (() => Promise<void>) | undefined {
+  // succeeded says what was done, with the sentences of the change and a way to undo it.
+  private succeeded(done: string, kind: Kind, id: string): void {
     const made = newest(kind, id);
-    return async () => {
-      try {
-        const change = await made;
-        await send("POST", `/api/v1/changes/${change?.id}/actions/revert`);
-        this.refresh(kind, id);
-        this.dialogs.succeeded("Undone.");
-      } catch (failure) {
-        this.dialogs.failed("Undo", asApiError(failure));
-      }
-    };
+    const said = made.then(
+      (change) => sentencesOf(change?.attributes.summary),
+      () => [],
+    );
+    this.dialogs.succeeded(done, () => this.undo(kind, id, made), said);
+  }
+
+  private async undo(kind: Kind, id: string, made: ReturnType<typeof newest>): Promise<void> {
+    try {
+      const change = await made;
+      await send("POST", `/api/v1/changes/${change?.id}/actions/revert`);
+      this.refresh(kind, id);
+      this.dialogs.succeeded("Undone.");
+    } catch (failure) {
+      this.dialogs.failed("Undo", asApiError(failure));
+    }
   }
 
   private async resolved<K extends Kind>(write: Write<K>, body: Body | undefined): Promise<boolean> {
     const [theirs, change] = await Promise.all([load(write.kind, write.id), newest(write.kind, write.id)]);
-    const next = this.body(write, theirs) ?? body;
-    const dry = await this.request(write, theirs, next, true).catch(() => undefined);
+    const next = bodyOf(write, theirs) ?? body;
+    const dry = await dryRun(write, theirs, next).catch(() => undefined);
     return this.dialogs.resolve({
       title: write.title,
       who: change?.attributes.actor.name ?? "Somebody",
@@ -266,13 +209,6 @@ export class Writer {
       would: dry?.document?.meta?.summary,
     });
   }
-}
-
-async function newest(kind: Kind, id: string): Promise<Resource<"change"> | undefined> {
-  const { document } = await send<Stream<"change">>("GET", "/api/v1/changes", {
-    query: { "filter[resource]": `${kind}:${id}`, "page[size]": 1 },
-  });
-  return document.data[0];
 }
 
 /** isRefusal reports whether a failure is a 4xx answer, which a form shows. */

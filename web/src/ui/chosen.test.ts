@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { choiceOf, isChosen } from "./chosen";
+
+const columns = [
+  { key: "name" },
+  { key: "type", option: { label: "Type" } },
+  { key: "changed", option: { label: "Changed", isHidden: true } },
+];
+
+const shown = (chosen?: string) => columns.filter((column) => isChosen(column, chosen)).map(({ key }) => key);
+
+test("a list shows the usual columns until somebody chooses others", () => {
+  expect(shown()).toEqual(["name", "type"]);
+  expect(shown("changed")).toEqual(["name", "changed"]);
+});
+
+test("a choice survives the address, also that of no optional column", () => {
+  for (const keys of [[], ["type"], ["changed"], ["type", "changed"]]) {
+    expect(shown(choiceOf(columns, new Set(keys)))).toEqual(["name", ...keys]);
+  }
+  expect(choiceOf(columns, new Set(["type"]))).toBeUndefined();
+});
