@@ -26,7 +26,7 @@ func TestWebhooksAPI_Server(t *testing.T) {
 		messages <- told{r.Header, body}
 	}))
 	t.Cleanup(receiver.Close)
-	server := servertest.Start(t)
+	server := servertest.Start(t, "SIGNALBOX_ALLOW_NETWORKS=127.0.0.0/8")
 	api, ctx := server.Client().Webhooks, t.Context()
 	made, err := api.Create(ctx, signalbox.WebhookDraft{Name: "Ops", URL: receiver.URL, Events: []string{"change.environment"},
 		Headers: []signalbox.JobHeader{{Name: "X-Token", Value: "t"}}, Filter: signalbox.WebhookFilter{IDs: []string{"eu-*"}}})

@@ -34,12 +34,11 @@ func (c Caller) RequireFullAccess() error {
 	if c.Access.isFull() {
 		return nil
 	}
-	may := "evaluate flags over OFREP"
+	refusal := "This key may only evaluate flags, in the environment %q. Use a key whose access is full for everything else."
 	if c.Access == LevelsAccess {
-		may = "read log levels under /levels/"
+		refusal = "This key may only read log levels under /levels/, in the environment %q. Use a key whose access is full for everything else."
 	}
-	return fault.New(fault.Forbidden, "This key may only %s, in the environment %q. Use a key whose access is full for everything else.",
-		may, strings.Join(c.Environments, ", "))
+	return fault.New(fault.Forbidden, refusal, strings.Join(c.Environments, ", "))
 }
 
 // requireLevelsAccess refuses every caller except a key that may only read levels. Paths

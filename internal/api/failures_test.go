@@ -45,6 +45,9 @@ func TestErrors_ClosedDatabase(t *testing.T) {
 			case method == http.MethodOptions:
 				got.want(204)
 				continue
+			case row.route == "GET /ofrep/v1/events":
+				got.want(401) // it has no token, which is checked without a database
+				continue
 			case strings.HasPrefix(path, "/ofrep/"):
 				if got.want(503); inside.Match(got.body) {
 					t.Errorf("%s: got %s", got.what, got.body)

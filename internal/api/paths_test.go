@@ -186,6 +186,9 @@ func TestIDs_ImpossibleAreNotFound(t *testing.T) {
 			if strings.HasSuffix(template, "/{environment}") {
 				continue // which serves names that are no environment yet
 			}
+			if strings.HasPrefix(template, "/levels/") {
+				continue // where a token that is not known is a 401
+			}
 			for method := range item.Operations() {
 				for _, id := range ids {
 					if method == http.MethodPut && template == loggersPath+"/{id}" {

@@ -41,6 +41,7 @@ func subjects() []subject {
 			{"Create and delete flags", under("/api/v1/flags", "POST", "DELETE /{id}")},
 			{"Change a flag", []string{"PUT /api/v1/flags/{id}"}},
 			{"Evaluate flags over OFREP", append(under("/ofrep/v1/evaluate/flags", "POST", "POST /{key}"), "GET /ofrep/v1/events")},
+			{"Load flags with a provider of flagd", []string{"GET /flagd/v1/flags/{environment}"}},
 			{"Report flags that a service declares", []string{"POST /api/v1/flags/bulk"}},
 		}},
 		{"Log levels", []action{

@@ -238,7 +238,7 @@ which apply keeps the value on the server. Bodies and other URLs are written as 
 
 With --format flagd, print the flags of an environment as a definition of flagd instead: the file that flagd and its providers
 read when there is no server. What flagd cannot express is left out and listed on stderr.`,
-		example: "signalbox export\nsignalbox export --kind flag,config -o json\nsignalbox export --format flagd -e production > flags.json",
+		example: "signalbox export\nsignalbox export --kind flag,config -o json\nsignalbox export --format flagd -e production",
 		format:  terminal.FormatYAML,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().StringSliceVar(&kinds, "kind", nil, "print this `KIND` only; may be repeated")

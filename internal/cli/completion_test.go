@@ -41,7 +41,7 @@ func TestCompletion_Words(t *testing.T) {
 	for args, want := range map[string]string{
 		"admin users invite ada@example.com --role": "VIEWER\nMEMBER\nADMIN\nOWNER\n",
 		"admin users role ada@example.com":          "VIEWER\nMEMBER\nADMIN\nOWNER\n",
-		"admin keys create Deploy --access":         "full\nevaluate\n",
+		"admin keys create Deploy --access":         "full\nevaluate\nlevels\n",
 		"admin accounts plan acme":                  "free\npro\nstandard\n",
 		"serve --log-level":                         "debug\ninfo\nwarn\nerror\n",
 	} {

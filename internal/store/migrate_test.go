@@ -241,7 +241,8 @@ func sqliteColumns(t *testing.T, db *sql.DB) []string {
 func postgresColumns(t *testing.T, db *sql.DB) []string {
 	kinds := map[string]string{"text": "text", "bigint": "integer", "boolean": "integer", "double precision": "real", "bytea": "bytes"}
 	return columns(t, db, kinds, `SELECT table_name || '.' || column_name, data_type, is_nullable = 'NO' FROM information_schema.columns
-		WHERE table_schema = 'public' AND table_name NOT LIKE 'schema\_%' ORDER BY table_name, ordinal_position`)
+		JOIN information_schema.tables USING (table_schema, table_name)
+		WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND table_name NOT LIKE 'schema\_%' ORDER BY table_name, ordinal_position`)
 }
 
 // columns lists tables, columns, their kinds and whether they may be null.
