@@ -53,7 +53,7 @@ func (c *cluster) newStandby(t *testing.T) *cluster {
 // newFolder returns a folder that the server's user may write to.
 func (c *cluster) newFolder(t *testing.T) string {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "signalbox-cluster")
+	folder, err := os.MkdirTemp("", "signalbox-cluster") //nolint:usetesting // the test's own folder is closed to other users
 	if err == nil && c.credential != nil {
 		err = os.Chown(folder, int(c.credential.Uid), int(c.credential.Gid))
 	}
@@ -143,7 +143,7 @@ func children(parent int) (found []int) {
 	if err != nil {
 		return nil
 	}
-	for _, each := range strings.Fields(string(text)) {
+	for each := range strings.FieldsSeq(string(text)) {
 		if process, err := strconv.Atoi(each); err == nil {
 			found = append(found, process)
 		}

@@ -152,7 +152,7 @@ func (s *schedule) lockAccount(t *testing.T) {
 // replace ends the process of a node by a signal and starts it again.
 func (n *faultyNode) replace(t *testing.T, signal syscall.Signal) {
 	t.Helper()
-	_ = n.node.signal(signal) // a killed process ends with an error
+	_ = n.signal(signal) // a killed process ends with an error
 	n.node = start(t, n.database, n.settings...)
 }
 

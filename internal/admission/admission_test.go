@@ -195,7 +195,8 @@ func TestRoom_Concurrent(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(j%3)*100*time.Microsecond)
 				if leave, err := room.Enter(ctx, admission.Writes, fmt.Sprint(i%4)); err == nil {
 					now := running.Add(1)
-					for highest := most.Load(); now > highest && !most.CompareAndSwap(highest, now); highest = most.Load() {
+					for highest := most.Load(); now > highest; highest = most.Load() {
+						most.CompareAndSwap(highest, now)
 					}
 					running.Add(-1)
 					leave()

@@ -166,7 +166,12 @@ func TestFlagd_KeysAndSelectors(t *testing.T) {
 			}
 		})
 	}
-	old, err := owner.http.Post(owner.node.URL+flagdService+"SyncFlags", "application/grpc", strings.NewReader("")) // over HTTP/1.1
+	asked, err := http.NewRequestWithContext(t.Context(), http.MethodPost, owner.node.URL+flagdService+"SyncFlags", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked.Header.Set("Content-Type", "application/grpc")
+	old, err := owner.http.Do(asked) // over HTTP/1.1
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 // maxSteps bounds the work for one flag. Operations that read many attributes have many branches.
 const maxSteps = 20_000
 
-var errTooLarge = errors.New("its rules have too many branches") //nolint:gochecknoglobals // nothing changes it
+var errTooLarge = errors.New("its rules have too many branches")
 
 // translation translates the rules of one flag.
 type translation struct {

@@ -106,7 +106,7 @@ const maxTargeting = 256 << 10
 // rule translates the logic of a rule. The server skips a rule that has no valid logic or value, and the rule {}.
 func (t *translation) rule(of flageval.Type, rule flageval.Rule) (node, error) {
 	if _, err := jsonlogic.Compile(rule.Logic, jsonlogic.FlagKey(t.key)); err != nil || !flageval.Fits(of, rule.Value) {
-		return never(), nil
+		return never(), nil //nolint:nilerr // as the server does
 	}
 	logic, err := jsonlogic.Parse(rule.Logic)
 	if err != nil {

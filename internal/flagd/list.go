@@ -95,7 +95,7 @@ func (t *translation) inText(needle, haystack node) (node, error) {
 	if !isLiteral(needle) || text(needle) == "" || strings.ContainsAny(text(needle), openMark+closeMark) {
 		return node{}, errors.New("it searches a joined text for something that is no constant text")
 	}
-	return apply("in", needle, marked(parts, closeMark)), nil
+	return apply("in", needle, marked(parts)), nil
 }
 
 // quantified translates some and all of an attribute. Go's implementation puts attributes of the context into the body, so a

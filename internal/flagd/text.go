@@ -59,9 +59,9 @@ func merged(parts []node) (made []node) {
 	return made
 }
 
-// marked returns a text between marks, or only after the first mark.
-func marked(parts []node, after string) node {
-	all := merged(slices.Concat([]node{jsonlogic.String(openMark)}, parts, []node{jsonlogic.String(after)}))
+// marked returns a text between marks.
+func marked(parts []node) node {
+	all := merged(slices.Concat([]node{jsonlogic.String(openMark)}, parts, []node{jsonlogic.String(closeMark)}))
 	if len(all) == 1 && isLiteral(all[0]) {
 		return all[0]
 	}
@@ -73,7 +73,7 @@ func (t *translation) notEmpty(rule node) (node, error) {
 	if err != nil {
 		return node{}, err
 	}
-	return apply("!==", marked(parts, closeMark), jsonlogic.String(openMark+closeMark)), nil
+	return apply("!==", marked(parts), jsonlogic.String(openMark+closeMark)), nil
 }
 
 // equalTexts translates a comparison of two texts.
@@ -111,7 +111,7 @@ func equalParts(left, right []node) node {
 	case len(left) < 2 && len(right) < 2:
 		return apply("===", single(left), single(right))
 	}
-	return apply("===", marked(left, closeMark), marked(right, closeMark))
+	return apply("===", marked(left), marked(right))
 }
 
 // single returns the only part of a text, or "".
@@ -204,9 +204,9 @@ func (t *translation) affix(operator string, arguments []node) (node, error) {
 	case !isLiteral(part[0]):
 		return node{}, errors.New("it compares the beginning or the end of a joined text with an attribute")
 	case operator == "starts_with":
-		return apply(operator, marked(whole, closeMark), jsonlogic.String(openMark+text(part[0]))), nil
+		return apply(operator, marked(whole), jsonlogic.String(openMark+text(part[0]))), nil
 	}
-	return apply(operator, marked(whole, closeMark), jsonlogic.String(text(part[0])+closeMark)), nil
+	return apply(operator, marked(whole), jsonlogic.String(text(part[0])+closeMark)), nil
 }
 
 // isWord reports whether no number or boolean becomes this text when it is converted.

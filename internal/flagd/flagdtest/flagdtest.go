@@ -4,6 +4,7 @@ package flagdtest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 
 	"github.com/signalbox/signalbox/client/flageval"
@@ -115,9 +116,7 @@ func ServerContext(sent map[string]any) map[string]any {
 		}
 	}
 	if given, is := sent["user"].(map[string]any); is {
-		for name, value := range given {
-			user[name] = value
-		}
+		maps.Copy(user, given)
 	}
 	made["user"] = user
 	return made
