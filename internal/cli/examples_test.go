@@ -145,7 +145,7 @@ func newFilled(t *testing.T, onStore bool) *filled {
 	}
 	w.fill(client)
 	w.addRuns(client)
-	w.variables = append(w.variables, "-f signalbox/", "-f "+w.file(w.must("export")), "release.plan", filepath.Join(t.TempDir(), "release.plan"),
+	w.variables = append(w.variables, "-f signalbox/", "-f "+w.file(w.must("export")), "release.plan", filepath.Join(t.TempDir(), "release.plan"), "levels.xml", filepath.Join(t.TempDir(), "levels.xml"),
 		" > signalbox.schema.json", "")
 	return w
 }
