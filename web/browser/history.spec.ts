@@ -22,10 +22,10 @@ test("a change is found, compared and reverted after a look at what that does", 
   await page.getByLabel("Id", { exact: true }).fill("checkout");
   await page.getByLabel("Id", { exact: true }).press("Enter");
   await page.waitForURL(/id=checkout/);
-  await page.getByRole("gridcell", { name: /default: false → true/ }).waitFor();
+  await page.getByRole("gridcell", { name: /Default false → true/ }).waitFor();
 
   await page
-    .getByRole("row", { name: /default: false → true/ })
+    .getByRole("row", { name: /Default false → true/ })
     .getByRole("button")
     .click();
   const drawer = page.getByRole("dialog");
@@ -34,7 +34,7 @@ test("a change is found, compared and reverted after a look at what that does", 
   await expectAccessible(page);
   await drawer.getByRole("button", { name: "Revert…" }).click();
   await drawer.getByRole("button", { name: "Revert", exact: true }).click();
-  await page.getByRole("gridcell", { name: /default: true → false/ }).waitFor();
+  await page.getByRole("gridcell", { name: /Default true → false/ }).waitFor();
   expect((await w.server.api("GET", "/api/v1/flags/checkout")).data.attributes.default).toBe(false);
 });
 
@@ -42,7 +42,7 @@ test("a colleague's change appears by itself, and the link shows the same", asyn
   const page = await w.open("/history?kind=config&id=web");
   await page.getByRole("gridcell", { name: "created" }).waitFor();
   await w.server.api("PUT", "/api/v1/configs/web", envelope("config", "web", { name: "Web shop", items: {} }));
-  await page.getByRole("gridcell", { name: /Web → Web shop/ }).waitFor();
+  await page.getByRole("gridcell", { name: /Name Web → "Web shop"/ }).waitFor();
 });
 
 test("with the keyboard alone", async () => {
