@@ -10,6 +10,15 @@ export function SidePanel({ title, close, children }: { title: string; close: ()
     panel.current?.focus();
     return () => before?.focus?.();
   }, []);
+  // A button that is disabled while it works loses the focus to the body.
+  useEffect(() => {
+    const closeFromBody = (event: globalThis.KeyboardEvent) => {
+      if (event.key !== "Escape" || event.defaultPrevented || event.target !== document.body) return;
+      if (!document.querySelector("[aria-modal=true]")) close();
+    };
+    document.addEventListener("keydown", closeFromBody);
+    return () => document.removeEventListener("keydown", closeFromBody);
+  }, [close]);
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
     if (event.key !== "Escape" || event.defaultPrevented || !event.currentTarget.contains(event.target as Node)) return;
     close();
