@@ -437,3 +437,43 @@ class API(Management):
     def reset_password(self, id: str, body: Mapping[str, Any] | None = None, *, idempotency_key: str | None = None, note: str | None = None) -> Any:
         """Create a link for a new password."""
         return self._call("POST", f"/api/v1/users/{self._segment(id)}/actions/reset_password", body, {}, {"Idempotency-Key": idempotency_key, "Signalbox-Note": note})
+
+    def list_webhooks(self, *, page_number: Parameter = None, page_size: Parameter = None, meta_total: Parameter = None, sort: Parameter = None, filter_search: Parameter = None) -> Any:
+        """List the webhooks."""
+        return self._call("GET", "/api/v1/webhooks", None, {"page[number]": page_number, "page[size]": page_size, "meta[total]": meta_total, "sort": sort, "filter[search]": filter_search}, {})
+
+    def create_webhook(self, body: Mapping[str, Any], *, dry_run: Parameter = None, idempotency_key: str | None = None, note: str | None = None) -> Any:
+        """Make a webhook."""
+        return self._call("POST", "/api/v1/webhooks", body, {"dry_run": dry_run}, {"Idempotency-Key": idempotency_key, "Signalbox-Note": note})
+
+    def get_webhook(self, id: str) -> Any:
+        """Read a webhook."""
+        return self._call("GET", f"/api/v1/webhooks/{self._segment(id)}", None, {}, {})
+
+    def replace_webhook(self, id: str, body: Mapping[str, Any], *, dry_run: Parameter = None, if_match: str | None = None, note: str | None = None) -> Any:
+        """Replace a webhook."""
+        return self._call("PUT", f"/api/v1/webhooks/{self._segment(id)}", body, {"dry_run": dry_run}, {"If-Match": if_match, "Signalbox-Note": note})
+
+    def delete_webhook(self, id: str, *, dry_run: Parameter = None, if_match: str | None = None, note: str | None = None) -> Any:
+        """Delete a webhook."""
+        return self._call("DELETE", f"/api/v1/webhooks/{self._segment(id)}", None, {"dry_run": dry_run}, {"If-Match": if_match, "Signalbox-Note": note})
+
+    def redeliver_webhook(self, id: str, body: Mapping[str, Any], *, idempotency_key: str | None = None, note: str | None = None) -> Any:
+        """Send the deliveries of a time again."""
+        return self._call("POST", f"/api/v1/webhooks/{self._segment(id)}/actions/redeliver", body, {}, {"Idempotency-Key": idempotency_key, "Signalbox-Note": note})
+
+    def rotate_webhook_secret(self, id: str, body: Mapping[str, Any] | None = None, *, idempotency_key: str | None = None, note: str | None = None) -> Any:
+        """Rotate the secret."""
+        return self._call("POST", f"/api/v1/webhooks/{self._segment(id)}/actions/rotate_secret", body, {}, {"Idempotency-Key": idempotency_key, "Signalbox-Note": note})
+
+    def test_webhook(self, id: str, body: Mapping[str, Any] | None = None, *, idempotency_key: str | None = None, note: str | None = None) -> Any:
+        """Send a test."""
+        return self._call("POST", f"/api/v1/webhooks/{self._segment(id)}/actions/test", body, {}, {"Idempotency-Key": idempotency_key, "Signalbox-Note": note})
+
+    def list_webhook_deliveries(self, id: str, *, page_size: Parameter = None, page_after: Parameter = None, sort: Parameter = None, filter_status: Parameter = None) -> Any:
+        """List the deliveries of a webhook."""
+        return self._call("GET", f"/api/v1/webhooks/{self._segment(id)}/deliveries", None, {"page[size]": page_size, "page[after]": page_after, "sort": sort, "filter[status]": filter_status}, {})
+
+    def redeliver_webhook_delivery(self, id: str, delivery: str, body: Mapping[str, Any] | None = None, *, idempotency_key: str | None = None, note: str | None = None) -> Any:
+        """Send a delivery again."""
+        return self._call("POST", f"/api/v1/webhooks/{self._segment(id)}/deliveries/{self._segment(delivery)}/actions/redeliver", body, {}, {"Idempotency-Key": idempotency_key, "Signalbox-Note": note})
