@@ -6,9 +6,9 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs"
 )
 
-// What tests of this package reach beyond its interface.
+// This file exports internals for tests of this package.
 
-// Classify is what every error of a database goes through.
+// Classify exports classify, which every database error passes.
 func Classify(ctx context.Context, err error) error { return classify(ctx, err) }
 
 // Exec runs any statement in a transaction.
@@ -21,12 +21,12 @@ func (tx *ReadTx) Ask(ctx context.Context, query string) (int, error) {
 	return scalar(ctx, tx.conn, scanInt, query)
 }
 
-// AskAnyway is Ask on SQLite, also when the context of the read has ended.
+// AskAnyway is Ask on SQLite, even after the context of the read has ended.
 func (tx *ReadTx) AskAnyway(query string) (int, error) {
 	return scalar(context.Background(), tx.conn.(*readConn).prepared, scanInt, query)
 }
 
-// The queries of what jobs show of their runs.
+// The queries that read what a job shows of its runs.
 const (
 	FinishedRunsQuery = finishedRunsQuery
 	RunHoursQuery     = runHoursQuery
@@ -58,7 +58,7 @@ func (db *DB) Waiting() int {
 	return queue.len()
 }
 
-// Gate is what transactions on PostgreSQL wait at.
+// Gate queues transactions on PostgreSQL.
 type Gate struct{ gate *accountGate }
 
 // NewGate makes a gate.
@@ -69,10 +69,10 @@ func (g Gate) Enter(ctx context.Context, account string, kind rune) error {
 	return g.gate.enter(ctx, account, map[rune]priority{'l': forLoops, 'd': forDecisions, 'o': forObservations}[kind])
 }
 
-// Leave lets the next pass.
+// Leave lets the next transaction pass.
 func (g Gate) Leave(account string) { g.gate.leave(account) }
 
-// Waiting counts those that wait.
+// Waiting counts the waiting transactions.
 func (g Gate) Waiting() (count int) {
 	g.gate.mu.Lock()
 	defer g.gate.mu.Unlock()
@@ -87,25 +87,25 @@ func (g Gate) Waiting() (count int) {
 // Accounts counts the accounts with transactions.
 func (g Gate) Accounts() int { return len(g.gate.lines) }
 
-// Priorities are transactions as loops, decisions and observations write them.
+// Priorities returns transactions with each priority.
 func (db *DB) Priorities() (loops, decisions, observations Transactions[*ReadTx, *Tx]) {
 	decisions = NewTransactions(db, func(tx *ReadTx) *ReadTx { return tx }, func(tx *Tx) *Tx { return tx })
 	return decisions.ForLoops(), decisions, decisions.ForObservations()
 }
 
-// WriteUnlimited is a write as a migration makes it.
+// WriteUnlimited writes without time limits, as a migration does.
 func (db *DB) WriteUnlimited(ctx context.Context, fn func(context.Context, *Tx) error) error {
 	return db.write(ctx, writeOptions{unlimited: true}, fn)
 }
 
-// ForgetIdle is what a broken connection to PostgreSQL leads to.
+// ForgetIdle closes the idle connections, as after a broken connection.
 func (db *DB) ForgetIdle() { db.engine.(*postgres).forgetIdle() }
 
 // Prepared counts the statements that SQLite's writer has prepared. It must be
 // called by the writer, in a transaction.
 func (db *DB) Prepared() int { return len(db.engine.(*sqliteEngine).writer.statements) }
 
-// The bounds that tests go past.
+// The limits that tests exceed.
 const (
 	MaxGroup      = maxGroup
 	MaxStatements = maxStatements
