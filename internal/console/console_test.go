@@ -20,7 +20,7 @@ func built() *Console {
 		"index.html.gz":        {Data: []byte("index in gzip")},
 		"docs.html":            {Data: []byte("<html>docs</html>")},
 		"favicon.svg":          {Data: []byte("<svg/>")},
-		"licences.txt":         {Data: []byte("licences")},
+		"licenses.txt":         {Data: []byte("licenses")},
 		"assets/app-1a2b.js":   {Data: []byte("code")},
 		"assets/app-1a2b.css":  {Data: []byte("style")},
 		"assets/only-gz.js":    {Data: []byte("code")},
@@ -54,7 +54,7 @@ func TestConsole_Files(t *testing.T) {
 		"/index.html":          {"<html>index</html>", "text/html; charset=utf-8", "no-cache"},
 		"/docs/api":            {"<html>docs</html>", "text/html; charset=utf-8", "no-cache"},
 		"/favicon.svg":         {"<svg/>", "image/svg+xml", "no-cache"},
-		"/licences.txt":        {"licences", "text/plain; charset=utf-8", "no-cache"},
+		"/licenses.txt":        {"licenses", "text/plain; charset=utf-8", "no-cache"},
 		"/assets/app-1a2b.js":  {"code", "text/javascript; charset=utf-8", "public, max-age=31536000, immutable"},
 		"/assets/app-1a2b.css": {"style", "text/css; charset=utf-8", "public, max-age=31536000, immutable"},
 	} {

@@ -219,14 +219,14 @@ func (w *Worker) Start(ctx context.Context) {
 	if w.follows {
 		w.heartbeats.Start(ctx, w.checkOwned)
 	} else {
-		w.lead(ctx)
+		w.startFollowers(ctx)
 	}
 	w.claiming.Start(ctx, w.claimRuns)
 	w.writing.Go(func() { w.writeOutcomes(w.writeContext) })
 }
 
-// lead starts the followers and the heartbeats.
-func (w *Worker) lead(ctx context.Context) {
+// startFollowers starts the followers, and the heartbeats for this worker and them.
+func (w *Worker) startFollowers(ctx context.Context) {
 	for _, follower := range w.Followers {
 		follower.follows, follower.Boot, follower.Intervals = true, w.Boot, w.Intervals
 		follower.Start(ctx)
