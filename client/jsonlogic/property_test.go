@@ -58,7 +58,7 @@ func TestNumber_TextRoundTrip(t *testing.T) {
 	})
 }
 
-// edgeText is made of the characters at which UTF-8 and UTF-16 change their ways.
+// edgeText returns a text of characters at the limits of the encoded lengths in UTF-8 and UTF-16.
 func (g generator) edgeText() string {
 	return g.text(12, []rune{'a', 'b', 'é', '\ud7ff', '\ue000', '\uffff', '\U00010000', '\U0010ffff'})
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/client/internal/testenv"
 )
 
-// snapshotOf has flags with a default and the rules of one environment.
+// snapshotOf returns a snapshot of flags with a default and the rules of one environment.
 func snapshotOf(flags map[string]flageval.Definition) signalbox.Snapshot {
 	s := signalbox.Snapshot{Resource: signalbox.Resource{ID: "production"}}
 	for key, each := range flags {
