@@ -30,7 +30,7 @@ const (
 	recovery = time.Minute
 )
 
-// cases are what a provider is asked.
+// cases are the evaluations that a provider is asked for.
 type cases struct {
 	Contexts []map[string]any  `json:"contexts"`
 	Flags    map[string]string `json:"flags"` // the type of each flag

@@ -37,7 +37,7 @@ func (b *bench) scan(ctx context.Context, s servers.Store, jobs int) (time.Durat
 	return median(times), nil
 }
 
-// look asks what is to be done next and reads the due jobs.
+// look reads the scheduler's agenda and the due jobs.
 func look(ctx context.Context, rooms scheduler.Store) error {
 	err := rooms.Read(ctx, func(ctx context.Context, tx scheduler.ReadTx) error {
 		_, err := tx.Agenda(ctx)
