@@ -225,5 +225,5 @@ func operate(t testing.TB, node *apptest.Node, do func(*app.Operator) error) {
 	}
 }
 
-// later is a time that has not come yet, as clients write it.
+// later returns a time that has not come yet, as clients write it.
 func later(after time.Duration) string { return time.Now().Add(after).UTC().Format(time.RFC3339Nano) }

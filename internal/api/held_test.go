@@ -121,7 +121,7 @@ func losses() []loss {
 	}
 }
 
-// expiring is a key that ends by itself, soon after the requests were held.
+// expiring returns a key that ends by itself, soon after the requests were held.
 func expiring(owner client) (user client, lose func()) {
 	key := owner.makeKey(attributes{"role": "ADMIN", "expires_at": time.Now().Add(5 * time.Second)})
 	user = owner.as(key.secret)
@@ -130,8 +130,8 @@ func expiring(owner client) (user client, lose func()) {
 	}
 }
 
-// heldRows are the routes that write and read a body, and those of sessions, which keys
-// do not have, left out.
+// heldRows returns the routes that write and read a body, without the routes of sessions,
+// which keys cannot use.
 func heldRows() []access {
 	return slices.DeleteFunc(accessTable(), func(row access) bool {
 		open := strings.Fields(row.want)[0] != "401"

@@ -345,7 +345,7 @@ func TestContextTypes_Create(t *testing.T) {
 	})
 }
 
-// metric is one measurement as clients send it.
+// metric returns one measurement as clients send it.
 func metric(name string, value any, more attributes) attributes {
 	measured := attributes{"name": name, "value": value}
 	maps.Copy(measured, more)

@@ -36,7 +36,7 @@ func aWebhook(owner client) string {
 	return owner.makeWebhook(attributes{"name": name})
 }
 
-// aRedelivery is the action that sends a test again.
+// aRedelivery returns the action that sends a test again.
 func aRedelivery(owner client) string {
 	path := aWebhook(owner)
 	return path + "/deliveries/" + owner.post(path+"/actions/test", "").want(200).data().ID + "/actions/redeliver"
