@@ -421,7 +421,7 @@ func TestConfigurations_ReadAfterClaim(t *testing.T) {
 	database := storetest.New(t, "sqlite")
 	db := storetest.OpenSealed(t, database)
 	account := storetest.NewTenant(t, db, "pro").Account.ID
-	// claimed has a worker that has claimed two runs and cannot read what they send.
+	// claimed returns a worker that has claimed two runs and cannot read their configurations.
 	claimed := func(t *testing.T, hangs bool) (r *rig, store *unreadable, runs []string) {
 		store = &unreadable{Store: db.Worker(), t: t, hangs: hangs}
 		r = newRig(t, db, func(w *worker.Worker) { w.Store = store })
