@@ -116,7 +116,7 @@ func TestToJSON(t *testing.T) {
 	}
 }
 
-// bomb is a small file that stands for 10^8 values.
+// bomb returns a small file that stands for 10^8 values.
 func bomb() string {
 	text := "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
 	for i := range 7 {
