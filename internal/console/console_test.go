@@ -29,7 +29,7 @@ func built() *Console {
 	}, pages())
 }
 
-// pages is a book of two pages.
+// pages returns a book of two pages.
 func pages() *book.Book {
 	return book.New(fstest.MapFS{
 		"docs/README.md": {Data: []byte("# Contents\n\n## Use\n\n- [Keys](keys.md)\n")},
@@ -81,7 +81,7 @@ func TestConsole_Files(t *testing.T) {
 }
 
 // TestConsole_Addresses: browsers get the index for every address of the console,
-// programs hear that there is nothing, and the interface's paths stay its own.
+// programs get a 404, and paths of the interface never get the index.
 func TestConsole_Addresses(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/flags", "/flags/checkout-v2?env=production", "/loggers/com.example", "/setup?token=x"} {

@@ -76,7 +76,7 @@ func TestReplace_OneRacerWinsPerVersion(t *testing.T) {
 }
 
 // Racers without a precondition all win, and the history is one chain: every change begins with the
-// state that the one before it left.
+// state after the previous change.
 func TestReplace_RacersMakeOneChainOfChanges(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {

@@ -32,16 +32,16 @@ const (
 	RunHoursQuery     = runHoursQuery
 )
 
-// LastRunsQuery is the query of the newest run of one job.
+// LastRunsQuery returns the query of the newest run of one job.
 func LastRunsQuery() string { return lastRuns(`= $2`) }
 
-// SimilarKeyQuery is the query of SimilarKey.
+// SimilarKeyQuery returns the query of SimilarKey.
 func SimilarKeyQuery(kind string) (string, error) { return similarKeyQuery(kind) }
 
-// ByKeysQuery is the query of rows by their keys on PostgreSQL.
+// ByKeysQuery returns the query of rows by their keys on PostgreSQL.
 func ByKeysQuery(columns, table, condition string) string { return oneByOne(columns, table, condition) }
 
-// RunsQuery is the query of an account's newest runs.
+// RunsQuery returns the query of an account's newest runs.
 func RunsQuery(account string, filter jobs.RunFilter) (string, []any) {
 	found := filterRuns(account, filter)
 	return "SELECT " + found.columns + found.from() + " ORDER BY runs.id DESC LIMIT 20", found.args
@@ -129,7 +129,7 @@ func Steps(dialect string) ([]Step, error) {
 	return steps, err
 }
 
-// PendingRunsQuery is the query of PendingRuns on PostgreSQL.
+// PendingRunsQuery returns the query of PendingRuns on PostgreSQL.
 func PendingRunsQuery() string { return pendingRunsQuery + postgresDialect().among }
 
 // RestoreWith is Restore with a function that is called after each step.

@@ -92,7 +92,7 @@ func TestWrite_Panic(t *testing.T) {
 		account := storetest.NewTenant(t, db, "pro").Account.ID
 		before := inUse(db)
 		// Longer than this test needs: a transaction that is left open keeps its
-		// locks, and whoever comes after it waits.
+		// locks, and later transactions wait.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), soon)
 		t.Cleanup(cancel)
 		for i := range 3 {
@@ -233,7 +233,7 @@ func TestRead_EndsWithContext(t *testing.T) {
 					}
 				}
 				if err := db.Ping(t.Context()); err != nil {
-					t.Errorf("afterwards: %v", err)
+					t.Errorf("afterward: %v", err)
 				}
 			})
 		}

@@ -87,7 +87,7 @@ func (s *Service) Webhook(ctx context.Context, caller accounts.Caller, id string
 	return accounts.Get(ctx, s.Store, caller, ReadTx.Webhook, id)
 }
 
-// Create creates a webhook. Its secret is in the result, and nowhere afterwards.
+// Create creates a webhook. Its secret is in the result, and nowhere afterward.
 func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Webhook, error) {
 	wanted := draft.validate()
 	id := draft.newID()

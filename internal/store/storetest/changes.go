@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// record writes a change and returns what the store must return for it.
+// record writes a change and returns the change that the store must return.
 func record(t *testing.T, db *store.DB, account string, change changes.Change) changes.Change {
 	t.Helper()
 	do(t, db, account, func(ctx context.Context, tx *store.Tx) error {

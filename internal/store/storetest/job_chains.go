@@ -18,7 +18,7 @@ func agenda(t *testing.T, db *store.DB) scheduler.Agenda {
 	return of(t, db, func(tx *store.ReadTx, ctx context.Context, _ int) (scheduler.Agenda, error) { return tx.Agenda(ctx) }, 0)
 }
 
-// failed is the outcome of a run that a target refused.
+// failed returns the outcome of a run that a target refused.
 func failed(run string, status int, headers map[string]string) worker.Outcome {
 	return worker.Outcome{Run: run, Status: jobs.Failed, Reason: new(jobs.NonSuccessStatus), Error: new("no"), FinishedAt: time.Now().UTC().Truncate(time.Microsecond),
 		Result: &jobs.Result{Status: status, Headers: headers}}
