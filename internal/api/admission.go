@@ -40,7 +40,7 @@ func (a *API) admitted(to *route, c *call, run func() (reply, error)) (reply, er
 	defer func() { leave() }()
 	c.enter = func() error {
 		c.enter = nil
-		left, err := a.room.Enter(c.ctx(), to.access.class, c.caller.Account)
+		left, err := a.queue.Enter(c.ctx(), to.access.class, c.caller.Account)
 		if err == nil {
 			leave = left
 		}

@@ -20,7 +20,7 @@ type recorded struct {
 	kind, action string
 }
 
-// recordedWrites has every route that writes, except reports (see TestChanges_OfReports) and the
+// recordedWrites returns a write for every route that writes, except reports (see TestChanges_OfReports) and the
 // revert (see TestRevert).
 func recordedWrites() map[string]recorded {
 	named := envelope("", "", attributes{"name": "Renamed"})

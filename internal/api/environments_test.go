@@ -157,8 +157,8 @@ func TestEnvironment_UsageOfEmpty(t *testing.T) {
 	}
 }
 
-// TestEnvironment_RacingPromotions has 32 callers on every node there
-// may be, all after the last slots.
+// TestEnvironment_RacingPromotions: 32 callers on several nodes compete
+// for the last slots of the plan.
 func TestEnvironment_RacingPromotions(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {

@@ -173,8 +173,8 @@ func TestHeldRequest_LosesRights(t *testing.T) {
 	})
 }
 
-// TestHeldRequest_RevokedKeyMakesNoKey is what the table shows, as an attacker would do
-// it: the last request of a revoked key must not leave another one.
+// TestHeldRequest_RevokedKeyMakesNoKey: an attacker with a revoked key cannot make another
+// key with a request that was sent before.
 func TestHeldRequest_RevokedKeyMakesNoKey(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {
@@ -191,8 +191,8 @@ func TestHeldRequest_RevokedKeyMakesNoKey(t *testing.T) {
 	})
 }
 
-// TestHeldRequest_EndedSessionTestsNoPassword has a session that ended ask whether a
-// password is right: it must not learn it.
+// TestHeldRequest_EndedSessionTestsNoPassword: a request of an ended session does not learn
+// whether a password is right.
 func TestHeldRequest_EndedSessionTestsNoPassword(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")

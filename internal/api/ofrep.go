@@ -82,7 +82,7 @@ func (a *API) ofrepFlag(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	leave, err := a.room.Enter(c.ctx(), admission.Evaluations, c.caller.Account)
+	leave, err := a.queue.Enter(c.ctx(), admission.Evaluations, c.caller.Account)
 	if err != nil {
 		return reply{}, err
 	}
@@ -109,7 +109,7 @@ func (a *API) ofrepFlags(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	leave, err := a.room.Enter(c.ctx(), admission.Evaluations, c.caller.Account)
+	leave, err := a.queue.Enter(c.ctx(), admission.Evaluations, c.caller.Account)
 	if err != nil {
 		return reply{}, err
 	}

@@ -22,7 +22,7 @@ func (c client) makeWebhook(more attributes) string {
 	return webhooksPath + "/" + c.post(webhooksPath, envelope("webhook", "", hook(more))).want(201).data().ID
 }
 
-// aWebhook creates a webhook, and deletes those that the same test created before, because an account may
+// aWebhook creates a webhook and deletes earlier webhooks of the same test, because an account may
 // have 50.
 func aWebhook(owner client) string {
 	owner.t.Helper()
