@@ -182,7 +182,7 @@ func (g generator) array(depth int) string {
 	return "[" + g.joined(g.IntN(4), func() string { return g.argument(depth - 1) }) + "]"
 }
 
-// argument is anything that may stand in an operation.
+// argument returns anything that may be an argument of an operation.
 func (g generator) argument(depth int) string {
 	kind := g.IntN(20)
 	switch {

@@ -74,7 +74,7 @@ func TestCompareText_UTF16Order(t *testing.T) {
 	})
 }
 
-// TestUnitSlice_UTF16: lengths and cuts are those of UTF-16.
+// TestUnitSlice_UTF16: lengths and cuts count UTF-16 units.
 func TestUnitSlice_UTF16(t *testing.T) {
 	tryMany(t, func(t *testing.T, g generator) {
 		s := g.edgeText()

@@ -207,7 +207,7 @@ func (g generator) sample() sample {
 	return w
 }
 
-// tree has the loggers in any order.
+// tree returns the loggers in random order.
 func (w sample) tree() *loglevel.Tree {
 	return loglevel.NewTree(slices.Collect(maps.Values(w.loggers)), slices.Collect(maps.Values(w.groups)))
 }

@@ -50,8 +50,8 @@ type Tx interface {
 	CancelDeliveries(ctx context.Context, webhook string) error
 	// InsertDeliveries stores events and their deliveries.
 	InsertDeliveries(ctx context.Context, account string, planned []Planned) error
-	// Redeliver makes deliveries of a webhook pending again, as if they were new, and returns their number: those that are
-	// over, or wait for another attempt. Others stay as they are.
+	// Redeliver makes deliveries of a webhook pending again, as if they were new, if they have ended or wait for another
+	// attempt. It returns their number.
 	Redeliver(ctx context.Context, webhook Webhook, what Redelivery) (int, error)
 }
 

@@ -57,7 +57,7 @@ func TestPlan_Print(t *testing.T) {
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if writes := server.done(); len(writes) != 6 { // those of the first apply
+	if writes := server.done(); len(writes) != 6 { // the writes of the first apply
 		t.Errorf("planning wrote: %q", writes)
 	}
 }

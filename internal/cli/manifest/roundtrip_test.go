@@ -64,7 +64,7 @@ func TestExport_Decisions(t *testing.T) {
 	}
 }
 
-// Applying an export changes nothing, whatever a resource has: the export contains every member of every kind, except those
+// Applying an export changes nothing, because the export contains every member of every kind, except members
 // that change by themselves.
 func TestExport_HasEveryMember(t *testing.T) {
 	t.Parallel()

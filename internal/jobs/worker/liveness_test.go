@@ -146,7 +146,7 @@ func TestLiveness_LogsEndOfOutageOnce(t *testing.T) {
 		storetest.Wait(t, soon, "it beats again", func() bool { return beats(t, db) > before+2 })
 	}
 	r.stop(t.Context())
-	// A busy machine has outages of its own; one of the test's may begin within one of those.
+	// A busy machine causes further outages, and an outage of the test may begin during one of them.
 	failed, back := strings.Count(logged.String(), "Heartbeat failed"), strings.Count(logged.String(), "The database is back")
 	if failed < 2 || back != failed {
 		t.Errorf("two outages were logged as %s", logged.String())
