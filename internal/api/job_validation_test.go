@@ -13,7 +13,7 @@ import (
 // wrongJob is a body of a job that breaks rules.
 type wrongJob struct {
 	name       string
-	attributes attributes // beside those of a job that is right
+	attributes attributes // in addition to a valid job's
 	at         []string   // below /data/attributes/
 }
 

@@ -337,7 +337,7 @@ func (s *Service) Restore(ctx context.Context, caller accounts.Caller, revert ac
 		return accounts.Restoration[Job]{Found: err, Check: func() error {
 			sent, err := tx.JobConfiguration(ctx, caller.Account, draft.ConfigurationID)
 			if fault.Is(err, fault.NotFound) {
-				err = fault.New(fault.NotRevertible, "What the job sent before this change is no longer kept. Replace the job instead.")
+				err = fault.New(fault.NotRevertible, "The configuration from before this change is no longer kept. Replace the job instead.")
 			}
 			if err != nil {
 				return err

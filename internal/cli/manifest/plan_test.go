@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/internal/cli/terminal"
 )
 
-// printed returns what a plan prints when its output is no terminal.
+// printed returns the text of a plan for an output that is no terminal.
 func printed(plan *manifest.Plan) string {
 	var text strings.Builder
 	plan.Print(&terminal.Terminal{Out: &text})
