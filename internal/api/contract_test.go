@@ -52,7 +52,7 @@ var contract = sync.OnceValue(func() *openapi3.T {
 // describedPaths are the paths of the description, by their template.
 var describedPaths = sync.OnceValue(func() map[string]*openapi3.PathItem { return contract().Paths.Map() })
 
-// operation finds what the description says about a request. Path segments
+// operation returns the description's operation for a request. Path segments
 // are matched before they are decoded, as the service does; a literal segment
 // wins over a parameter.
 func operation(method string, target *url.URL) (*routers.Route, map[string]string) {
@@ -319,7 +319,7 @@ func compiled(place string) (*jsonschema.Schema, error) {
 	return schema, err
 }
 
-// pointer is a name as a step of a JSON pointer in a URL.
+// pointer returns a name as a step of a JSON pointer in a URL.
 func pointer(name string) string {
 	return url.PathEscape(strings.NewReplacer("~", "~0", "/", "~1").Replace(name))
 }

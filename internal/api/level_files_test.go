@@ -51,7 +51,7 @@ func (r levelReader) levels() map[string]string {
 	return levels
 }
 
-// TestLevelFiles_Formats: each format has the names that services reported, and what the framework calls a level.
+// TestLevelFiles_Formats: each format has the names that services reported, and the framework's names of levels.
 func TestLevelFiles_Formats(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {
@@ -100,8 +100,8 @@ func withoutComments(text string) string {
 	return kept.String()
 }
 
-// TestLevelFiles_Released: a logger that is released, deleted or expired is told to inherit its level again, with what is
-// below it. One that is managed again is not.
+// TestLevelFiles_Released: a file tells a released, deleted or expired logger, and the loggers below it, to inherit the
+// level again. A logger that is managed again is not told so.
 func TestLevelFiles_Released(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {

@@ -33,7 +33,7 @@ const (
 	kindHealth   = "job_health" // changes of a job's health have the types job.…
 )
 
-// changeKinds are the kinds of the history whose changes have the types change.….
+// changeKinds returns the kinds of resources whose changes have an event type, such as change.flag.
 func changeKinds() []string {
 	return []string{"account", "account_settings", "api_key", "config", "context", "context_type", "environment", "flag", "invitation", "job", "link",
 		"log_group", "logger", "service", "session", "user", "user_settings", Kind}

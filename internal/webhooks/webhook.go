@@ -146,7 +146,7 @@ func (w Webhook) Recorded() any {
 	}{w, w.recordedState(), w.Secrets.CreatedAt}
 }
 
-// recordedState is the state without failing, which is observed and changes often.
+// recordedState returns the state without failing, which is observed and changes often.
 func (w Webhook) recordedState() State {
 	if w.Enabled {
 		return OK

@@ -224,7 +224,7 @@ func TestTypes_EachCanBeSubscribedTo(t *testing.T) {
 	}
 }
 
-// webhook is a webhook of a format with a known secret.
+// webhook returns a webhook of a format with a known secret.
 func webhook(format Format) Webhook {
 	return Webhook{ID: "w", Account: "a", URL: "https://example.com/hook", Format: format, Headers: []Header{{"X-Routing-Key", "R0"}, {"X-A", "b"}},
 		Secrets: Secrets{Current: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}}

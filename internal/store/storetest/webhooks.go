@@ -430,7 +430,8 @@ func silentServices(outer *testing.T, kind string) {
 	})
 }
 
-// noWebhooks: an account without webhooks stores nothing, and neither does a transaction that is undone.
+// noWebhooks checks that an account without webhooks stores no delivery, and neither does a transaction
+// that is rolled back.
 func noWebhooks(outer *testing.T, kind string) {
 	t := newHookTest(outer, kind, webhooks.Standard)
 	other := newAccount(outer, t.db).ID
