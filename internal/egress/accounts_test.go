@@ -3,6 +3,7 @@ package egress_test
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -64,19 +65,21 @@ func TestReuse_BodyTakenForRequest(t *testing.T) {
 		{egress.Request{Method: "GET"}, 2},
 		{egress.Request{Method: "DELETE"}, 2},
 	} {
-		server := listen(t, "127.0.0.1:0", bodiesIgnored)
-		client := localClient(t)
-		c.first.URL, c.first.Account = server.url(), "one"
-		do(t, client, c.first)
-		for _, account := range []string{"other", "one"} {
-			second := get(server.url() + "own")
-			second.Account = account
-			if result := do(t, client, second); string(result.Body) != "GET /own HTTP/1.1" {
-				t.Errorf("%s: account %s got %q", c.first.Method, account, result.Body)
+		t.Run(fmt.Sprintf("%s with %d bytes and %d headers", c.first.Method, len(c.first.Body), len(c.first.Headers)), func(t *testing.T) {
+			server := listen(t, "127.0.0.1:0", bodiesIgnored)
+			client := localClient(t)
+			c.first.URL, c.first.Account = server.url(), "one"
+			do(t, client, c.first)
+			for _, account := range []string{"other", "one"} {
+				second := get(server.url() + "own")
+				second.Account = account
+				if result := do(t, client, second); string(result.Body) != "GET /own HTTP/1.1" {
+					t.Errorf("%s: account %s got %q", c.first.Method, account, result.Body)
+				}
 			}
-		}
-		if n := server.connections.Load(); n != c.connections {
-			t.Errorf("%s: %d connections, want %d", c.first.Method, n, c.connections)
-		}
+			if n := server.connections.Load(); n != c.connections {
+				t.Errorf("%s: %d connections, want %d", c.first.Method, n, c.connections)
+			}
+		})
 	}
 }
