@@ -180,8 +180,10 @@ func TestBody_SameRulesOnEveryRoute(t *testing.T) {
 			}
 			owner.send(written.method, path, strings.Repeat(" ", jsonapi.MaxBody)+" ").refused(413, problem{code: "payload_too_large"})
 			for _, mediaType := range []string{"text/plain", "application/xml", "multipart/form-data; boundary=x", "nonsense", "application/json, text/plain"} {
-				owner.send(written.method, path, `{"data":{"attributes":{}}}`, with("Content-Type", mediaType)).
-					refused(415, problem{code: "unsupported_media_type"})
+				t.Run(mediaType, func(t *testing.T) {
+					owner.in(t).send(written.method, path, `{"data":{"attributes":{}}}`, with("Content-Type", mediaType)).
+						refused(415, problem{code: "unsupported_media_type"})
+				})
 			}
 		})
 	}

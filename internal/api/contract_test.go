@@ -356,18 +356,20 @@ func TestContract_HasEveryRoute(t *testing.T) {
 func TestContract_SaysWhoMayCall(t *testing.T) {
 	t.Parallel()
 	for path, item := range contract().Paths.Map() {
-		for method, operation := range item.Operations() {
-			if operation.OperationID == "" || operation.Summary == "" || len(operation.Tags) != 1 {
-				t.Errorf("%s %s: operationId, summary or tag is missing", method, path)
+		t.Run(path, func(t *testing.T) {
+			for method, operation := range item.Operations() {
+				if operation.OperationID == "" || operation.Summary == "" || len(operation.Tags) != 1 {
+					t.Errorf("%s %s: operationId, summary or tag is missing", method, path)
+				}
+				open := operation.Security != nil && len(*operation.Security) == 0
+				description := strings.Join(strings.Fields(operation.Description), " ")
+				says := strings.Contains(description, "ny role") || strings.Contains(description, "MEMBER or higher") ||
+					strings.Contains(description, "ADMIN or OWNER")
+				if open == says || (open && !strings.Contains(description, "Needs no credential")) {
+					t.Errorf("%s %s: the description does not say who may call it: %q", method, path, operation.Description)
+				}
 			}
-			open := operation.Security != nil && len(*operation.Security) == 0
-			description := strings.Join(strings.Fields(operation.Description), " ")
-			says := strings.Contains(description, "ny role") || strings.Contains(description, "MEMBER or higher") ||
-				strings.Contains(description, "ADMIN or OWNER")
-			if open == says || (open && !strings.Contains(description, "Needs no credential")) {
-				t.Errorf("%s %s: the description does not say who may call it: %q", method, path, operation.Description)
-			}
-		}
+		})
 	}
 }
 

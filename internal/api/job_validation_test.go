@@ -176,11 +176,18 @@ func TestJob_IDs(t *testing.T) {
 			owner.in(t).post(jobsPath, envelope("job", id, job(nil))).refused(400, invalid("/data/id"))
 		})
 	}
-	for body, want := range map[string]problem{
-		envelope("job", "", job(nil)): invalid("/data/id"), strings.Replace(envelope("job", "x", job(nil)), `"x"`, "null", 1): invalid("/data/id"),
-		strings.Replace(envelope("job", "x", job(nil)), `"x"`, "7", 1): invalid("/data/id"), envelope("task", "x", job(nil)): invalid("/data/type"),
+	for name, c := range map[string]struct {
+		body string
+		want problem
+	}{
+		"no id":        {envelope("job", "", job(nil)), invalid("/data/id")},
+		"null":         {strings.Replace(envelope("job", "x", job(nil)), `"x"`, "null", 1), invalid("/data/id")},
+		"a number":     {strings.Replace(envelope("job", "x", job(nil)), `"x"`, "7", 1), invalid("/data/id")},
+		"another type": {envelope("task", "x", job(nil)), invalid("/data/type")},
 	} {
-		owner.post(jobsPath, body).refused(400, want)
+		t.Run(name, func(t *testing.T) {
+			owner.in(t).post(jobsPath, c.body).refused(400, c.want)
+		})
 	}
 	owner.post(jobsPath, envelope("", "a", job(nil))).refused(409, problem{code: "already_exists", source: "pointer /data/id"})
 	owner.put(jobsPath+"/a", envelope("job", "b", job(nil))).refused(400, invalid("/data/id"))
@@ -296,10 +303,12 @@ func TestJob_HeaderForms(t *testing.T) {
 		t.Errorf("got %s", got.body)
 	}
 	for _, headers := range []any{nil, []any{}, attributes{}} {
-		got := owner.put(jobsPath+"/object", envelope("", "", job(configured(attributes{"headers": headers})))).want(200)
-		if !got.contains(`"headers":[]`) {
-			t.Errorf("got %s", got.body)
-		}
+		t.Run(fmt.Sprint(headers), func(t *testing.T) {
+			got := owner.in(t).put(jobsPath+"/object", envelope("", "", job(configured(attributes{"headers": headers})))).want(200)
+			if !got.contains(`"headers":[]`) {
+				t.Errorf("got %s", got.body)
+			}
+		})
 	}
 }
 

@@ -188,18 +188,20 @@ func TestOFREP_CallerLeaves(t *testing.T) {
 	handler := api.New(api.Services{FlagSnapshots: &flags.Snapshots{Store: oneFlag{}}, Evaluations: &observations.Evaluations{}, Auth: anybody{},
 		Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics("test")}, api.Options{})
 	for _, gone := range []bool{false, true} {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		if gone {
-			cancel()
-		}
-		sent := httptest.NewRequestWithContext(ctx, http.MethodPost, ofrepPath, strings.NewReader(`{}`))
-		sent.Header.Set("Authorization", "Bearer x")
-		sent.Header.Set("X-Signalbox-Environment", "production")
-		recorder := httptest.NewRecorder()
-		handler.ServeHTTP(recorder, sent)
-		if (recorder.Code == http.StatusOK) == gone || (recorder.Body.Len() > 0) == gone {
-			t.Errorf("gone is %v: got %d and %q", gone, recorder.Code, recorder.Body)
-		}
+		t.Run(fmt.Sprintf("gone %t", gone), func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if gone {
+				cancel()
+			}
+			sent := httptest.NewRequestWithContext(ctx, http.MethodPost, ofrepPath, strings.NewReader(`{}`))
+			sent.Header.Set("Authorization", "Bearer x")
+			sent.Header.Set("X-Signalbox-Environment", "production")
+			recorder := httptest.NewRecorder()
+			handler.ServeHTTP(recorder, sent)
+			if (recorder.Code == http.StatusOK) == gone || (recorder.Body.Len() > 0) == gone {
+				t.Errorf("gone is %v: got %d and %q", gone, recorder.Code, recorder.Body)
+			}
+		})
 	}
 }

@@ -232,14 +232,20 @@ func TestOpenID_WhoMay(t *testing.T) {
 		"no_role":          ada(attributes{"groups": []string{"others"}}),
 		"email":            {"groups": "all", "email_verified": true},
 	} {
-		provider.knows(reason, claims)
-		provider.signInAs(owner, reason).refusedSignIn(reason)
+		t.Run(reason, func(t *testing.T) {
+			owner := owner.in(t)
+			provider.knows(reason, claims)
+			provider.signInAs(owner, reason).refusedSignIn(reason)
+		})
 	}
 	// The strongest role wins; a claim may be one text.
 	for groups, role := range map[string]string{"all": "VIEWER", "admins": "ADMIN", "owners": "OWNER"} {
-		provider.knows(groups, ada(attributes{"email": groups + "@example.com", "groups": groups}))
-		_, user := provider.signInAs(owner, groups).person(owner)
-		requireContains(t, "attributes", user.data().Attributes, attributes{"role": role})
+		t.Run(groups, func(t *testing.T) {
+			owner := owner.in(t)
+			provider.knows(groups, ada(attributes{"email": groups + "@example.com", "groups": groups}))
+			_, user := provider.signInAs(owner, groups).person(owner)
+			requireContains(t, "attributes", user.data().Attributes, attributes{"role": role})
+		})
 	}
 	// An address belongs to one subject.
 	provider.knows("impostor", ada(attributes{"email": "all@example.com"}))
@@ -318,15 +324,21 @@ func TestOpenID_Addresses(t *testing.T) {
 	owner.redeem(owner.invite("nik@bücher.example", "MEMBER").want(201).text("link"), nil).want(201)
 	for email, reason := range map[string]string{"nİk@examplİ.com": "email", "nİk@exampli.com": "no_role", "ni\u212A@exampli.com": "no_role",
 		"nik@e\u212Aampli.com": "email", "nik@xn--exampl-t6c.com": "domain"} {
-		provider.knows("other", ada(attributes{"email": email}))
-		provider.signInAs(owner, "other").refusedSignIn(reason)
+		t.Run(email, func(t *testing.T) {
+			owner := owner.in(t)
+			provider.knows("other", ada(attributes{"email": email}))
+			provider.signInAs(owner, "other").refusedSignIn(reason)
+		})
 	}
 	for name, email := range map[string]string{"ascii": "NIK@Exampli.com", "idna": "nik@XN--bcher-kva.example"} {
-		provider.knows(name, ada(attributes{"email": email}))
-		_, user := provider.signInAs(owner, name).person(owner)
-		if role := user.text("role"); (role == "OWNER") != (name == "ascii") {
-			t.Errorf("%s is %s", email, role)
-		}
+		t.Run(name, func(t *testing.T) {
+			owner := owner.in(t)
+			provider.knows(name, ada(attributes{"email": email}))
+			_, user := provider.signInAs(owner, name).person(owner)
+			if role := user.text("role"); (role == "OWNER") != (name == "ascii") {
+				t.Errorf("%s is %s", email, role)
+			}
+		})
 	}
 }
 

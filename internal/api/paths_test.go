@@ -41,29 +41,32 @@ func TestPaths_MethodNotAllowed(t *testing.T) {
 	methods := []string{"GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "get"}
 	owner := newOwner(t, "pro")
 	for template := range contract().Paths.Map() {
-		path := strings.NewReplacer("{id}", "x", "{key}", "x", "{seq}", "1").Replace(template)
-		var has []string
-		for _, method := range methods {
-			if route, _ := operation(method, &url.URL{Path: path}); route != nil && method != "get" {
-				has = append(has, method)
-			}
-		}
-		for _, method := range methods {
-			if slices.Contains(has, method) {
-				continue
-			}
-			for _, key := range []string{owner.key, ""}[:1+len(method)%2] { // the caller makes no difference
-				got := owner.as(key).send(method, path, "")
-				if strings.HasPrefix(path, "/ofrep/") {
-					got.want(405) // see TestOFREP_NoRoute
-				} else {
-					got.refused(405, problem{code: "method_not_allowed"})
-				}
-				if allow := got.header.Get("Allow"); allow != strings.Join(has, ", ") {
-					t.Errorf("%s %s: Allow is %q, want %q", method, path, allow, strings.Join(has, ", "))
+		t.Run(template, func(t *testing.T) {
+			owner := owner.in(t)
+			path := strings.NewReplacer("{id}", "x", "{key}", "x", "{seq}", "1").Replace(template)
+			var has []string
+			for _, method := range methods {
+				if route, _ := operation(method, &url.URL{Path: path}); route != nil && method != "get" {
+					has = append(has, method)
 				}
 			}
-		}
+			for _, method := range methods {
+				if slices.Contains(has, method) {
+					continue
+				}
+				for _, key := range []string{owner.key, ""}[:1+len(method)%2] { // the caller makes no difference
+					got := owner.as(key).send(method, path, "")
+					if strings.HasPrefix(path, "/ofrep/") {
+						got.want(405) // see TestOFREP_NoRoute
+					} else {
+						got.refused(405, problem{code: "method_not_allowed"})
+					}
+					if allow := got.header.Get("Allow"); allow != strings.Join(has, ", ") {
+						t.Errorf("%s %s: Allow is %q, want %q", method, path, allow, strings.Join(has, ", "))
+					}
+				}
+			}
+		})
 	}
 }
 
@@ -213,7 +216,9 @@ func TestIDs_ImpossibleAreNotFound(t *testing.T) {
 			owner.put(loggersPath+"/"+id, envelope("", "", attributes{})).refused(404, problem{code: "not_found"})
 		}
 		for _, seq := range []string{"0", "-1", "+1", "01", "1.0", "1e0", "0x1", "９", "9223372036854775808", "18446744073709551617"} {
-			owner.get(changesPath+"/"+url.PathEscape(seq)).refused(404, problem{code: "not_found"})
+			t.Run(seq, func(t *testing.T) {
+				owner.in(t).get(changesPath+"/"+url.PathEscape(seq)).refused(404, problem{code: "not_found"})
+			})
 		}
 	})
 }

@@ -84,10 +84,13 @@ func TestChanges_RepeatedWriteOfEverything(t *testing.T) {
 			anEnvironment(owner): {"name": "N", "color": "#123456", "classification": "STANDARD", "managed": true},
 			ownSettingsPath:      {"environment_order": []string{"testing"}, "nested": attributes{"b": 1, "a": []any{}}, "updated_at": 1},
 		} {
-			body := envelope("", "", wanted)
-			owner.put(path, body).want(200)
-			owner.requireRepetition(path, body)
-			owner.requireRepetition(path, string(owner.get(path).want(200).body))
+			t.Run(path, func(t *testing.T) {
+				owner := owner.in(t)
+				body := envelope("", "", wanted)
+				owner.put(path, body).want(200)
+				owner.requireRepetition(path, body)
+				owner.requireRepetition(path, string(owner.get(path).want(200).body))
+			})
 		}
 	})
 }

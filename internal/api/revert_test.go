@@ -143,7 +143,9 @@ func TestRevert_AnswersWithTheRecordedChange(t *testing.T) {
 	owner.post(owner.lastOf("environment:staging")+"/actions/revert", `[]`, offContract).want(400)
 	owner.post(owner.lastOf("environment:staging")+"/actions/revert?force=perhaps", "", offContract).refused(400, wrongParameter("force"))
 	for _, id := range []string{"0", "01", "999999", "x"} {
-		owner.post(changesPath+"/"+id+"/actions/revert", "").refused(404, problem{code: "not_found"})
+		t.Run(id, func(t *testing.T) {
+			owner.in(t).post(changesPath+"/"+id+"/actions/revert", "").refused(404, problem{code: "not_found"})
+		})
 	}
 }
 
@@ -318,12 +320,15 @@ func TestRevert_Roles(t *testing.T) {
 	path := owner.makeFlag("f", nil)
 	scoped.revertLast("flag:f").refused(403, problem{code: "forbidden"}) // it would delete the flag
 	for environment, status := range map[string]int{"production": 200, "qa": 403} {
-		if environment == "qa" {
-			owner.makeEnvironment("qa")
-		}
-		owner.put(path, envelope("", "", boolean(false, attributes{"environments": attributes{environment: attributes{"default": true}}}))).want(200)
-		scoped.revertLast("flag:f").want(status)
-		member.revertLast("flag:f")
+		t.Run(environment, func(t *testing.T) {
+			owner := owner.in(t)
+			if environment == "qa" {
+				owner.makeEnvironment("qa")
+			}
+			owner.put(path, envelope("", "", boolean(false, attributes{"environments": attributes{environment: attributes{"default": true}}}))).want(200)
+			scoped.in(t).revertLast("flag:f").want(status)
+			member.in(t).revertLast("flag:f")
+		})
 	}
 	owner.put(path, envelope("", "", boolean(true, nil))).want(200)
 	scoped.revertLast("flag:f").refused(403, problem{code: "forbidden"})
@@ -421,10 +426,13 @@ func TestRevert_DiscoveredComeBackAsSuch(t *testing.T) {
 	owner.declare(attributes{"id": "f", "type": "STRING", "default": "x"}).want(200)
 	logger := owner.discoverLogger("l", "DEBUG")
 	for path, resource := range map[string]string{flagsPath + "/f": "flag:f", logger: "logger:l"} {
-		before := owner.definition(path)
-		owner.delete(path).want(204)
-		owner.revertLast(resource).want(200)
-		owner.requireDefinition(resource, path, before)
+		t.Run(resource, func(t *testing.T) {
+			owner := owner.in(t)
+			before := owner.definition(path)
+			owner.delete(path).want(204)
+			owner.revertLast(resource).want(200)
+			owner.requireDefinition(resource, path, before)
+		})
 	}
 	before := owner.definition(logger)
 	owner.setLogger("l", attributes{"level": "ERROR"})
@@ -554,25 +562,27 @@ func TestRevert_NeedsWhatTheRouteNeeds(t *testing.T) {
 	t.Parallel()
 	routes := api.RouteNeeds()
 	for kind, shared := range api.RestorerNeeds() {
-		needs := maps.Clone(shared) // kinds have the same
-		patterns := map[changes.Action]string{changes.Created: "POST /api/v1/" + kind + "s", changes.Updated: "PUT /api/v1/" + kind + "s/{id}",
-			changes.Deleted: "DELETE /api/v1/" + kind + "s/{id}"}
-		switch kind {
-		case "account", "account_settings", "user_settings":
-			owner, settings, _ := strings.Cut(kind, "_")
-			patterns = map[changes.Action]string{changes.Updated: strings.TrimSuffix("PUT /api/v1/"+owner+"s/current/"+settings, "/")}
-		case "logger":
-			patterns[changes.Created] = patterns[changes.Updated]
-		}
-		for action, pattern := range patterns {
-			want, exists := routes[pattern]
-			if got, possible := needs[action]; got != want || possible != exists {
-				t.Errorf("%s %s needs %v, %v; %s needs %v, %v", kind, action, got, possible, pattern, want, exists)
+		t.Run(kind, func(t *testing.T) {
+			needs := maps.Clone(shared) // kinds have the same
+			patterns := map[changes.Action]string{changes.Created: "POST /api/v1/" + kind + "s", changes.Updated: "PUT /api/v1/" + kind + "s/{id}",
+				changes.Deleted: "DELETE /api/v1/" + kind + "s/{id}"}
+			switch kind {
+			case "account", "account_settings", "user_settings":
+				owner, settings, _ := strings.Cut(kind, "_")
+				patterns = map[changes.Action]string{changes.Updated: strings.TrimSuffix("PUT /api/v1/"+owner+"s/current/"+settings, "/")}
+			case "logger":
+				patterns[changes.Created] = patterns[changes.Updated]
 			}
-			delete(needs, action)
-		}
-		if len(needs) > 0 {
-			t.Errorf("%s has no routes for %v", kind, needs)
-		}
+			for action, pattern := range patterns {
+				want, exists := routes[pattern]
+				if got, possible := needs[action]; got != want || possible != exists {
+					t.Errorf("%s %s needs %v, %v; %s needs %v, %v", kind, action, got, possible, pattern, want, exists)
+				}
+				delete(needs, action)
+			}
+			if len(needs) > 0 {
+				t.Errorf("%s has no routes for %v", kind, needs)
+			}
+		})
 	}
 }

@@ -104,9 +104,11 @@ func TestBook_Pictures(t *testing.T) {
 	t.Parallel()
 	book := example()
 	for path, media := range map[string]string{"/docs/screenshots/a.webp": "image/webp", "/docs/pictures/b.svg": "image/svg+xml"} {
-		if page, found := book.Page(path, nil); !found || page.Type != media {
-			t.Errorf("%s is %q, found %v; want %s", path, page.Type, found, media)
-		}
+		t.Run(path, func(t *testing.T) {
+			if page, found := book.Page(path, nil); !found || page.Type != media {
+				t.Errorf("%s is %q, found %v; want %s", path, page.Type, found, media)
+			}
+		})
 	}
 }
 

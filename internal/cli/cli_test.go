@@ -28,6 +28,12 @@ func newTerminal(t *testing.T, environ ...string) *terminal {
 	return &terminal{t: t, environ: append([]string{"SIGNALBOX_DATA=" + t.TempDir(), "XDG_CONFIG_HOME=" + t.TempDir()}, environ...)}
 }
 
+// in returns the same terminal for a subtest.
+func (term *terminal) in(t *testing.T) *terminal {
+	t.Helper()
+	return &terminal{t: t, environ: term.environ, input: term.input}
+}
+
 // run runs a command.
 func (term *terminal) run(args ...string) outcome {
 	term.t.Helper()

@@ -172,9 +172,11 @@ func TestRunID(t *testing.T) {
 		t.Errorf("got %s, %v", got, err)
 	}
 	for _, text := range []string{"", "x", "{" + id + "}", "urn:uuid:" + id, strings.ReplaceAll(id, "-", ""), id + "0", id[:35]} {
-		if _, err := runID(text); !fault.Is(err, fault.NotFound) {
-			t.Errorf("%q: got %v", text, err)
-		}
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			if _, err := runID(text); !fault.Is(err, fault.NotFound) {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 

@@ -69,9 +69,11 @@ func TestAnswer(t *testing.T) {
 		"many NULs":    {strings.Repeat("\x00", 5000), strings.Repeat("\uFFFD", 341)},
 		"a whole rune": {strings.Repeat("x", 1023) + "é", strings.Repeat("x", 1023)},
 	} {
-		if got := Answer(test.body); got == nil || *got != test.want {
-			t.Errorf("%s: %v", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := Answer(test.body); got == nil || *got != test.want {
+				t.Errorf("got %v", got)
+			}
+		})
 	}
 	if Answer("") != nil {
 		t.Error("no body is an answer")
@@ -218,9 +220,11 @@ func TestDraft_Problems(t *testing.T) {
 func TestTypes_EachCanBeSubscribedTo(t *testing.T) {
 	t.Parallel()
 	for _, name := range Types() {
-		if rule := eventRule(name); rule != "" {
-			t.Errorf("%s %s", name, rule)
-		}
+		t.Run(name, func(t *testing.T) {
+			if rule := eventRule(name); rule != "" {
+				t.Errorf("%s %s", name, rule)
+			}
+		})
 	}
 }
 
@@ -317,10 +321,12 @@ func TestCompose_PagerDuty(t *testing.T) {
 func TestSentence_EachType(t *testing.T) {
 	t.Parallel()
 	for _, name := range append(Types(), "*") {
-		text := sentence(told(name, Data{Kind: "log_group", Key: "k", Action: "updated", Reason: "TIMEOUT", Detail: "Detail.", Environment: "production"}))
-		if text == "" || strings.Contains(text, "%!") || strings.Contains(text, "log_group") {
-			t.Errorf("%s: %q", name, text)
-		}
+		t.Run(name, func(t *testing.T) {
+			text := sentence(told(name, Data{Kind: "log_group", Key: "k", Action: "updated", Reason: "TIMEOUT", Detail: "Detail.", Environment: "production"}))
+			if text == "" || strings.Contains(text, "%!") || strings.Contains(text, "log_group") {
+				t.Errorf("got %q", text)
+			}
+		})
 	}
 	if got := label(""); got != "" {
 		t.Errorf("%q", got)
@@ -335,10 +341,12 @@ func TestSecrets_Rotate(t *testing.T) {
 		t.Errorf("%s, %s", before.Current, after.Current)
 	}
 	for at, want := range map[time.Duration]int{0: 2, 24*time.Hour - 1: 2, 24 * time.Hour: 1} {
-		signature, err := after.Sign("id", noon().Add(at), []byte("{}"))
-		if err != nil || len(strings.Fields(signature)) != want {
-			t.Errorf("after %s: %q %v", at, signature, err)
-		}
+		t.Run(at.String(), func(t *testing.T) {
+			signature, err := after.Sign("id", noon().Add(at), []byte("{}"))
+			if err != nil || len(strings.Fields(signature)) != want {
+				t.Errorf("after %s: %q %v", at, signature, err)
+			}
+		})
 	}
 	if _, err := (Secrets{Current: "whsec_%"}).Sign("id", noon(), nil); err == nil {
 		t.Error("a broken secret signs")
@@ -355,8 +363,10 @@ func TestRedactURL(t *testing.T) {
 		"http://example.com:81":                         "http://example.com:81",
 		"https://%zz":                                   "<redacted>",
 	} {
-		if got := redactURL(url); got != want {
-			t.Errorf("%s: %s, want %s", url, got, want)
-		}
+		t.Run(url, func(t *testing.T) {
+			if got := redactURL(url); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
 	}
 }

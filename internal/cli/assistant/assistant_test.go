@@ -52,6 +52,12 @@ func connect(t *testing.T, allowWrites bool) *session {
 	return &session{t: t, ClientSession: connected, account: account}
 }
 
+// in returns the same session for a subtest.
+func (s *session) in(t *testing.T) *session {
+	t.Helper()
+	return &session{t: t, ClientSession: s.ClientSession, account: s.account}
+}
+
 // call calls a tool and returns its result, or its error.
 func (s *session) call(tool string, in arguments) (map[string]any, string) {
 	s.t.Helper()
@@ -323,7 +329,9 @@ func TestSetLevel_Refused(t *testing.T) {
 		"missing properties":             {"logger": "a", "environment": "production", "level": "DEBUG"},
 		"used or expired":                {"logger": "a", "environment": "production", "level": "DEBUG", "minutes": 5, "confirmation": "made up"},
 	} {
-		s.refuses(want, "set_level", in)
+		t.Run(want, func(t *testing.T) {
+			s.in(t).refuses(want, "set_level", in)
+		})
 	}
 	in := arguments{"logger": "a", "environment": "production", "level": "DEBUG", "minutes": 5}
 	in["confirmation"] = s.must("set_level", in)["confirmation"]

@@ -1,6 +1,7 @@
 package manifest_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -73,16 +74,18 @@ func TestExport_HasEveryMember(t *testing.T) {
 			t.Run(kind+"/"+changed, func(t *testing.T) {
 				t.Parallel()
 				for _, secrets := range []bool{false, true} {
-					server := newServer(t)
-					server.defaults = map[string]string{"logger": `{"managed":true}`, "job": `{"overlap":"allow","alerts":{"after_failures":1,"recover_after":1}}`}
-					server.apply(manifest.Options{}, resource(t, kind, changed))
-					text := server.exported(secrets)
-					if text == "" && changed != "managed" {
-						t.Error("it is not exported")
-					}
-					if plan := server.plan(manifest.Options{}, read(t, text)...); plan.Different() {
-						t.Errorf("%s\ndiffers in %v", text, plan.Steps[0].Differences())
-					}
+					t.Run(fmt.Sprintf("secrets %t", secrets), func(t *testing.T) {
+						server := newServer(t)
+						server.defaults = map[string]string{"logger": `{"managed":true}`, "job": `{"overlap":"allow","alerts":{"after_failures":1,"recover_after":1}}`}
+						server.apply(manifest.Options{}, resource(t, kind, changed))
+						text := server.exported(secrets)
+						if text == "" && changed != "managed" {
+							t.Error("it is not exported")
+						}
+						if plan := server.plan(manifest.Options{}, read(t, text)...); plan.Different() {
+							t.Errorf("%s\ndiffers in %v", text, plan.Steps[0].Differences())
+						}
+					})
 				}
 			})
 		}
