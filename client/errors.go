@@ -50,6 +50,9 @@ const (
 	CodeUnavailable          Code = "unavailable"
 )
 
+// ErrNotSignalbox means that a success was answered with something else than a document, as by another program at the URL.
+var ErrNotSignalbox = errors.New("the response is not a Signalbox document")
+
 // APIError is a response that is not a success.
 type APIError struct {
 	StatusCode int

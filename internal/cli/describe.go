@@ -189,7 +189,7 @@ func describeEnvironment(ctx context.Context, c *call, e signalbox.Environment) 
 		return err
 	}
 	c.title("what it stores")
-	c.Say("  %d flag rules, %d flag defaults, %d config values, %d levels\n", usage.FlagRules, usage.FlagDefaults, usage.ConfigOverrides, usage.LoggerOverrides)
+	c.Say("  %s\n", storedText(usage))
 	if !e.Managed {
 		c.Say("  They are frozen, because it is not managed. signalbox environments promote %s thaws them.\n", e.ID)
 	}

@@ -30,7 +30,7 @@ func (s *shell) importFormat(format imports.Format) *cobra.Command {
 		Short: "Import " + format.Short,
 		Long: "Import " + format.Short + `. FILE may be - for stdin.
 
-What cannot be said here is left out and reported on stderr, each with what that means.`,
+What Signalbox cannot express is left out. Stderr names it, and says what the users of the flag or job get instead.`,
 		Example: "  signalbox import " + format.Name + " " + exampleFile(format.Name) + " > imported.yaml",
 		Args:    terminal.Arguments,
 		RunE: func(_ *cobra.Command, args []string) error {

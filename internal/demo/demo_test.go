@@ -66,6 +66,9 @@ func TestDemo(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Errorf("Run = %v", err)
 	}
+	if strings.Contains(printed.String(), "past their retention") {
+		t.Errorf("the server warns of the invented months:\n%s", printed)
+	}
 	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
 		t.Errorf("the demo left %v, %v", left, err)
 	}
