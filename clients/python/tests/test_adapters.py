@@ -22,6 +22,7 @@ import signalbox.django
 import signalbox.loguru
 import signalbox.openfeature
 import signalbox.structlog
+from signalbox import Level
 from signalbox.testing import FakeBox, Rules
 from support import eventually
 
@@ -110,6 +111,27 @@ class TestLogging:
         assert [signalbox.Level.of(each).name for each in (0, 5, 10, 15, 20, 30, 40, 50, 51, 100)] == [
             *("TRACE", "TRACE", "DEBUG", "INFO", "INFO", "WARN", "ERROR", "FATAL", "SILENT", "SILENT")
         ]
+
+
+class Interrupted:
+    """A framework in which the first level is not set: the process was forked before."""
+
+    def __init__(self) -> None:
+        self.calls: list[Level | None] = []
+
+    def set_level(self, name: str, level: Level | None) -> None:  # noqa: ARG002
+        self.calls.append(level)
+
+    def levels(self, name: str) -> tuple[Level | None, Level]:  # noqa: ARG002
+        return None, Level.INFO
+
+
+def test_fork_while_a_level_is_set() -> None:
+    box = FakeBox(levels={"shop": "DEBUG"})
+    framework = Interrupted()
+    box.add_logger(framework, "shop")
+    box.after_fork()
+    assert framework.calls == [Level.DEBUG, Level.DEBUG]
 
 
 @pytest.fixture

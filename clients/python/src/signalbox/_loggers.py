@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any, Final, Protocol
 
 from ._levels import Level, Tree, key_of
@@ -40,7 +41,8 @@ class LoggerTable:
     """Sets the levels of all loggers. No lock is held while an adapter is called: a framework may hold its own lock when it
     makes a logger, and take it when a level is set."""
 
-    def __init__(self, environment: str) -> None:
+    def __init__(self, environment: str, failed: Callable[[str, Exception], None]) -> None:
+        self._failed = failed
         self._lock = threading.Lock()
         self._loggers: dict[tuple[int, str], Controlled] = {}
         self._tree = Tree(environment, {}, {})
@@ -73,10 +75,16 @@ class LoggerTable:
             level = tree.applied(logger.key)
             if level is not logger.applied:
                 logger.applied = level
-                logger.adapter.set_level(logger.name, level)
+                self._set(logger)
                 changed = True
             if tree is self._tree:
                 return changed
+
+    def _set(self, logger: Controlled) -> None:
+        try:
+            logger.adapter.set_level(logger.name, logger.applied)
+        except Exception as error:  # noqa: BLE001, an adapter may not be ours
+            self._failed(logger.name, error)
 
     def applied(self, adapter: Adapter, name: str) -> Level | None:
         """Returns the level that the box has set; None if the level of the code applies."""
@@ -96,10 +104,13 @@ class LoggerTable:
         self.replace(Tree("", {}, {}))
 
     def after_fork(self) -> None:
+        """Prepares the table in a child, which may have been forked in the middle of a change: a level may be noted as applied,
+        and not be set."""
         self._lock = threading.Lock()
         for each in self.all():
             each.reported = None
-            self._settle(each)
+            if not self._settle(each):
+                self._set(each)
 
 
 def reported(logger: Controlled, levels: tuple[Level | None, Level], service: str, environment: str) -> dict[str, Any]:

@@ -75,7 +75,8 @@ class Installed:
             self._code.setdefault(name, logger.level)
             _original_set_level(logger, int(level))
         elif name in self._code:
-            _original_set_level(logger, self._code.pop(name))
+            _original_set_level(logger, self._code[name])
+            del self._code[name]  # last: after a fork in between, the child sets the level again
 
     def levels(self, name: str) -> tuple[Level | None, Level]:
         """Returns the level that the code has set for a logger, and the level that it uses."""
