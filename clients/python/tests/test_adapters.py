@@ -6,6 +6,7 @@ import asyncio
 import logging
 import logging.config
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -106,6 +107,18 @@ class TestLogging:
         assert not thread.is_alive()
         assert logging.getLogger("dead").level == logging.DEBUG
         installed.uninstall()
+
+    def test_many_loggers(self, manager: logging.Manager) -> None:
+        logs = [manager.getLogger(f"shop.{i}") for i in range(3000)]
+        box = FakeBox()
+        signalbox.logging.install(box, manager)
+        assert not any(log.isEnabledFor(logging.DEBUG) for log in logs)
+        began = time.process_time()
+        box.set(levels={"shop": "DEBUG"})
+        assert time.process_time() - began < 1  # 2 s before levels were written at once
+        assert all(log.isEnabledFor(logging.DEBUG) for log in logs)
+        box.set(levels={"shop": None})
+        assert not any(log.isEnabledFor(logging.DEBUG) for log in logs)
 
     def test_level_numbers(self) -> None:
         assert [signalbox.Level.of(each).name for each in (0, 5, 10, 15, 20, 30, 40, 50, 51, 100)] == [

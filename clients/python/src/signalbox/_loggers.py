@@ -56,16 +56,14 @@ class LoggerTable:
             if identity in self._loggers or len(self._loggers) >= MAX_LOGGERS:
                 return False
             added = self._loggers[identity] = Controlled(adapter, name)
-        self._settle(added)
+        if self._settle(added):
+            _finish([added])
         return True
 
-    def replace(self, tree: Tree) -> bool:
-        """Applies the levels of a tree. It reports whether one changed."""
+    def replace(self, tree: Tree) -> None:
+        """Applies the levels of a tree."""
         self._tree = tree
-        changed = False
-        for each in self.all():
-            changed = self._settle(each) or changed
-        return changed
+        _finish([each for each in self.all() if self._settle(each)])
 
     def _settle(self, logger: Controlled) -> bool:
         """Sets the level of a logger. Another thread may replace the tree meanwhile, so it looks again."""
@@ -111,6 +109,15 @@ class LoggerTable:
             each.reported = None
             if not self._settle(each):
                 self._set(each)
+        _finish(self.all())
+
+
+def _finish(changed: list[Controlled]) -> None:
+    """Tells adapters that want to know that all of their levels have been set."""
+    for adapter in {id(each.adapter): each.adapter for each in changed}.values():
+        levels_set = getattr(adapter, "levels_set", None)
+        if levels_set is not None:
+            levels_set()
 
 
 def reported(logger: Controlled, levels: tuple[Level | None, Level], service: str, environment: str) -> dict[str, Any]:
