@@ -257,6 +257,23 @@ def test_slow_listener_is_logged(stub: Stub, start: Start, caplog: pytest.LogCap
     let_go.set()
 
 
+def test_listener_whose_thread_cannot_be_started(stub: Stub, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    stub.answers = [snapshot(1, 1), snapshot(2, 2)]
+    box = start(stub.url, timing=FAST._replace(slow=0.05))
+    start_thread, failed, called = threading.Thread.start, threading.Event(), threading.Event()
+
+    def fail_once(self: threading.Thread) -> None:
+        if self.name == "signalbox-listeners" and not failed.is_set():
+            failed.set()
+            raise RuntimeError("can't start new thread")
+        start_thread(self)
+
+    monkeypatch.setattr(threading.Thread, "start", fail_once)
+    box.number("f0", default=0).on_change(called.set)
+    assert failed.wait(PATIENCE)
+    assert called.wait(PATIENCE)
+
+
 def test_backoff_has_full_jitter() -> None:
     for attempt, most in ((1, 1), (3, 4), (10, 60), (1000, 60)):
         pauses = [backoff(attempt, 1, 60) for _ in range(1000)]

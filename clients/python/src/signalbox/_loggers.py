@@ -14,7 +14,8 @@ MAX_LOGGERS: Final = 10_000
 
 class Adapter(Protocol):
     """Connects a logging framework; `signalbox.logging` has the one for the standard library. Pass it to `Box.adapt`, and
-    call `Box.add_logger` with every logger, before its first record."""
+    call `Box.add_logger` with every logger, before its first record. If it has a method levels_set, that is called after
+    set_level was called for all loggers of a change."""
 
     def set_level(self, name: str, level: Level | None) -> None:
         """Sets the level of a logger. None restores the level that the code has set."""
