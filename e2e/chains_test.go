@@ -38,10 +38,10 @@ func TestKill_AttemptsAndDeliveries(t *testing.T) {
 			c.urls = append(c.urls, "http://"+c.listen[i])
 			c.nodes = append(c.nodes, start(t, database, c.settings(i)...))
 		}
-		c.prepare()
+		c.prepare(t)
 		var writing sync.WaitGroup
-		writing.Go(func() { c.queueRuns(suite.Scale(60, 5000)) })
-		writing.Go(func() { c.createFlags(suite.Scale(50, 210)) })
+		writing.Go(func() { c.queueRuns(t, suite.Scale(60, 5000)) })
+		writing.Go(func() { c.createFlags(t, suite.Scale(50, 210)) })
 		c.breakThings(t, database)
 		writing.Wait()
 		c.settle(t)
@@ -76,25 +76,31 @@ func pause(most time.Duration) { <-time.After(rand.N(most)) }
 
 // post repeats a request until a node acknowledges it, and returns the id of what was made. A repeated creation may find that
 // an attempt without an answer has succeeded; its id is "" then.
-func (c *chaos) post(path, body string) string {
+func (c *chaos) post(t *testing.T, path, body string) string {
+	t.Helper()
 	client := &http.Client{Timeout: 10 * time.Second}
 	for {
 		id, err := post(client, c.urls[rand.IntN(len(c.urls))]+path, body)
-		if err == nil || strings.Contains(err.Error(), "409") {
+		switch {
+		case err == nil, strings.HasPrefix(err.Error(), "409 "):
 			return id
+		case strings.HasPrefix(err.Error(), "4"):
+			t.Error(err)
+			return ""
 		}
 		pause(100 * time.Millisecond)
 	}
 }
 
 // prepare creates jobs that are retried, and webhooks that are told of failed runs, of the health of jobs, and of flags.
-func (c *chaos) prepare() {
+func (c *chaos) prepare(t *testing.T) {
+	t.Helper()
 	for i := range c.jobs {
-		c.post("/api/v1/jobs", fmt.Sprintf(`{"data":{"type":"job","id":"chained-%d","attributes":{"name":"j","schedule":"0 0 1 1 *",
+		c.post(t, "/api/v1/jobs", fmt.Sprintf(`{"data":{"type":"job","id":"chained-%d","attributes":{"name":"j","schedule":"0 0 1 1 *",
 			"retry":{"max_attempts":%d,"delay_seconds":1,"backoff":"fixed","on":["NON_SUCCESS_STATUS","WORKER_LOST"]},"configuration":{"url":%q}}}}`, i, chainLength, c.targets.URL))
 	}
 	subscribe := func(path, events string) {
-		c.post("/api/v1/webhooks", fmt.Sprintf(`{"data":{"type":"webhook","attributes":{"name":"w","url":%q,"events":[%q]}}}`, c.told.URL+path, events))
+		c.post(t, "/api/v1/webhooks", fmt.Sprintf(`{"data":{"type":"webhook","attributes":{"name":"w","url":%q,"events":[%q]}}}`, c.told.URL+path, events))
 	}
 	subscribe("/failures", "run.failed")
 	subscribe("/health", "job.*")
@@ -104,13 +110,14 @@ func (c *chaos) prepare() {
 }
 
 // queueRuns makes runs of the jobs, all of which are acknowledged.
-func (c *chaos) queueRuns(count int) {
+func (c *chaos) queueRuns(t *testing.T, count int) {
+	t.Helper()
 	const writers = 4
 	var writing sync.WaitGroup
 	for writer := range writers {
 		writing.Go(func() {
 			for i := writer; i < count; i += writers {
-				c.kept.note(&c.kept.runs, c.post(fmt.Sprintf("/api/v1/jobs/chained-%d/actions/run", i%c.jobs), ""))
+				c.kept.note(&c.kept.runs, c.post(t, fmt.Sprintf("/api/v1/jobs/chained-%d/actions/run", i%c.jobs), ""))
 			}
 		})
 	}
@@ -118,9 +125,10 @@ func (c *chaos) queueRuns(count int) {
 }
 
 // createFlags creates flags, of each of which every webhook about flags is told.
-func (c *chaos) createFlags(count int) {
+func (c *chaos) createFlags(t *testing.T, count int) {
+	t.Helper()
 	for i := range count {
-		c.post("/api/v1/flags", fmt.Sprintf(`{"data":{"type":"flag","id":"flag-%d","attributes":{"type":"BOOLEAN","default":false}}}`, i))
+		c.post(t, "/api/v1/flags", fmt.Sprintf(`{"data":{"type":"flag","id":"flag-%d","attributes":{"type":"BOOLEAN","default":false}}}`, i))
 	}
 }
 
@@ -162,7 +170,7 @@ func (c *chaos) recover(t *testing.T) {
 	t.Helper()
 	c.targets.answer(http.StatusOK)
 	for i := range c.jobs {
-		c.post(fmt.Sprintf("/api/v1/jobs/chained-%d/actions/run", i), "")
+		c.post(t, fmt.Sprintf("/api/v1/jobs/chained-%d/actions/run", i), "")
 	}
 	c.settle(t)
 }
