@@ -53,6 +53,8 @@ func (o deliveryObserver) RunFinished(status jobs.Status, _ jobs.Reason) {
 	}
 	o.app.metrics.CountDelivery(outcome)
 }
-func (o deliveryObserver) InFlight(requests int)      { o.app.metrics.SetDeliveriesInFlight(requests) }
-func (o deliveryObserver) QueueDepth(deliveries int)  { o.app.metrics.SetDeliveryQueueDepth(deliveries) }
-func (o deliveryObserver) Unhealthy([]jobs.Unhealthy) {}
+func (o deliveryObserver) InFlight(requests int)     { o.app.metrics.SetDeliveriesInFlight(requests) }
+func (o deliveryObserver) QueueDepth(deliveries int) { o.app.metrics.SetDeliveryQueueDepth(deliveries) }
+func (o deliveryObserver) Unhealthy(found []jobs.Unhealthy) {
+	o.app.metrics.SetWebhookHealth(healthLabels(found))
+}

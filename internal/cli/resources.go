@@ -29,6 +29,7 @@ func anyKinds() []anyKind {
 		anyOf(configKind(), describeConfig, "configs"),
 		anyOf(environmentKind(), describeEnvironment, "environments"),
 		anyOf(jobKind(), describeJob, "jobs"),
+		anyOf(webhookKind(), describeWebhook, "webhooks"),
 		anyOf(serviceKind(), nil, "services"),
 		anyOf(contextTypeKind(), nil, "context_types"),
 	}

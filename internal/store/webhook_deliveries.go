@@ -150,20 +150,21 @@ func (tx *ReadTx) addAttempts(ctx context.Context, found []webhooks.Delivery) er
 }
 
 // Redeliver makes deliveries of a webhook pending again if they have ended or wait for another attempt, and returns
-// their number.
+// their number. It skips deliveries of another account's deleted webhook with the same id.
 func (tx *Tx) Redeliver(ctx context.Context, w webhooks.Webhook, what webhooks.Redelivery) (int, error) {
-	over, args := `'failed', 'canceled'`, []any{w.ID, micros(tx.now), w.Lane(), webhooks.MaxRedelivered}
+	over, args := `'failed', 'canceled'`, []any{w.ID, micros(tx.now), w.Lane(), webhooks.MaxRedelivered, w.Account}
 	if what.Delivered {
 		over += `, 'delivered'`
 	}
-	which := `id = $5`
+	which := `id = $6`
 	if what.ID != "" {
 		args = append(args, what.ID)
-	} else {
-		which, args = `created_at >= $5 AND created_at < $6`, append(args, micros(what.From), micros(what.To))
+	} else { // ids begin with the time, and have an index
+		which = `created_at >= $6 AND created_at < $7 AND id >= $8 AND id < $9`
+		args = append(args, micros(what.From), micros(what.To), firstID(what.From), firstID(what.To.Add(time.Millisecond)))
 	}
 	count, err := tx.affect(ctx, `UPDATE webhook_deliveries SET status = 'pending', attempt = 0, due_at = $2, lane = $3 WHERE id IN (SELECT id FROM webhook_deliveries
-		WHERE webhook_id = $1 AND joined_to IS NULL AND (status IN (`+over+`) OR status = 'waiting' AND attempt > 0) AND `+which+` ORDER BY id LIMIT $4)`, args...)
+		WHERE webhook_id = $1 AND account_id = $5 AND joined_to IS NULL AND (status IN (`+over+`) OR status = 'waiting' AND attempt > 0) AND `+which+` ORDER BY id LIMIT $4)`, args...)
 	tx.delivers = tx.delivers || count > 0
 	return count, err
 }
@@ -225,9 +226,14 @@ func (tx deliveryReads) CountPending(ctx context.Context, limit int) (int, error
 	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM (SELECT 1 FROM `+pendingDeliveries+` LIMIT $1) AS waiting`, limit)
 }
 
-// UnhealthyJobs returns none: the worker of runs reports them.
-func (tx deliveryReads) UnhealthyJobs(context.Context, int) ([]jobs.Unhealthy, error) {
-	return nil, nil
+// UnhealthyJobs returns the webhooks that are failing, or were disabled because they failed, up to a limit and always the same
+// ones first.
+func (tx deliveryReads) UnhealthyJobs(ctx context.Context, limit int) ([]jobs.Unhealthy, error) {
+	return all(ctx, tx.conn, func(r row) (jobs.Unhealthy, error) {
+		webhook := webhooks.Webhook{FailingSince: new(time.Time)}
+		err := r.Scan(&webhook.Account, &webhook.ID, &webhook.Enabled)
+		return jobs.Unhealthy{Account: webhook.Account, Key: webhook.ID, State: jobs.HealthState(webhook.State())}, err
+	}, `SELECT account_id, id, enabled FROM webhooks WHERE failing_since IS NOT NULL ORDER BY id LIMIT $1`, limit)
 }
 
 // sentDelivery is a claimed delivery with its webhook and its events.
@@ -246,7 +252,8 @@ const listedEvents = 50
 func (tx deliveryReads) Configurations(ctx context.Context, ids []string) (map[string]jobs.Configuration, error) {
 	claimed, err := among(ctx, tx.ReadTx, scanSent, `SELECT d.id, d.type, COALESCE(d.group_key, ''), e.at, e.data, w.id, w.account_id, w.format, w.sealed,
 		(SELECT count(*) FROM webhook_deliveries AS joined WHERE joined.joined_to = d.id)
-		FROM webhook_deliveries AS d JOIN webhook_events AS e ON e.id = d.event_id JOIN webhooks AS w ON w.id = d.webhook_id WHERE $1 = '' AND d.id `, "", ids)
+		FROM webhook_deliveries AS d JOIN webhook_events AS e ON e.id = d.event_id JOIN webhooks AS w ON w.id = d.webhook_id AND w.account_id = d.account_id
+		WHERE $1 = '' AND d.id `, "", ids)
 	if err != nil {
 		return nil, err
 	}
@@ -330,7 +337,7 @@ func (tx deliveryWrites) CountPending(ctx context.Context, limit int) (int, erro
 	return tx.reads().CountPending(ctx, limit)
 }
 
-// UnhealthyJobs returns none.
+// UnhealthyJobs returns the webhooks that are failing.
 func (tx deliveryWrites) UnhealthyJobs(ctx context.Context, limit int) ([]jobs.Unhealthy, error) {
 	return tx.reads().UnhealthyJobs(ctx, limit)
 }
@@ -441,7 +448,7 @@ func (tx *Tx) judgeDeliveries(ctx context.Context, lease string, outcomes []work
 		byID[outcome.Run], ids[i] = outcome, outcome.Run
 	}
 	found, err := among(ctx, &tx.ReadTx, scanSending, `SELECT d.id, d.account_id, d.webhook_id, d.attempt, d.attempts, d.sent_at, COALESCE(w.enabled, FALSE), w.failing_since
-		FROM webhook_deliveries AS d LEFT JOIN webhooks AS w ON w.id = d.webhook_id WHERE d.lease = $1 AND d.status = 'sending' AND d.id `, lease, ids)
+		FROM webhook_deliveries AS d LEFT JOIN webhooks AS w ON w.id = d.webhook_id AND w.account_id = d.account_id WHERE d.lease = $1 AND d.status = 'sending' AND d.id `, lease, ids)
 	ends := make([]finished, len(found))
 	for i, each := range found {
 		outcome := byID[each.id]
@@ -504,9 +511,10 @@ func (tx *Tx) settleWebhooks(ctx context.Context, ends []finished) error {
 		var err error
 		switch {
 		case end.Status == webhooks.Delivered && end.failingSince != nil:
-			err = tx.run(ctx, `UPDATE webhooks SET failing_since = NULL WHERE id = $1`, id)
+			err = tx.run(ctx, `UPDATE webhooks SET failing_since = NULL WHERE id = $1 AND account_id = $2`, id, end.account)
 		case end.Status != webhooks.Delivered && end.failingSince == nil:
-			err = tx.run(ctx, `UPDATE webhooks SET failing_since = $2 WHERE id = $1 AND failing_since IS NULL`, id, micros(end.outcome.FinishedAt))
+			err = tx.run(ctx, `UPDATE webhooks SET failing_since = $3 WHERE id = $1 AND account_id = $2 AND failing_since IS NULL`, id, end.account,
+				micros(end.outcome.FinishedAt))
 		}
 		if err != nil {
 			return err

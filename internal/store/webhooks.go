@@ -63,7 +63,8 @@ func (tx *ReadTx) Webhooks(ctx context.Context, account string, filter webhooks.
 	return list, tx.addLastDeliveries(ctx, list.Items)
 }
 
-// addLastDeliveries adds the newest delivery of each webhook.
+// addLastDeliveries adds the newest delivery of each webhook of an account. The deliveries of a deleted webhook stay, and another
+// account may use its id again.
 func (tx *ReadTx) addLastDeliveries(ctx context.Context, found []webhooks.Webhook) error {
 	if len(found) == 0 {
 		return nil
@@ -81,7 +82,8 @@ func (tx *ReadTx) addLastDeliveries(ctx context.Context, found []webhooks.Webhoo
 		last[webhook] = &delivery
 		return webhook, err
 	}, tx.dialect.firstOf(`webhook_id, id, type, status, created_at`, `webhook_deliveries`,
-		`SELECT d.id FROM webhook_deliveries AS d WHERE $1 = '' AND d.webhook_id = listed.value AND d.joined_to IS NULL ORDER BY d.id DESC LIMIT 1`), "", tx.dialect.texts(ids))
+		`SELECT d.id FROM webhook_deliveries AS d WHERE d.account_id = $1 AND d.webhook_id = listed.value AND d.joined_to IS NULL ORDER BY d.id DESC LIMIT 1`),
+		found[0].Account, tx.dialect.texts(ids))
 	for i := range found {
 		found[i].LastDelivery = last[found[i].ID]
 	}
