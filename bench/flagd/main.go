@@ -30,7 +30,7 @@ const (
 	recovery = time.Minute
 )
 
-// cases are what a provider is asked.
+// cases are the evaluations that a provider is asked for.
 type cases struct {
 	Contexts []map[string]any  `json:"contexts"`
 	Flags    map[string]string `json:"flags"` // the type of each flag
@@ -192,7 +192,7 @@ func document(id string, attributes object) object {
 	return object{"data": object{"type": "flag", "id": id, "attributes": attributes}}
 }
 
-// prepare creates flags. It returns those that flagd can express, and what the server serves of them for each context.
+// prepare creates flags. It returns the flags that flagd can express, and their values on the server for each context.
 func (s *server) prepare(ctx context.Context, count int) (cases, []map[string]any, error) {
 	random := flagdtest.New(uint64(time.Now().Unix())) //nolint:gosec // any number will do
 	asked, warned := cases{Flags: map[string]string{}}, 0

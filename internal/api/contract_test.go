@@ -66,7 +66,7 @@ var describedPaths = sync.OnceValue(func() map[int][]describedPath {
 	return paths
 })
 
-// operation finds what the description says about a request. Path segments
+// operation returns the description's operation for a request. Path segments
 // are matched before they are decoded, as the service does; a literal segment
 // wins over a parameter.
 func operation(method string, target *url.URL) (*routers.Route, map[string]string) {
@@ -331,7 +331,7 @@ func compiled(place string) (*jsonschema.Schema, error) {
 	return schema, err
 }
 
-// pointer is a name as a step of a JSON pointer in a URL.
+// pointer returns a name as a step of a JSON pointer in a URL.
 func pointer(name string) string {
 	return url.PathEscape(strings.NewReplacer("~", "~0", "/", "~1").Replace(name))
 }
@@ -368,18 +368,20 @@ func TestContract_HasEveryRoute(t *testing.T) {
 func TestContract_SaysWhoMayCall(t *testing.T) {
 	t.Parallel()
 	for path, item := range contract().Paths.Map() {
-		for method, operation := range item.Operations() {
-			if operation.OperationID == "" || operation.Summary == "" || len(operation.Tags) != 1 {
-				t.Errorf("%s %s: operationId, summary or tag is missing", method, path)
+		t.Run(path, func(t *testing.T) {
+			for method, operation := range item.Operations() {
+				if operation.OperationID == "" || operation.Summary == "" || len(operation.Tags) != 1 {
+					t.Errorf("%s %s: operationId, summary or tag is missing", method, path)
+				}
+				open := operation.Security != nil && len(*operation.Security) == 0
+				description := strings.Join(strings.Fields(operation.Description), " ")
+				says := strings.Contains(description, "ny role") || strings.Contains(description, "MEMBER or higher") ||
+					strings.Contains(description, "ADMIN or OWNER")
+				if open == says || (open && !strings.Contains(description, "Needs no credential")) {
+					t.Errorf("%s %s: the description does not say who may call it: %q", method, path, operation.Description)
+				}
 			}
-			open := operation.Security != nil && len(*operation.Security) == 0
-			description := strings.Join(strings.Fields(operation.Description), " ")
-			says := strings.Contains(description, "ny role") || strings.Contains(description, "MEMBER or higher") ||
-				strings.Contains(description, "ADMIN or OWNER")
-			if open == says || (open && !strings.Contains(description, "Needs no credential")) {
-				t.Errorf("%s %s: the description does not say who may call it: %q", method, path, operation.Description)
-			}
-		}
+		})
 	}
 }
 

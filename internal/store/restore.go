@@ -39,7 +39,8 @@ func Restore(file, from, kept string) error {
 	return restore(file, from, kept, func(string) {})
 }
 
-// restore calls after with the name of each completed step, where tests kill it.
+// restore is Restore, and calls after with the name of each completed step, so that a test can end
+// it there.
 func restore(file, from, kept string, after func(step string)) error {
 	folder := filepath.Dir(file)
 	copied, err := copyInto(folder, from)
