@@ -245,7 +245,7 @@ func (k kind[T]) delete(s *shell, example string, consequences func(context.Cont
 			if err := k.remove(ctx, c.client, k.of(item).ID, c.options()...); err != nil {
 				return err
 			}
-			c.done(nil, "Deleted the %s %s.", k.noun, k.of(item).ID)
+			c.done(nil, "The %s %s is deleted.", k.noun, k.of(item).ID)
 			return nil
 		},
 	})

@@ -173,7 +173,7 @@ func (s *shell) removePerson() *cobra.Command {
 			if err := c.client.Users.Delete(ctx, user.ID, c.options()...); err != nil {
 				return err
 			}
-			c.done(nil, "Removed %s.", user.Email)
+			c.done(nil, "%s is removed.", user.Email)
 			return nil
 		},
 	})
