@@ -96,10 +96,12 @@ func TestImport_Refused(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"flags": 7}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"flagd", file}, {"flagd", file + ".none"}, {"crontab", os.DevNull}} {
-		if got := newTerminal(t).run(append([]string{"import"}, args...)...); got.code != 1 || got.stdout != "" {
-			t.Errorf("%v: exit code %d, %s%s", args, got.code, got.stdout, got.stderr)
-		}
+	for name, args := range map[string][]string{"no flags": {"flagd", file}, "no file": {"flagd", file + ".none"}, "an empty file": {"crontab", os.DevNull}} {
+		t.Run(name, func(t *testing.T) {
+			if got := newTerminal(t).run(append([]string{"import"}, args...)...); got.code != 1 || got.stdout != "" {
+				t.Errorf("%v: exit code %d, %s%s", args, got.code, got.stdout, got.stderr)
+			}
+		})
 	}
 	term := newTerminal(t)
 	term.input = `{"flags": {"a": {"state": "ENABLED", "variants": {"on": true, "off": false}, "defaultVariant": "on"}}}`

@@ -153,7 +153,7 @@ func (c *collector) choices(id string, names []string, values []json.RawMessage)
 	for i, value := range values {
 		text := string(rawjson.Canonical(value))
 		if seen[text] {
-			c.lose("flag %s: the names of its values are left out, because %s is there more than once.", id, text)
+			c.lose("flag %s: the names of its values are left out, because %s occurs more than once.", id, text)
 			return nil
 		}
 		seen[text] = true

@@ -88,7 +88,7 @@ func violations(schema *jsonschema.Schema, resource Resource) (found []string) {
 	return slices.Compact(found)
 }
 
-// leaves returns the innermost errors. Of several alternatives, it returns the errors of those that have the right type.
+// leaves returns the innermost errors. Of several alternatives, it returns the errors of alternatives with the right type.
 func leaves(broken *jsonschema.ValidationError) (found []*jsonschema.ValidationError) {
 	causes := broken.Causes
 	switch broken.ErrorKind.(type) {
