@@ -325,6 +325,31 @@ def test_forked_workers_follow(shared_server: Server, tmp_path: Path) -> None:
         assert process.wait(PATIENCE) == 0
 
 
+SHARING = """
+import os, sys
+import signalbox.api
+api = signalbox.api.API(sys.argv[1], sys.argv[2])
+api.get_flag("shared.parent")
+child = os.fork()
+name = "shared.parent" if child else "shared.child"
+for _ in range(50):
+    assert api.get_flag(name)["data"]["id"] == name
+if child:
+    assert os.wait()[1] == 0
+else:
+    os._exit(0)
+"""
+
+
+def test_forked_management(shared_server: Server, tmp_path: Path) -> None:
+    """Parent and child have connections of their own."""
+    for name in ("shared.parent", "shared.child"):
+        shared_server.admin.flag(name, "NUMERIC", 0)
+    script = tmp_path / "sharing.py"
+    script.write_text(SHARING)
+    subprocess.run([sys.executable, script, shared_server.url, shared_server.admin.key()[1]], check=True, timeout=PATIENCE)
+
+
 EXITING = """
 import sys, signalbox
 box = signalbox.start(url=sys.argv[1], key=sys.argv[2], environment="production", service=sys.argv[3], cache=False)

@@ -154,7 +154,10 @@ test("a hook of Fastify sets contexts", async () => {
 function packed(): string[] {
   const folder = temporaryFolder();
   const made = run(HERE, "npm", "pack", "--workspaces", "--json", "--loglevel=error", "--pack-destination", folder);
-  return JSON.parse(made).map(({ filename }: { filename: string }) => join(folder, filename));
+  return JSON.parse(made).map(({ filename, size }: { filename: string; size: number }) => {
+    expect(size, filename).toBeLessThan(200_000);
+    return join(folder, filename);
+  });
 }
 
 const ESM = `
