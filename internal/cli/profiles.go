@@ -78,7 +78,7 @@ func (p profile) explain(err error) error {
 	return err
 }
 
-// advice is an error with what to do about it.
+// advice is an error whose text says what to do, followed by the cause.
 type advice struct {
 	text  string
 	cause error
