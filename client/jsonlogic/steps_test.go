@@ -65,7 +65,7 @@ func TestDecideWithin_Shared(t *testing.T) {
 		t.Errorf("%+v, want ErrSteps", d)
 	}
 	if d := mustCompile(t, `{"==":[1,1]}`).DecideWithin(steps, data); d.Matched || !errors.Is(d.Err, ErrSteps) {
-		t.Errorf("a small rule afterwards: %+v, want ErrSteps", d)
+		t.Errorf("a small rule afterward: %+v, want ErrSteps", d)
 	}
 	if d := rule.DecideWithin(nil, data); d.Err != nil || !d.Matched {
 		t.Errorf("without limit: %+v", d)

@@ -188,7 +188,7 @@ func TestBox_ReleasedLogger(t *testing.T) {
 	}
 }
 
-// TestBox_ServerRestart: the box keeps the last values, and afterwards is live again with the changes
+// TestBox_ServerRestart: the box keeps the last values, and afterward is live again with the changes
 // that it missed.
 func TestBox_ServerRestart(t *testing.T) {
 	t.Parallel()

@@ -15,12 +15,12 @@ import (
 	"github.com/signalbox/signalbox/client/openfeature"
 )
 
-// The scenarios of the OpenFeature specification that are about what a provider resolves, in words of our own.
+// These tests are the scenarios of the OpenFeature specification about resolving values, in our own words.
 
 // matching is the rule of every flag with rules here.
 const matching = `{"==":[{"var":"user.email"},"ada@example.com"]}`
 
-// choices is a flag whose values have names. It serves the first value, also to users whom its rule matches.
+// choices returns a flag whose values have names. It serves the first value, also to users whom its rule matches.
 func choices(key string, kind flageval.Type, logic string, values ...signalbox.FlagChoice) signalbox.Flag {
 	here := flageval.Environment{Enabled: true}
 	if logic != "" {
@@ -185,7 +185,7 @@ func TestProvider_Hooks(t *testing.T) {
 	}
 }
 
-// TestProvider_MergedContext: rules see the context of every level, and of the same attribute the one that the SDK puts first.
+// TestProvider_MergedContext: rules see the merged context of all levels. If two levels have the same attribute, the SDK decides which one counts.
 func TestProvider_MergedContext(t *testing.T) {
 	t.Parallel()
 	levels := []string{"transaction", "client", "invocation", "hook"}

@@ -14,8 +14,8 @@ type body struct {
 	problems   []problem
 }
 
-// shapes are bodies that are wrong before any rule of a resource is asked, but
-// the one that some must have an id.
+// shapes returns bodies with a wrong shape, which no rule of a resource is needed to
+// refuse, and bodies without a required id.
 func shapes(needsID bool) []body {
 	whole := []problem{invalid("")}
 	data, attributes := []problem{invalid("/data")}, []problem{invalid("/data/attributes")}
@@ -49,7 +49,7 @@ func shapes(needsID bool) []body {
 	}
 }
 
-// newEnvironments are bodies of POST /api/v1/environments.
+// newEnvironments returns bodies of POST /api/v1/environments.
 func newEnvironments() []body {
 	name := func(value string) string { return `{"data":{"id":"qa","attributes":{"name":` + value + `}}}` }
 	with := func(more string) string { return `{"data":{"id":"qa","attributes":{"name":"Q",` + more + `}}}` }

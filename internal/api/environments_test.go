@@ -162,8 +162,8 @@ func TestEnvironment_UsageOfEmpty(t *testing.T) {
 	}
 }
 
-// TestEnvironment_RacingPromotions has 32 callers on every node there
-// may be, all after the last slots.
+// TestEnvironment_RacingPromotions: 32 callers on several nodes compete
+// for the last slots of the plan.
 func TestEnvironment_RacingPromotions(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -230,5 +230,5 @@ func operate(t testing.TB, node *apptest.Node, do func(*app.Operator) error) {
 	}
 }
 
-// later is a time that has not come yet, as clients write it.
+// later returns a time that has not come yet, as clients write it.
 func later(after time.Duration) string { return time.Now().Add(after).UTC().Format(time.RFC3339Nano) }

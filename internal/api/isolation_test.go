@@ -22,8 +22,8 @@ type neighbor struct {
 	webhook                                  string
 }
 
-// fill creates one of everything in an account, twice: "theirs", which the
-// stranger asks for, and "both", which the stranger creates as well.
+// fill creates two resources of every kind in an account: "theirs", which the
+// stranger asks for, and "both", which the stranger creates too.
 func fill(c client) neighbor {
 	for _, id := range []string{"theirs", "both"} {
 		c.post(environmentsPath, envelope("environment", id, attributes{"name": marker})).want(201)

@@ -13,18 +13,18 @@ import (
 // wrongJob is a body of a job that breaks rules.
 type wrongJob struct {
 	name       string
-	attributes attributes // beside those of a job that is right
+	attributes attributes // in addition to a valid job's
 	at         []string   // below /data/attributes/
 }
 
-// configured is a configuration that is right but for more.
+// configured returns a valid configuration with more members added or replaced.
 func configured(more attributes) attributes {
 	configuration := attributes{"url": nowhere}
 	maps.Copy(configuration, more)
 	return attributes{"configuration": configuration}
 }
 
-// withHeader is a configuration with one header.
+// withHeader returns a configuration with one header.
 func withHeader(name, value any) attributes {
 	return configured(attributes{"headers": []attributes{{"name": name, "value": value}}})
 }
@@ -37,7 +37,7 @@ func manyHeaders(count int) []attributes {
 	return headers
 }
 
-// wrongJobs has what breaks the rules of a job's own attributes.
+// wrongJobs returns jobs whose own attributes break a rule.
 func wrongJobs() []wrongJob {
 	return []wrongJob{
 		{"no name", attributes{"name": nil}, []string{"name"}},
@@ -85,7 +85,7 @@ func wrongJobs() []wrongJob {
 	}
 }
 
-// wrongConfigurations has configurations that break the rules of jobs.
+// wrongConfigurations returns configurations that break a rule of jobs.
 func wrongConfigurations() []wrongJob {
 	wrong := []wrongJob{
 		{"an unknown member", configured(attributes{"retry": true, "a/b": 1}), []string{"configuration/retry", "configuration/a~1b"}},

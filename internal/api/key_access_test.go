@@ -24,7 +24,7 @@ func (c client) evaluator(origins ...string) client {
 func (a answer) readableBy() string { return a.header.Get("Access-Control-Allow-Origin") }
 
 // TestKeyAccess_EveryRoute: whatever its role, a key that evaluates may call OFREP,
-// load what flagd's providers evaluate, and call what needs no key; and only its answers, preflights and 401s are for pages.
+// load the flags for flagd's providers, and call routes without a key. Web pages may read only its answers, preflights and 401s.
 func TestKeyAccess_EveryRoute(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")

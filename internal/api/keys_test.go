@@ -18,7 +18,7 @@ import (
 
 var plaintext = regexp.MustCompile(`^sk_api_[A-Za-z0-9_-]{43}$`)
 
-// hashOf is what the store keeps of a secret.
+// hashOf returns the stored hash of a secret.
 func hashOf(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
@@ -304,7 +304,7 @@ func TestKey_ManyWrong(t *testing.T) {
 	owner.with(signedIn.cookie().Value).get(environmentsPath).want(200)
 }
 
-// TestKey_ExpiringMakesNoLongerOnes has a key that ends try to outlive itself.
+// TestKey_ExpiringMakesNoLongerOnes: a key that expires cannot make a key that expires later.
 func TestKey_ExpiringMakesNoLongerOnes(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {

@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"net/http"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/signalbox/signalbox/internal/app"
 	"github.com/signalbox/signalbox/internal/app/apptest"
 	"github.com/signalbox/signalbox/internal/levelfiles"
 	"github.com/signalbox/signalbox/internal/store/storetest"
@@ -57,7 +59,7 @@ func (r levelReader) levels() map[string]string {
 	return levels
 }
 
-// TestLevelFiles_Formats: each format has the names that services reported, and what the framework calls a level.
+// TestLevelFiles_Formats: each format has the names that services reported, and the framework's names of levels.
 func TestLevelFiles_Formats(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {
@@ -108,8 +110,8 @@ func withoutComments(text string) string {
 	return kept.String()
 }
 
-// TestLevelFiles_Released: a logger that is released, deleted or expired is told to inherit its level again, with what is
-// below it. One that is managed again is not.
+// TestLevelFiles_Released: a file tells a released, deleted or expired logger, and the loggers below it, to inherit the
+// level again. A logger that is managed again is not told so.
 func TestLevelFiles_Released(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {
@@ -208,6 +210,36 @@ func TestLevelFiles_Nodes(t *testing.T) {
 			t.Errorf("one node says %s, the other %s", here, there)
 		}
 	})
+}
+
+// TestLevelFiles_Restore: a program whose file is newer than a restored database loads its levels again.
+func TestLevelFiles_Restore(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "sqlite")
+	backup := filepath.Join(t.TempDir(), "copy.db")
+	var reader levelReader
+	var newer string
+	t.Run("before", func(t *testing.T) { // the end of the test stops the node
+		owner := start(t, database)
+		reader = owner.readsLevels()
+		owner.setLogger("shop", attributes{"level": "WARN"})
+		if _, err := app.Backup(t.Context(), apptest.Settings(database), backup); err != nil {
+			t.Fatal(err)
+		}
+		for _, level := range []string{"ERROR", "TRACE", "DEBUG"} {
+			owner.setLogger("shop", attributes{"level": level})
+		}
+		newer = reader.file("log4j2.xml").want(200).header.Get("Last-Modified")
+	})
+	if _, err := app.Restore(t.Context(), apptest.Settings(database), backup); err != nil {
+		t.Fatal(err)
+	}
+	restored := levelReader{start(t, database).as(""), reader.prefix}
+	got := restored.file("log4j2.xml", with("If-Modified-Since", newer)).want(200)
+	if !got.contains(`level="WARN"`) {
+		t.Errorf("got %s", got.body)
+	}
+	restored.file("log4j2.xml", with("If-Modified-Since", got.header.Get("Last-Modified"))).want(304)
 }
 
 // TestLevelFiles_Access: the path takes keys for levels in their environment and no other, and such a key works nowhere

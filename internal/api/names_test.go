@@ -15,8 +15,8 @@ var hidden = map[string]string{
 	"\x1b": "U+001B", "\n": "U+000A", "\u009b": "U+009B", "\u2028": "U+2028", "\u202a": "U+202A", "\u202e": "U+202E", "\u2066": "U+2066", "\u2069": "U+2069",
 }
 
-// TestNames_HiddenCharacters: what people read has no escape sequences and no bidirectional overrides, wherever it is
-// written; the refusal names the member and the character.
+// TestNames_HiddenCharacters: names with escape sequences or bidirectional overrides are refused in every
+// write; the refusal names the member and the character.
 func TestNames_HiddenCharacters(t *testing.T) {
 	t.Parallel()
 	first := newOwner(t, "pro")

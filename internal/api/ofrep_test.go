@@ -224,8 +224,8 @@ func TestOFREP_Refusals(t *testing.T) {
 	}
 }
 
-// TestOFREP_StepsOfRequest: the rules of all flags of a request share its steps. The flags that come too late have no value, and
-// each of them can be evaluated alone.
+// TestOFREP_StepsOfRequest: the rules of all flags share the steps of a request. Flags for which no steps are left have
+// no value, and each of them can be evaluated alone.
 func TestOFREP_StepsOfRequest(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")

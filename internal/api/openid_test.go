@@ -51,7 +51,7 @@ func begin(c client, query string) begun {
 	return begun{c.as(""), got.header.Get("Location"), flow}
 }
 
-// altered is the sign-in with another value of a parameter that goes to the provider.
+// altered returns the sign-in with another value of a parameter that goes to the provider.
 func (b begun) altered(name, value string) begun {
 	b.client.t.Helper()
 	target, err := url.Parse(b.location)
@@ -91,7 +91,7 @@ func (a answer) person(c client) (person, answer) {
 	return signedIn, user
 }
 
-// ada is somebody whom a provider knows.
+// ada returns the claims of a person at the provider.
 func ada(more attributes) attributes {
 	claims := attributes{"email": "Ada@Example.com", "email_verified": true, "name": "Ada Lovelace", "groups": []string{"all", "admins", "unknown"}}
 	maps.Copy(claims, more)
@@ -219,7 +219,7 @@ func TestOpenID_ForgedAnswers(t *testing.T) {
 	if got := owner.get(usersPath).want(200).ids(); len(got) != len(users) {
 		t.Errorf("there are new users: %v", got)
 	}
-	started.finish(back).person(owner) // what was not altered still works
+	started.finish(back).person(owner) // the unaltered sign-in still works
 }
 
 func TestOpenID_WhoMay(t *testing.T) {
@@ -264,7 +264,7 @@ func TestOpenID_WhoMay(t *testing.T) {
 }
 
 // TestOpenID_Invited: people of the first account sign in with their address, and people who
-// are invited accept the invitation so. The rules are those of the first account.
+// are invited accept the invitation that way. The first account's rules apply.
 func TestOpenID_Invited(t *testing.T) {
 	t.Parallel()
 	provider := startProvider(t)
@@ -295,8 +295,8 @@ func TestOpenID_Invited(t *testing.T) {
 	requireContains(t, "attributes", user.data().Attributes, attributes{"role": "ADMIN"})
 }
 
-// TestOpenID_Squatting: whoever invites somebody may use the link as well. The person whom
-// the provider knows by that address is not signed in as theirs.
+// TestOpenID_Squatting: the user who invites an address can use the link, and then has the address of somebody
+// else. The person whom the provider knows by that address is not signed in as this user.
 func TestOpenID_Squatting(t *testing.T) {
 	t.Parallel()
 	provider := startProvider(t)

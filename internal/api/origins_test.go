@@ -2,7 +2,7 @@ package api_test
 
 import "testing"
 
-// TestOrigins_CookieWrites has the headers that browsers send.
+// TestOrigins_CookieWrites: writes with a cookie are accepted or refused by the headers that browsers send.
 func TestOrigins_CookieWrites(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")

@@ -89,7 +89,7 @@ func TestPaths_Head(t *testing.T) {
 	}
 }
 
-// encodeAll is how the strictest clients write an id: nothing is safe.
+// encodeAll returns an id as the strictest clients send it, with every character encoded.
 func encodeAll(id string) string {
 	var text strings.Builder
 	for i := range len(id) {
@@ -123,8 +123,8 @@ func TestIDs_AnyEncoding(t *testing.T) {
 	}
 }
 
-// TestIDs_UnnameableInPath: what cannot be read, changed or deleted
-// must not be made.
+// TestIDs_UnnameableInPath: an id that no path can name is refused, because its resource
+// could not be read, changed or deleted.
 func TestIDs_UnnameableInPath(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
@@ -195,7 +195,7 @@ func TestIDs_ImpossibleAreNotFound(t *testing.T) {
 			for method := range item.Operations() {
 				for _, id := range ids {
 					if method == http.MethodPut && template == loggersPath+"/{id}" {
-						continue // which makes what is not there
+						continue // creates the resource
 					}
 					body := ""
 					if method == http.MethodPut {
@@ -212,7 +212,7 @@ func TestIDs_ImpossibleAreNotFound(t *testing.T) {
 				}
 			}
 		}
-		for _, id := range ids[:7] { // those that are no text at all
+		for _, id := range ids[:7] { // values that are not texts
 			owner.put(loggersPath+"/"+id, envelope("", "", attributes{})).refused(404, problem{code: "not_found"})
 		}
 		for _, seq := range []string{"0", "-1", "+1", "01", "1.0", "1e0", "0x1", "９", "9223372036854775808", "18446744073709551617"} {

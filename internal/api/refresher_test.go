@@ -168,8 +168,8 @@ func startTenants(t *testing.T) *api.API {
 	return api.New(api.Services{Snapshots: of, Auth: of, FlagSnapshots: &flags.Snapshots{}, Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics("test")}, options)
 }
 
-// TestSnapshot_OthersStay: an account that loads many snapshots, or large ones, drives out
-// its own and not those of others.
+// TestSnapshot_OthersStay: an account that loads many or large snapshots evicts its own
+// snapshots and not those of other accounts.
 func TestSnapshot_OthersStay(t *testing.T) {
 	t.Parallel()
 	for account, names := range map[string]int{"many": 1005, "large": 10} {

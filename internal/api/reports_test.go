@@ -108,7 +108,7 @@ func TestReport_RefreshesKnown(t *testing.T) {
 	requireJSON(t, owner.get(alice).attribute("attributes"), `{"plan":"free"}`) // PUT changes the name only
 	owner.put(typesPath+"/user", envelope("", "", attributes{"name": "Person", "attributes": attributes{"plan": attributes{"note": "x"}}})).want(200)
 
-	owner.discover("user", "alice") // without attributes: those of before stay
+	owner.discover("user", "alice") // without attributes: the earlier ones stay
 	requireJSON(t, owner.get(alice).attribute("attributes"), `{"plan":"free"}`)
 	owner.report(attributes{"type": "user", "key": "alice", "attributes": nil}).want(200)
 	requireJSON(t, owner.get(alice).attribute("attributes"), `{"plan":"free"}`)
@@ -350,7 +350,7 @@ func TestContextTypes_Create(t *testing.T) {
 	})
 }
 
-// metric is one measurement as clients send it.
+// metric returns one measurement as clients send it.
 func metric(name string, value any, more attributes) attributes {
 	measured := attributes{"name": name, "value": value}
 	maps.Copy(measured, more)

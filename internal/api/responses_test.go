@@ -24,7 +24,7 @@ func readAll(t *testing.T, response *http.Response) []byte {
 	return text
 }
 
-// tagged are single resources, by the route that reads them.
+// tagged returns single resources, by the route that reads them.
 func tagged() map[string]func(client) string {
 	return map[string]func(client) string{
 		"GET /api/v1/accounts/current":          is(accountPath),
@@ -51,8 +51,8 @@ func tagged() map[string]func(client) string {
 	}
 }
 
-// observed are the routes that show more than the tag covers: a tag that is the
-// same does not say that the reader has it all.
+// observed returns the routes whose response has members that the ETag does not cover: with
+// the same ETag, these members may differ.
 func observed() []string {
 	return []string{
 		"GET /api/v1/api_keys/{id}", "GET /api/v1/contexts/{id}", "GET /api/v1/flags/{id}", "GET /api/v1/loggers/{id}",
@@ -122,7 +122,7 @@ func TestETag_FollowsDefinition(t *testing.T) {
 	}
 }
 
-// matched are the routes that obey If-Match.
+// matched returns the routes that obey If-Match.
 func matched() map[string]func(client) string {
 	return map[string]func(client) string{
 		"PUT /api/v1/accounts/current":          is(accountPath),
@@ -187,7 +187,7 @@ func TestIfMatch_EveryRoute(t *testing.T) {
 	}
 }
 
-// TestIfMatch_RacingWriters is what If-Match is for.
+// TestIfMatch_RacingWriters: of several writers with one ETag, only one succeeds.
 func TestIfMatch_RacingWriters(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {

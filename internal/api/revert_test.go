@@ -32,10 +32,10 @@ func (c client) revertLast(resource string, options ...option) answer {
 	return c.revert(c.lastOf(resource), options...)
 }
 
-// changePath is the path of the change with a number.
+// changePath returns the path of the change with a number.
 func changePath(seq int) string { return changesPath + "/" + strconv.Itoa(seq) }
 
-// definition is what people decide about the resource at a path; nil if there is none.
+// definition returns the configured attributes of the resource at a path; nil if there is none.
 func (c client) definition(path string) map[string]any {
 	c.t.Helper()
 	got := c.get(path)
@@ -45,7 +45,7 @@ func (c client) definition(path string) map[string]any {
 	return defined(got.want(200).data().Attributes)
 }
 
-// defined is the attributes without what follows from time or from others.
+// defined returns the attributes without times and without values that depend on other resources.
 func defined(attributes map[string]any) map[string]any {
 	rest := maps.Clone(attributes)
 	for _, name := range []string{"created_at", "updated_at", "version", "next_run_at", "last_run", "skipped_at", "health", "resolved", "sources", "effective_levels",
@@ -104,7 +104,7 @@ func TestRevert_EveryWrite(t *testing.T) {
 	})
 }
 
-// grantsPower reports whether a kind decides who may do what, or has secrets that the history does not keep: its changes
+// grantsPower reports whether a kind grants access or has secrets that the history does not keep. Changes of such kinds
 // are never reverted.
 func grantsPower(kind string) bool {
 	return slices.Contains([]string{"api_key", "user", "invitation", "link", "session", "webhook"}, kind)
@@ -383,7 +383,7 @@ func TestRevert_Cascades(t *testing.T) {
 	refused := 0
 	for seq := owner.seq(); seq >= first; seq-- {
 		if owner.revert(changePath(seq)).status == 409 {
-			refused++ // those that only name the others
+			refused++ // changes that only name the others
 		}
 	}
 	for i, path := range paths {
@@ -556,7 +556,7 @@ func TestRevert_TableHasEveryKind(t *testing.T) {
 	}
 }
 
-// TestRevert_NeedsWhatTheRouteNeeds: a revert asks of its caller what the route does
+// TestRevert_NeedsWhatTheRouteNeeds: a revert requires the same rights as the route
 // that makes the same write, and no write is possible that has no route.
 func TestRevert_NeedsWhatTheRouteNeeds(t *testing.T) {
 	t.Parallel()

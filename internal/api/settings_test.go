@@ -203,7 +203,7 @@ func TestSettings_UserFollowsAccount(t *testing.T) {
 	requireOrder()
 	set(user, ownSettingsPath, nil)
 	requireOrder("production")
-	// The settings of one user do not change those of another.
+	// A write of one user's settings changes no other user's settings.
 	if owner.get(ownSettingsPath).contains("dark") {
 		t.Error("a user sees the settings of another")
 	}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// unreadable are values that some parsers cannot read, or read in different ways,
-// and where in the value that is.
+// unreadable returns values that some parsers cannot read, or read in different ways,
+// with the place of the problem in the value.
 func unreadable() map[string]string {
 	return map[string]string{
 		`1e999`:                          "",

@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox"
 )
 
-// example is a book of a few pages.
+// example returns a book of a few pages.
 func example() *Book {
 	return New(fstest.MapFS{
 		"docs/README.md": {Data: []byte("# The book\n\n- [Not a page](other.md)\n\n## Begin\n\n- [Tour](../README.md#a-tour): first\n- [Keys](keys.md)\n\n" +

@@ -102,6 +102,8 @@ var checkedCode = map[string]string{
 	"docs/flagd.md python":       "make check-guides",
 	"docs/flagd.md js":           "make check-guides",
 	"docs/flagd.md java":         "make check-guides",
+	"docs/flagd.md rust":         "make check-guides",
+	"docs/flagd.md toml":         "make check-guides",
 	"docs/flagd.md go":           "make check-flagd, which runs the same calls",
 	"docs/openfeature.md text":   "make check-guides",
 	"docs/openfeature.md python": "make check-guides",

@@ -29,7 +29,7 @@ func quoted(text string) string {
 	return string(encoded)
 }
 
-// requireHarmless fails if a terminal would obey what was printed.
+// requireHarmless fails if the output has characters that a terminal interprets.
 func requireHarmless(t *testing.T, args []string, printed string) {
 	t.Helper()
 	if strings.ContainsAny(printed, "\x1b\x07\u009b\u202e") {

@@ -22,13 +22,13 @@ func TestImport_AcceptedByServer(t *testing.T) {
 		resources int
 		lost      string
 	}{
-		"launchdarkly.json":   {2, `flag checkout in production: rule 2 is left out, because "segmentMatch" is not known here`},
+		"launchdarkly.json":   {2, `flag checkout in production: rule 2 is left out, because it tests a segment`},
 		"unleash.json":        {1, "flag beta in production: a strategy applicationHostname is left out"},
 		"flagd.json":          {3, "flag later: its targeting is left out, because rules cannot read the time"},
 		"flipt.yaml":          {2, "flag theme: the attachment of the variant dark is left out"},
-		"growthbook.json":     {2, `flag dark: rule 2 is left out, because the operator "$regex" is not known here`},
+		"growthbook.json":     {2, `flag dark: rule 2 is left out, because rules have no operator like "$regex"`},
 		"crontab.txt":         {2, "line 4: left out, because it does not call a URL with curl or wget"},
-		"spring-logging.yaml": {5, "logging.level.root: there is no root logger here"},
+		"spring-logging.yaml": {5, "logging.level.root: Signalbox has no root logger"},
 	} {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()

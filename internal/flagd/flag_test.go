@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/internal/flagd"
 )
 
-// ruled is a BOOLEAN flag with one rule.
+// ruled returns a BOOLEAN flag with one rule.
 func ruled(logic string) flagd.Flag {
 	return flagd.Flag{Key: "made", Type: flageval.Boolean, Default: json.RawMessage(`false`), Environment: flageval.Environment{
 		Enabled: true, Rules: []flageval.Rule{{Logic: json.RawMessage(logic), Value: json.RawMessage(`true`)}},

@@ -87,7 +87,7 @@ func TestConfiguration_SnapshotHidesUserInformation(t *testing.T) {
 	}
 }
 
-// secretive is a configuration in which every secret contains the same word.
+// secretive returns a configuration in which every secret contains the same word.
 func secretive() Configuration {
 	return NewConfiguration(Plain{Method: "POST", URL: "https://user:hush@example.com/?token=hush&hush#hush", SuccessStatus: "2xx", TLSVerify: true, Timeout: 5,
 		Headers: []Header{{"Authorization", "Bearer hush"}, {"X-Plain", "hush"}}, Body: new("hush")})

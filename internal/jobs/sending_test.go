@@ -14,8 +14,8 @@ import (
 	"github.com/signalbox/signalbox/internal/optional"
 )
 
-// canBeSent reports whether the client that sends jobs accepts a request. It may reach no address here, so what it
-// accepts fails at the address.
+// canBeSent reports whether the client that sends jobs accepts a request. It may reach no address here, so an
+// accepted request fails at its address.
 func canBeSent(t *testing.T, client *egress.Client, request egress.Request) bool {
 	t.Helper()
 	request.Method = "GET"

@@ -21,7 +21,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// Every way in which a database refuses, made by the database itself.
+// The databases themselves make each of these errors.
 func TestClassify_RealErrors(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -153,7 +153,7 @@ func TestClassify_Codes(t *testing.T) {
 	}
 }
 
-// What a caller reads must say nothing about the database.
+// The text for callers must not name the database or its cause.
 func TestClassify_DetailHidesCause(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -168,7 +168,7 @@ func TestClassify_DetailHidesCause(t *testing.T) {
 	})
 }
 
-// The rules react to a duplicate inside their transaction, to say which it was.
+// Domain packages handle a duplicate inside their transaction, to name the duplicate key.
 func TestClassify_DuplicateInsideTransaction(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {

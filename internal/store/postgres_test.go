@@ -85,8 +85,8 @@ func TestPostgres_RetriesSerializationFailure(t *testing.T) {
 	complete(t, db, account)
 }
 
-// A node that was so slow that the server took its transaction back runs it
-// again: the first try cannot have been committed.
+// When the server has rolled back the transaction of a slow node, the node runs it again: the first
+// attempt cannot have been committed.
 func TestPostgres_RetriesIdleTransaction(t *testing.T) {
 	t.Parallel()
 	for _, when := range []string{"before a statement", "before the commit"} {
@@ -190,9 +190,9 @@ func TestPostgres_CanceledCallerEndsRetries(t *testing.T) {
 	givenBack(t, db, 0)
 }
 
-// TestPostgres_ForgetIdleTogether: transactions that meet broken connections at the
-// same time close what is idle while others end, and the pool loses no connection,
-// in whose place it would never open another.
+// TestPostgres_ForgetIdleTogether: many transactions find broken connections at the same time and
+// close the idle connections, while other transactions end. The pool must not lose count of a
+// connection, or it would open no other in its place.
 func TestPostgres_ForgetIdleTogether(t *testing.T) {
 	t.Parallel()
 	const idle, busy = 10, 10 // all that decisions have

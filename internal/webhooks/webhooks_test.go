@@ -112,6 +112,8 @@ func TestSubscription_Match(t *testing.T) {
 		"created":                          {[]string{"*"}, Filter{Environments: []string{"staging"}}, change(created), "change.flag"},
 		"no environment":                   {[]string{"*"}, Filter{Environments: []string{"staging"}}, change(failing), "job.failing"},
 		"id":                               {[]string{"*"}, Filter{IDs: []string{"other", "night*"}}, change(failing), "job.failing"},
+		"id as it is":                      {[]string{"*"}, Filter{IDs: []string{"nightly"}}, change(failing), "job.failing"},
+		"beginning of an id":               {[]string{"*"}, Filter{IDs: []string{"night"}}, change(failing), ""},
 		"another id":                       {[]string{"*"}, Filter{IDs: []string{"day*"}}, change(failing), ""},
 		"id with a slash":                  {[]string{"*"}, Filter{IDs: []string{"a*"}}, change(removed), LevelExpired},
 		"silent":                           {[]string{"*"}, Filter{Environments: []string{"staging"}}, Silent("a", "shop", "production", noon(), noon()), ""},
@@ -189,16 +191,22 @@ func TestDraft_Problems(t *testing.T) {
 		change func(*Draft)
 		want   string
 	}{
-		"right":             {func(*Draft) {}, ""},
-		"no name":           {func(d *Draft) { d.Name = optional.Value[string]{} }, "name"},
-		"no URL":            {func(d *Draft) { d.URL = optional.Value[string]{} }, "url"},
-		"scheme":            {func(d *Draft) { d.URL = optional.Of("ftp://x") }, "url must be an absolute URL"},
-		"format":            {func(d *Draft) { d.Format = optional.Of("irc") }, "format must be standard"},
-		"no events":         {func(d *Draft) { d.Events = optional.Value[[]string]{} }, "events is required"},
-		"unknown event":     {func(d *Draft) { d.Events = optional.Of([]string{"job.failed"}) }, "events/0 must be the type of an event"},
-		"unknown prefix":    {func(d *Draft) { d.Events = optional.Of([]string{"jobs.*"}) }, "events/0"},
-		"prefix in a name":  {func(d *Draft) { d.Events = optional.Of([]string{"job.fail*"}) }, "events/0"},
-		"glob":              {func(d *Draft) { d.Filter = optional.Of(FilterDraft{IDs: optional.Of([]string{"[a"})}) }, "filter/ids/0"},
+		"right":            {func(*Draft) {}, ""},
+		"no name":          {func(d *Draft) { d.Name = optional.Value[string]{} }, "name"},
+		"no URL":           {func(d *Draft) { d.URL = optional.Value[string]{} }, "url"},
+		"scheme":           {func(d *Draft) { d.URL = optional.Of("ftp://x") }, "url must be an absolute URL"},
+		"format":           {func(d *Draft) { d.Format = optional.Of("irc") }, "format must be standard"},
+		"no events":        {func(d *Draft) { d.Events = optional.Value[[]string]{} }, "events is required"},
+		"unknown event":    {func(d *Draft) { d.Events = optional.Of([]string{"job.failed"}) }, "events/0 must be the type of an event"},
+		"unknown prefix":   {func(d *Draft) { d.Events = optional.Of([]string{"jobs.*"}) }, "events/0"},
+		"prefix in a name": {func(d *Draft) { d.Events = optional.Of([]string{"job.fail*"}) }, "events/0"},
+		"glob":             {func(d *Draft) { d.Filter = optional.Of(FilterDraft{IDs: optional.Of([]string{"[a"})}) }, "filter/ids/0"},
+		"long globs": {func(d *Draft) {
+			d.Filter = optional.Of(FilterDraft{IDs: optional.Of([]string{strings.Repeat("a", 250) + "*", strings.Repeat("b", 249) + "?"})})
+		}, "filter/ids must have at most 500 characters in patterns"},
+		"long ids": {func(d *Draft) {
+			d.Filter = optional.Of(FilterDraft{IDs: optional.Of([]string{strings.Repeat("a", 250), strings.Repeat("b", 250), strings.Repeat("c", 250), "*"})})
+		}, ""},
 		"empty environment": {func(d *Draft) { d.Filter = optional.Of(FilterDraft{Environments: optional.Of([]string{""})}) }, "filter/environments/0"},
 		"our header":        {func(d *Draft) { d.Headers = header("Webhook-Id", "x") }, "headers/0/name must not be a header that every message has"},
 		"redacted":          {func(d *Draft) { d.Headers = header("X-A", "<redacted>") }, "headers/0/value"},
@@ -228,7 +236,7 @@ func TestTypes_EachCanBeSubscribedTo(t *testing.T) {
 	}
 }
 
-// webhook is a webhook of a format with a known secret.
+// webhook returns a webhook of a format with a known secret.
 func webhook(format Format) Webhook {
 	return Webhook{ID: "w", Account: "a", URL: "https://example.com/hook", Format: format, Headers: []Header{{"X-Routing-Key", "R0"}, {"X-A", "b"}},
 		Secrets: Secrets{Current: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}}

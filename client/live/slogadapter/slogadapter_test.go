@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
-// levels is a snapshot with managed loggers.
+// levels returns a snapshot with managed loggers.
 func levels(byName map[string]loglevel.Level) signalbox.Snapshot {
 	s := signalbox.Snapshot{Resource: signalbox.Resource{ID: "production"}}
 	for name, level := range byName {

@@ -234,7 +234,7 @@ func TestJobs_SecretsHidden(t *testing.T) {
 	s.want("cron", s.must("explain_schedule", arguments{"schedule": "30 2 * * *"}), "kind")
 }
 
-// TestTools_HiddenCharacters: a tool's answer, which programs show, has escapes for what a terminal would obey.
+// TestTools_HiddenCharacters: a tool's answer, which programs show, escapes the characters that terminals interpret.
 func TestTools_HiddenCharacters(t *testing.T) {
 	t.Parallel()
 	s := connect(t, false)
@@ -299,7 +299,7 @@ func TestSetLevel_Confirmed(t *testing.T) {
 	s.want("shop.payments", s.must("list_loggers", arguments{"service": "shop"}), "items", 0, "id")
 }
 
-// TestSetLevel_KeepsTheRest looks at what the tool has no business with.
+// TestSetLevel_KeepsTheRest checks that the tool leaves other members as they are.
 func TestSetLevel_KeepsTheRest(t *testing.T) {
 	t.Parallel()
 	s := connect(t, true)

@@ -377,7 +377,8 @@ func flagFilters(t *testing.T, db *store.DB) {
 	})
 }
 
-// staleFlags: the rule decides, and SQL leaves out no flag that it would call stale.
+// staleFlags checks that the rule decides, and that SQL leaves out no flag that the rule calls
+// stale.
 func staleFlags(t *testing.T, db *store.DB) {
 	account := newAccount(t, db).ID
 	rule := flags.NewStaleRule(accounts.StaleFlags{UnevaluatedDays: 30, UnchangedDays: 90}, map[string]bool{"production": true}, at(0))

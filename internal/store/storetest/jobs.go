@@ -257,7 +257,7 @@ func jobLists(t *testing.T, db *store.DB) {
 	}.check(t, db, account, written)
 }
 
-// jobSeals rotates the key with which configurations are sealed.
+// jobSeals rotates the key that seals configurations.
 func jobSeals(t *testing.T, database Database) {
 	ctx, db := t.Context(), database.Open(t)
 	ring, file := newRingFile(t)

@@ -154,7 +154,7 @@ func matches[T, F any](t *testing.T, db *store.DB, read func(*store.ReadTx, cont
 	return found.Items
 }
 
-// searches is a table of searches in names, and of the names that each finds.
+// searches returns a table of searches in names, and of the names that each finds.
 func searches() (names []string, table map[string][]string) {
 	names = []string{"Äpfel & Birnen", "50% off", "500 off", `back\slash`, "under_score", "underscore", "ПРОДАКШН", "İstanbul", "plain"}
 	table = map[string][]string{

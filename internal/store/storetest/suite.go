@@ -13,8 +13,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// Run checks that a database does what the rest of Signalbox expects of the store.
-// Every concept has a file here; a new concept adds its line.
+// Run tests that a database does what the rest of Signalbox expects of the store. Every concept has
+// its own file; a new concept adds a line here.
 func Run(t *testing.T, database Database) {
 	t.Helper()
 	db := database.Open(t)
@@ -130,7 +130,7 @@ func list[A, B, C, T any](t testing.TB, db *store.DB, read func(*store.ReadTx, c
 	return get(t, db, func(ctx context.Context, tx *store.ReadTx) (T, error) { return read(tx, ctx, account, filter, request) })
 }
 
-// do writes something that must work.
+// do runs a write that must succeed.
 func do(t testing.TB, db *store.DB, account string, write func(context.Context, *store.Tx) error) {
 	t.Helper()
 	must(t, db.Write(t.Context(), account, write))

@@ -18,7 +18,7 @@ func newUser(t *testing.T, db *store.DB, account, email string, change func(*acc
 	return user
 }
 
-// signingIn gives a user an address and a password.
+// signingIn sets an address and a password for a user.
 func signingIn(user *accounts.User) {
 	user.Address, user.PasswordHash, user.CanSignIn = strings.ToLower(user.Email), oddText, true
 }

@@ -29,7 +29,7 @@ export interface Conflict {
   at: string;
   theirs: unknown;
   mine: unknown;
-  /** did is what somebody else did, and would is what the write would do after it, in sentences. */
+  /** did says what somebody else did, and would what the write would do after that, in sentences. */
   did?: Sentence[];
   would?: Sentence[];
 }
@@ -41,7 +41,7 @@ export type Consent = { note?: string } | undefined;
 export interface Dialogs {
   confirm: (question: Question) => Promise<Consent>;
   resolve: (conflict: Conflict) => Promise<boolean>;
-  /** said is what the write did, in the sentences that the history has too. */
+  /** said is what the write did, in the sentences of the history. */
   succeeded: (message: string, undo?: () => Promise<void>, said?: Promise<string[]>) => void;
   failed: (title: string, failure: ApiError) => void;
 }
@@ -108,7 +108,7 @@ export class Writer {
     return (await this.attempted(write)) !== undefined;
   }
 
-  /** attempted is attempt for those who need the resource after the write, which may have a new secret. */
+  /** attempted is attempt for callers that need the written resource, which may have a new secret. */
   async attempted<K extends Kind>(write: Write<K>): Promise<Resource<K> | undefined> {
     try {
       return await this.perform(write);
@@ -140,18 +140,20 @@ export class Writer {
     const after = document?.data ?? current?.resource ?? ({ id: write.id, type: write.kind } as Resource<K>);
     if (document && !write.final) this.queries.setQueryData(keyOf.one(write.kind, after.id), { resource: after, etag });
     this.refresh(write.kind, after.id);
-    const isSame = current !== undefined && etag === current.etag; // what did nothing made no change to undo
+    const isSame = current !== undefined && etag === current.etag; // a write that changed nothing cannot be undone
     if (write.final || isSame) this.dialogs.succeeded(write.done);
     else this.succeeded(write.done, write.kind, after.id);
     return after;
   }
 
-  // refresh reads again what a change can have altered: also what inherits from the resource.
+  // refresh reads everything again that a change may have altered, including resources that inherit
+  // from this one.
   private refresh(kind: Kind, id: string): void {
     for (const queryKey of concerned(`${kind}_changed`, id || undefined)) void this.queries.invalidateQueries({ queryKey });
   }
 
-  // verified finds out whether a write was carried out whose answer did not arrive. It throws the failure if that stays unknown.
+  // verified finds out whether a write whose answer did not arrive was carried out. It throws the failure if that stays
+  // unknown.
   private async verified<K extends Kind>(
     write: Write<K>,
     current: Loaded<K> | undefined,
