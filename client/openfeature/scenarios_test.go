@@ -115,16 +115,18 @@ func TestProvider_Refusals(t *testing.T) {
 	}})
 	client := newClient(t, openfeature.NewProvider(box))
 	for _, fallback := range []any{true, "bye", int64(1), 0.1, map[string]any{"a": 1}} {
-		other := "text"
-		if _, is := fallback.(string); is {
-			other = "boolean"
-		}
-		for key, why := range map[string]string{"missing": "FLAG_NOT_FOUND: flag missing not found", other: "TYPE_MISMATCH: flag " + other + " has another type"} {
-			want := fmt.Sprintf("%v %s  ERROR %s", fallback, key, why)
-			if got := evaluate(t, client, key, fallback, of.EvaluationContext{}); got != want {
-				t.Errorf("got %q, want %q", got, want)
+		t.Run(fmt.Sprintf("%T", fallback), func(t *testing.T) {
+			other := "text"
+			if _, is := fallback.(string); is {
+				other = "boolean"
 			}
-		}
+			for key, why := range map[string]string{"missing": "FLAG_NOT_FOUND: flag missing not found", other: "TYPE_MISMATCH: flag " + other + " has another type"} {
+				want := fmt.Sprintf("%v %s  ERROR %s", fallback, key, why)
+				if got := evaluate(t, client, key, fallback, of.EvaluationContext{}); got != want {
+					t.Errorf("got %q, want %q", got, want)
+				}
+			}
+		})
 	}
 }
 

@@ -81,9 +81,11 @@ func TestClassify_SQLiteOutages(t *testing.T) {
 		"read-only":   exec("file:"+file+"?mode=ro", "DELETE FROM seal_checks"),
 		"cannot open": exec("file:"+filepath.Join(database.Dir, "no", "such", "folder.db"), "SELECT 1"),
 	} {
-		if !fault.Is(store.Classify(t.Context(), err), fault.Unavailable) {
-			t.Errorf("%s: %v is classified as %v", name, err, store.Classify(t.Context(), err))
-		}
+		t.Run(name, func(t *testing.T) {
+			if !fault.Is(store.Classify(t.Context(), err), fault.Unavailable) {
+				t.Errorf("%v is classified as %v", err, store.Classify(t.Context(), err))
+			}
+		})
 	}
 }
 

@@ -161,14 +161,16 @@ func TestPostgres_NoRetry(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "postgres").Open(t)
 	for _, wrong := range []error{errors.New("no"), fault.Missing("a", "b"), &pgconn.PgError{Code: "23505"}, &pgconn.PgError{Code: "57P01"}} {
-		attempts := 0
-		err := db.Write(t.Context(), "", func(context.Context, *store.Tx) error {
-			attempts++
-			return wrong
+		t.Run(fmt.Sprint(wrong), func(t *testing.T) {
+			attempts := 0
+			err := db.Write(t.Context(), "", func(context.Context, *store.Tx) error {
+				attempts++
+				return wrong
+			})
+			if err == nil || attempts != 1 {
+				t.Errorf("%d attempts, then %v", attempts, err)
+			}
 		})
-		if err == nil || attempts != 1 {
-			t.Errorf("%v: %d attempts, then %v", wrong, attempts, err)
-		}
 	}
 }
 

@@ -103,11 +103,13 @@ func TestPostgres_Outage(t *testing.T) {
 			return n.Read(t.Context(), func(_ context.Context, tx *store.ReadTx) error { return reads(t, tx) })
 		},
 	} {
-		for range 3 { // with what is left in the pool, and with new connections
-			if err := call(); !fault.Is(err, fault.Unavailable) {
-				t.Errorf("%s got %v", name, err)
+		t.Run(name, func(t *testing.T) {
+			for range 3 { // with what is left in the pool, and with new connections
+				if err := call(); !fault.Is(err, fault.Unavailable) {
+					t.Errorf("got %v", err)
+				}
 			}
-		}
+		})
 	}
 	n.proxy.Up()
 	n.works(t)

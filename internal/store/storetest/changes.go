@@ -267,9 +267,11 @@ func eventHistory(t *testing.T, db *store.DB) {
 		written[5].CreatedAt:                  {"flag"},
 		written[5].CreatedAt.Add(time.Second): nil,
 	} {
-		found, err := db.ChangedKinds(ctx, account, since, "flag", "config", "logger")
-		must(t, err)
-		same(t, found, want)
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			found, err := db.ChangedKinds(ctx, account, since, "flag", "config", "logger")
+			must(t, err)
+			same(t, found, want)
+		})
 	}
 }
 
