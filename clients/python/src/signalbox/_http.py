@@ -213,7 +213,8 @@ class Transport:
     def close(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
-            connection.close()
+            with contextlib.suppress(OSError):
+                connection.close()
 
 
 def segment(text: str) -> str:

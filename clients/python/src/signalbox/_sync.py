@@ -167,10 +167,13 @@ class Sync:
         else:
             self._retry(self._timing.max_backoff, error)
             self._box.note(Status.STALE, error, polling=False)
-        self._stop.wait(self._connect_at - time.monotonic())
-        # The service may have closed all descriptors, as programs do that become daemons.
+        # The service may have closed all descriptors, as programs do that become daemons. Everything is closed before anything is
+        # opened, because a new connection may get the number of one that is only believed to be open.
+        self._transport.close()
         self._close_bell()
+        self._stop.wait(self._connect_at - time.monotonic())
         self._open_bell()
+        self._answer()  # what was asked for while nobody could hear the bell
 
     def _open_bell(self) -> None:
         self._ears, self._bell = socket.socketpair()
