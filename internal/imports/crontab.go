@@ -169,14 +169,16 @@ var systemLine = regexp.MustCompile(`^[a-z_][a-z0-9_.-]*\s+((?:/\S*/)?(?:curl|wg
 // that runs it, and these remain.
 func withoutUser(command string) string {
 	match := systemLine.FindStringSubmatchIndex(command)
-	if match == nil || slices.Contains(runners, strings.Fields(command)[0]) {
+	if match == nil || slices.Contains(runners(), strings.Fields(command)[0]) {
 		return command
 	}
 	return command[match[2]:]
 }
 
-// runners are programs that run or print the command after their name.
-var runners = []string{"chronic", "command", "doas", "echo", "env", "eval", "exec", "ionice", "nice", "nohup", "setsid", "sudo", "test", "time", "which"}
+// runners returns the programs that run or print the command after their name.
+func runners() []string {
+	return []string{"chronic", "command", "doas", "echo", "env", "eval", "exec", "ionice", "nice", "nohup", "setsid", "sudo", "test", "time", "which"}
+}
 
 // notInID matches characters that are not allowed in an id.
 var notInID = regexp.MustCompile(`[^a-z0-9]+`)
