@@ -70,6 +70,15 @@ func (c Caller) RequireEvaluation(environment string) error {
 		strings.Join(c.Environments, ", "), environment)
 }
 
+// RequireRules refuses a caller whose key may not load the rules of an environment. Keys with origins are in web pages, where
+// everybody can read them.
+func (c Caller) RequireRules(environment string) error {
+	if c.Origins != nil {
+		return fault.New(fault.Forbidden, "This key is for web pages, because its scopes have origins. It may evaluate flags, but not load their rules.")
+	}
+	return c.RequireEvaluation(environment)
+}
+
 // access returns the access of the draft, or the stored access if the draft has none.
 func (d KeyDraft) access(problems *fault.Problems, stored Access) Access {
 	text, sent := d.Access.Get()

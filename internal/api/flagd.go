@@ -96,7 +96,7 @@ func (a *API) flagdKey(c *call) (snapshotKey, error) {
 	if environment == "" {
 		return snapshotKey{}, fault.New(fault.Validation, "Name an environment in the selector, as environment=production, or use a key restricted to one.")
 	}
-	if err := c.caller.RequireEvaluation(environment); err != nil {
+	if err := c.caller.RequireRules(environment); err != nil {
 		return snapshotKey{}, err
 	}
 	if !environments.IsKey(environment) {

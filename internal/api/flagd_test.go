@@ -138,6 +138,7 @@ func TestFlagd_KeysAndSelectors(t *testing.T) {
 	owner := newOwner(t, "pro")
 	owner.makeFlag("made", nil)
 	evaluate := owner.makeKey(attributes{"access": "evaluate", "scopes": attributes{"environments": []string{"production"}}}).secret
+	page := owner.makeKey(attributes{"access": "evaluate", "scopes": attributes{"environments": []string{"production"}, "origins": []string{"https://shop.example"}}}).secret
 	revoked := owner.makeKey(nil)
 	owner.post(revoked.path+"/actions/revoke", "").want(200)
 	bearer := func(key string) map[string]string { return map[string]string{"Authorization": "Bearer " + key} }
@@ -150,6 +151,7 @@ func TestFlagd_KeysAndSelectors(t *testing.T) {
 		"a selector":                      {"FetchAllFlags", "key=" + owner.key + ", environment=production", "0", nil},
 		"a selector in a header":          {"FetchAllFlags", "environment=nowhere", "0", map[string]string{"Flagd-Selector": "key=" + owner.key + ",environment=production"}},
 		"the only environment of a key":   {"FetchAllFlags", "key=" + evaluate, "0", nil},
+		"a key for web pages":             {"FetchAllFlags", "key=" + page, "7", nil},
 		"another environment":             {"FetchAllFlags", "key=" + evaluate + ",environment=staging", "7", nil},
 		"no environment":                  {"FetchAllFlags", "", "3", bearer(owner.key)},
 		"an unknown environment":          {"FetchAllFlags", "environment=nowhere", "5", bearer(owner.key)},
@@ -176,6 +178,7 @@ func TestFlagd_KeysAndSelectors(t *testing.T) {
 			}
 		})
 	}
+	owner.as(page).get(flagdPath + "/production").want(403)
 	asked, err := http.NewRequestWithContext(t.Context(), http.MethodPost, owner.node.URL+flagdService+"SyncFlags", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
