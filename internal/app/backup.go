@@ -58,7 +58,7 @@ func Restore(ctx context.Context, s settings.Settings, from string) (kept string
 	file := filepath.Join(s.Data, databaseFile)
 	replaces := exists(file)
 	kept = file + ".before-" + time.Now().UTC().Format("20060102T150405.000Z")
-	if err := store.Restore(file, from, kept); err != nil || !replaces {
+	if err := store.Restore(ctx, file, from, kept); err != nil || !replaces {
 		return "", err
 	}
 	return kept, nil

@@ -133,8 +133,8 @@ func Steps(dialect string) ([]Step, error) {
 func PendingRunsQuery() string { return pendingRunsQuery + postgresDialect().among }
 
 // RestoreWith is Restore with a function that is called after each step.
-func RestoreWith(file, from, kept string, after func(step string)) error {
-	return restore(file, from, kept, after)
+func RestoreWith(ctx context.Context, file, from, kept string, after func(step string)) error {
+	return restore(ctx, file, from, kept, after)
 }
 
 // FinishRestoreWith is FinishRestore with a function that is called after each step.

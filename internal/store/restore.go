@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -37,19 +38,19 @@ type restoration struct {
 // Restore replaces a SQLite file by a copy of a backup, and keeps the old file under another name in the same folder. The
 // caller has called FinishRestore, and no process may use the file meanwhile. A restore that is killed leaves the old
 // database, or is completed by FinishRestore.
-func Restore(file, from, kept string) error {
-	return restore(file, from, kept, func(string) {})
+func Restore(ctx context.Context, file, from, kept string) error {
+	return restore(ctx, file, from, kept, func(string) {})
 }
 
 // restore is Restore, and calls after with the name of each completed step, so that a test can end
 // it there.
-func restore(file, from, kept string, after func(step string)) error {
+func restore(ctx context.Context, file, from, kept string, after func(step string)) error {
 	folder := filepath.Dir(file)
 	copied, err := copyInto(folder, from)
 	if err != nil {
 		return fmt.Errorf("copying the backup: %w", err)
 	}
-	if err := renewLevelDates(copied, file); err != nil {
+	if err := renewLevelDates(ctx, copied, file); err != nil {
 		return errors.Join(fmt.Errorf("preparing the copy: %w", err), os.Remove(copied))
 	}
 	after("copied")
@@ -152,17 +153,17 @@ func moveDatabase(file, to string, after func(step string)) error {
 // renewLevelDates makes the level files of a copy newer than those of the database that it replaces: their readers compare
 // dates, and would otherwise keep their levels until the next change of one. A burst of changes can move these dates into
 // the future, so the replaced database is asked. It may be missing or damaged.
-func renewLevelDates(copied, replaced string) error {
+func renewLevelDates(ctx context.Context, copied, replaced string) error {
 	var newest int64
 	_ = withFile(replaced, func(db *sql.DB) error {
-		return db.QueryRow(`SELECT coalesce(max(levels_at), 0) FROM accounts`).Scan(&newest)
+		return db.QueryRowContext(ctx, `SELECT coalesce(max(levels_at), 0) FROM accounts`).Scan(&newest)
 	}, "mode=ro")
 	return withFile(copied, func(db *sql.DB) error {
 		var exists bool
-		if err := db.QueryRow(`SELECT count(*) FROM pragma_table_info('accounts') WHERE name = 'levels_at'`).Scan(&exists); err != nil || !exists {
+		if err := db.QueryRowContext(ctx, `SELECT count(*) FROM pragma_table_info('accounts') WHERE name = 'levels_at'`).Scan(&exists); err != nil || !exists {
 			return err // the copy is of an older version
 		}
-		_, err := db.Exec(`UPDATE accounts SET levels_at = $1`, max(newest+1, time.Now().Unix()))
+		_, err := db.ExecContext(ctx, `UPDATE accounts SET levels_at = $1`, max(newest+1, time.Now().Unix()))
 		return err
 	}, "_pragma=journal_mode(MEMORY)") // a journal would be left behind if this is killed
 }

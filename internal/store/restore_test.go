@@ -35,7 +35,7 @@ func restoreProcess() int {
 		}
 		return 1
 	}
-	err := store.RestoreWith(file, backupOf(file), keptOf(file), func(step string) {
+	err := store.RestoreWith(context.Background(), file, backupOf(file), keptOf(file), func(step string) {
 		if strings.ReplaceAll(step, " ", "_") == what {
 			_ = killSelf()
 		}
@@ -131,7 +131,7 @@ func countAccounts(t *testing.T, file string) int {
 func restoreSteps(t *testing.T) (steps []string) {
 	t.Helper()
 	file := abandonedDatabase(t)
-	if err := store.RestoreWith(file, backupOf(file), keptOf(file), func(step string) { steps = append(steps, step) }); err != nil {
+	if err := store.RestoreWith(t.Context(), file, backupOf(file), keptOf(file), func(step string) { steps = append(steps, step) }); err != nil {
 		t.Fatal(err)
 	}
 	return steps
