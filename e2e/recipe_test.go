@@ -218,7 +218,7 @@ func TestRecipe_PullRequest(t *testing.T) {
 		"no key, as of a fork":    {noKey, settled, false, ""},
 		"a resource is refused":   {owner, files("{kind: flag, id: new, type: BOOLEAN, default: 3}\n---\n" + job), false, "! flag new  (signalbox/all.yaml:1)\n    default "},
 		"a wrong type":            {viewer, files("{kind: flag, id: new, type: BOOL, default: false}"), false, "! flag new  (signalbox/all.yaml:1)\n    type: must be one of BOOLEAN, "},
-		"a misspelled member":     {viewer, files("{kind: flag, id: new, type: BOOLEAN, defualt: true}"), false, `there is no member "defualt". Did you mean default?`},
+		"a misspelled member":     {viewer, files("{kind: flag, id: new, type: BOOLEAN, managd: true}"), false, `there is no member "managd". Did you mean managed?`},
 		"a rule nobody knows":     {viewer, files("{kind: flag, id: new, type: BOOLEAN, default: false, environments: {production: {rules: [{logic: {matches: [1]}, value: true}]}}}"), false, "unknown operator"},
 		"configs in a circle":     {viewer, files("{kind: config, id: a, parent: a}"), false, "configs must not inherit from themselves: a → a"},
 		"a secret is not set":     {with(owner, "HOOK_TOKEN", ""), settled, false, "the variable HOOK_TOKEN is not set"},

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -109,7 +110,7 @@ func (b *bench) scans(ctx context.Context) error {
 // looks is how often due jobs are looked for.
 const looks = 500
 
-func median(times []time.Duration) time.Duration {
-	slices.Sort(times)
-	return times[len(times)/2].Round(100 * time.Nanosecond)
+func median[T cmp.Ordered](values []T) T {
+	slices.Sort(values)
+	return values[len(values)/2]
 }

@@ -34,10 +34,13 @@ func StartSink(ctx context.Context) (*Sink, error) {
 	return &Sink{server}, err
 }
 
-// URL returns the URL to call for an answer with a body of size bytes.
+// URL returns the URL to call for an answer with a body of size bytes. With &fail=20, one request in 20 fails.
 func (s *Sink) URL(size int) string {
 	return fmt.Sprintf("http://%s/hook?bytes=%d", s.Address, size)
 }
+
+// HangingURL returns a URL that is never answered.
+func (s *Sink) HangingURL() string { return fmt.Sprintf("http://%s/hang", s.Address) }
 
 // Reset forgets the received requests.
 func (s *Sink) Reset(ctx context.Context) error {
@@ -104,6 +107,7 @@ func newSinkHandler() http.Handler {
 	sink := &sinkHandler{times: map[string]int64{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/hook", sink.receive)
+	mux.HandleFunc("/hang", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	mux.HandleFunc("GET /count", func(w http.ResponseWriter, _ *http.Request) { sink.report(w, false) })
 	mux.HandleFunc("GET /times", func(w http.ResponseWriter, _ *http.Request) { sink.report(w, true) })
 	mux.HandleFunc("POST /reset", sink.reset)
@@ -113,20 +117,25 @@ func newSinkHandler() http.Handler {
 func (s *sinkHandler) receive(w http.ResponseWriter, r *http.Request) {
 	now := time.Now().UnixNano()
 	_, _ = io.Copy(io.Discard, r.Body)
-	s.note(r.Header.Get(caller.IDHeader), now)
+	count := s.note(r.Header.Get(caller.IDHeader), now)
 	size, _ := strconv.Atoi(r.FormValue("bytes"))
 	w.Header().Set("Content-Type", "text/plain")
 	w.Header().Set("Content-Length", strconv.Itoa(size))
+	if every, _ := strconv.Atoi(r.FormValue("fail")); every > 0 && count%every == 0 {
+		w.WriteHeader(http.StatusInternalServerError)
+	}
 	_, _ = w.Write(bytes.Repeat([]byte("x"), size))
 }
 
-func (s *sinkHandler) note(id string, now int64) {
+// note records a request and returns how many there were.
+func (s *sinkHandler) note(id string, now int64) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests++
 	if _, again := s.times[id]; !again {
 		s.times[id] = now
 	}
+	return s.requests
 }
 
 func (s *sinkHandler) report(w http.ResponseWriter, withTimes bool) {

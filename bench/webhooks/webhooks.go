@@ -21,12 +21,31 @@ const (
 	accounts   = 20
 	ofAccount  = 50 // webhooks of each account, as many as it may have
 	perSecond  = 100
-	during     = 20 * time.Second
+	during     = 10 * time.Second
 	answerSize = 2 // bytes
 )
 
+// scenario is what the webhooks of each account are like.
+type scenario struct {
+	name     string
+	webhooks int  // of each account
+	told     int  // of them, by each event
+	hanging  bool // their target never answers
+}
+
+func scenarios() []scenario {
+	return []scenario{
+		{name: "no webhooks"},
+		{name: "1,000, each event to 1", webhooks: ofAccount, told: 1},
+		{name: "1,000, each event to 50", webhooks: ofAccount, told: ofAccount},
+		{name: "1,000, to 50 that hang", webhooks: ofAccount, told: ofAccount, hanging: true},
+	}
+}
+
 // load is a server with accounts whose webhooks a sink receives.
 type load struct {
+	scenario
+
 	server *servers.Server
 	sink   *servers.Sink
 	keys   []string
@@ -34,16 +53,16 @@ type load struct {
 
 // Run measures on SQLite and, when a server is named, on PostgreSQL.
 func Run(ctx context.Context, out io.Writer) error {
-	fmt.Fprintf(out, "\n%d webhooks of %d accounts, %d events a second for %s, each told to %d\n%-9s %-10s %10s %10s %9s %10s %14s\n", accounts*ofAccount, accounts, perSecond, during, ofAccount,
-		"store", "webhooks", "write p50", "write p99", "refused", "memory", "told in time")
+	fmt.Fprintf(out, "\n%d webhooks of %d accounts, %d events a second for %s\n%-9s %-24s %10s %10s %9s %9s %14s %14s\n", accounts*ofAccount, accounts, perSecond, during,
+		"store", "webhooks", "write p50", "write p99", "refused", "memory", "deliveries /s", "told in time")
 	sink, err := servers.StartSink(ctx)
 	if err != nil {
 		return err
 	}
 	defer sink.Stop()
 	for _, s := range servers.Stores() {
-		for _, with := range []int{0, ofAccount} {
-			if err := measure(ctx, out, s, sink, with); err != nil {
+		for _, each := range scenarios() {
+			if err := measure(ctx, out, s, &load{scenario: each, sink: sink}); err != nil {
 				return err
 			}
 		}
@@ -51,8 +70,8 @@ func Run(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// measure measures with a number of webhooks in each account.
-func measure(ctx context.Context, out io.Writer, s servers.Store, sink *servers.Sink, webhooks int) error {
+// measure measures one scenario on a server of its own.
+func measure(ctx context.Context, out io.Writer, s servers.Store, l *load) error {
 	folder, err := os.MkdirTemp("", "signalbox-bench-")
 	if err != nil {
 		return err
@@ -63,12 +82,11 @@ func measure(ctx context.Context, out io.Writer, s servers.Store, sink *servers.
 		return err
 	}
 	defer drop()
-	l := &load{sink: sink}
 	if l.server, err = servers.StartSignalbox(ctx, filepath.Join(folder, "data"), database, "--allow-networks", "127.0.0.0/8", "--rate-limit", "0"); err != nil {
 		return err
 	}
 	defer l.server.Stop()
-	if err := l.prepare(ctx, filepath.Join(folder, "data"), database, webhooks); err != nil {
+	if err := l.prepare(ctx, filepath.Join(folder, "data"), database); err != nil {
 		return err
 	}
 	took, refused, most, err := l.write(ctx)
@@ -79,26 +97,34 @@ func measure(ctx context.Context, out io.Writer, s servers.Store, sink *servers.
 		return err
 	}
 	slices.Sort(took)
-	told, err := sink.Count(ctx)
+	received, err := l.sink.Count(ctx)
 	if err != nil {
 		return err
 	}
 	events := len(took)
-	fmt.Fprintf(out, "%-9s %-10d %10s %10s %9d %8dMB %13.0f%%\n", s.Name, webhooks*accounts, took[events/2].Round(100*time.Microsecond), took[events*99/100].Round(100*time.Microsecond),
-		refused, most>>20, 100*float64(told.Requests)/float64(max(1, events*webhooks)))
+	fmt.Fprintf(out, "%-9s %-24s %10s %10s %9d %7dMB %14.0f %13.0f%%\n", s.Name, l.name, took[events/2].Round(100*time.Microsecond), took[events*99/100].Round(100*time.Microsecond),
+		refused, most>>20, float64(received.Requests)/during.Seconds(), 100*float64(received.Requests)/float64(max(1, events*l.told)))
 	return nil
 }
 
 // prepare creates the accounts and their webhooks.
-func (l *load) prepare(ctx context.Context, folder, database string, webhooks int) error {
+func (l *load) prepare(ctx context.Context, folder, database string) error {
+	target := l.sink.URL(answerSize)
+	if l.hanging {
+		target = l.sink.HangingURL()
+	}
 	for i := range accounts {
 		key, err := servers.CreateAccount(ctx, folder, database, fmt.Sprint("account-", i))
 		if err != nil {
 			return err
 		}
 		l.keys = append(l.keys, key)
-		for j := range webhooks {
-			body := fmt.Sprintf(`{"data":{"type":"webhook","attributes":{"name":"w-%d","url":%q,"events":["change.flag"]}}}`, j, l.sink.URL(answerSize))
+		for j := range l.webhooks {
+			ids := "*"
+			if l.told == 1 {
+				ids = fmt.Sprintf("f-%d-*", j)
+			}
+			body := fmt.Sprintf(`{"data":{"type":"webhook","attributes":{"name":"w-%d","url":%q,"events":["change.flag"],"filter":{"ids":[%q]}}}}`, j, target, ids)
 			if _, err := servers.FetchAs(ctx, key, http.MethodPost, l.server.Address, "/api/v1/webhooks", []byte(body)); err != nil {
 				return err
 			}
@@ -118,7 +144,7 @@ func (l *load) write(ctx context.Context) (took []time.Duration, refused int, mo
 		<-tick.C
 		writing.Go(func() {
 			began := time.Now()
-			body := fmt.Sprintf(`{"data":{"type":"flag","id":"f-%d","attributes":{"type":"BOOLEAN","default":false}}}`, i)
+			body := fmt.Sprintf(`{"data":{"type":"flag","id":"f-%d-%d","attributes":{"type":"BOOLEAN","default":false}}}`, i/accounts%ofAccount, i)
 			_, failed := servers.FetchAs(ctx, l.keys[i%accounts], http.MethodPost, l.server.Address, "/api/v1/flags", []byte(body))
 			mu.Lock()
 			defer mu.Unlock()

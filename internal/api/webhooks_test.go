@@ -74,6 +74,9 @@ func TestWebhooks_BadTargetsDelayNothing(t *testing.T) {
 				http.Redirect(w, r, "/elsewhere", http.StatusFound)
 			case "/gone":
 				w.WriteHeader(http.StatusGone)
+			case "/cut": // it promises more than it sends
+				w.Header().Set("Content-Length", "100")
+				_, _ = w.Write([]byte("half"))
 			case "/stream":
 				for r.Context().Err() == nil {
 					if _, err := w.Write(make([]byte, 1<<10)); err != nil {
@@ -84,7 +87,7 @@ func TestWebhooks_BadTargetsDelayNothing(t *testing.T) {
 			}
 		})
 		paths := map[string]string{}
-		for _, name := range []string{"hold", "redirect", "gone", "stream"} {
+		for _, name := range []string{"hold", "redirect", "gone", "cut", "stream"} {
 			paths[name] = owner.makeWebhook(attributes{"name": name, "url": bad.url() + name, "events": []string{"change.flag"}})
 		}
 		internal := owner.makeWebhook(attributes{"url": nowhere, "events": []string{"change.flag"}})
@@ -97,6 +100,7 @@ func TestWebhooks_BadTargetsDelayNothing(t *testing.T) {
 		if got := owner.delivered(paths["redirect"], "pending"); got.Attributes["next_attempt_at"] == nil {
 			t.Errorf("%+v", got)
 		}
+		owner.delivered(paths["cut"], "delivered")    // the status counts
 		owner.delivered(paths["stream"], "delivered") // a success, of which the beginning was read
 		owner.delivered(paths["gone"], "failed")
 		if got := owner.get(paths["gone"]).want(200); got.attribute("state") != "disabled" || got.attribute("enabled") != false {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 
 	"github.com/signalbox/signalbox/internal/egress"
 	"github.com/signalbox/signalbox/internal/jobs"
@@ -38,9 +39,14 @@ func (a *App) wireDeliveries() *worker.Worker {
 // deliverySender sends the messages of webhooks, with exactly the headers that were composed.
 type deliverySender struct{ sender }
 
-// Send sends a message.
+// Send sends a message. The status of the answer counts even if its body does not end in time, or breaks off: the target has the
+// message, and would get it again.
 func (s deliverySender) Send(ctx context.Context, order worker.Order) (jobs.Result, error) {
-	return s.send(ctx, order, egress.Request{Headers: asHeaders(order.Configuration.Plain().Headers), ReadAtMost: readAnswer})
+	answer, err := s.send(ctx, order, egress.Request{Headers: asHeaders(order.Configuration.Plain().Headers), ReadAtMost: readAnswer})
+	if _, failed := errors.AsType[*worker.SendError](err); failed && answer.Status != 0 {
+		return answer, nil
+	}
+	return answer, err
 }
 
 // deliveryObserver passes the reports of the worker of webhooks to the metrics.

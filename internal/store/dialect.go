@@ -40,6 +40,9 @@ type dialect struct {
 	// statement cannot contain a DELETE. forgetMoved, followed by a list of runs, then removes them from run_queue.
 	move        func(e ending) string
 	forgetMoved string
+	// deliveries is the priority of the worker that sends deliveries of webhooks. Thousands of them a second would keep SQLite's
+	// only writer from the writes of callers. The heartbeats are those of the worker of runs.
+	deliveries priority
 	// notifyRun tells other nodes that a run was canceled.
 	notifyRun string
 }
@@ -59,6 +62,7 @@ func sqliteDialect() dialect {
 		},
 		pieces: chunks,
 		move:   copyRuns, forgetMoved: `DELETE FROM run_queue WHERE $1 = '' AND id `,
+		deliveries: forObservations,
 		firstOf: func(columns, table, ids string) string {
 			return `SELECT ` + columns + ` FROM (SELECT value FROM json_each($2)) AS listed CROSS JOIN ` + table + ` WHERE id IN (` + ids + `)`
 		},
@@ -82,6 +86,7 @@ func postgresDialect() dialect {
 		forNoKeyUpdate: ` FOR NO KEY UPDATE`,
 		skipLocked:     ` FOR UPDATE SKIP LOCKED`,
 		skipChanging:   ` FOR NO KEY UPDATE SKIP LOCKED`,
+		deliveries:     forLoops,
 		notifyRun:      `SELECT pg_notify('` + runsChannel + `', $1)`,
 		firstOf: func(columns, table, ids string) string {
 			return `SELECT ` + columns + ` FROM unnest(CAST($2 AS text[])) AS listed (value)

@@ -197,9 +197,11 @@ type DeliveryStore struct {
 
 // Deliveries returns the store of a worker that sends deliveries.
 func (db *DB) Deliveries(composer webhooks.Composer) DeliveryStore {
-	return DeliveryStore{NewTransactions(db,
+	transactions := NewTransactions(db,
 		func(tx *ReadTx) worker.ReadTx { return deliveryReads{tx, composer} },
-		func(tx *Tx) worker.Tx { return deliveryWrites{tx, composer} }).ForLoops()}
+		func(tx *Tx) worker.Tx { return deliveryWrites{tx, composer} })
+	transactions.priority = db.dialect.deliveries
+	return DeliveryStore{transactions}
 }
 
 // pendingDeliveries is SQL for the rows that workers of deliveries claim.

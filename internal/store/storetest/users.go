@@ -41,27 +41,7 @@ func users(t *testing.T, db *store.DB) {
 		same(t, get(t, db, byAddress(signs.Address)), signs)
 		missing(t, db, byAddress(signs.Email))
 	})
-	t.Run("find by identity", func(t *testing.T) {
-		byIdentity := func(identity string) func(context.Context, *store.ReadTx) (accounts.User, error) {
-			return func(ctx context.Context, tx *store.ReadTx) (accounts.User, error) {
-				return tx.UserByIdentity(ctx, identity)
-			}
-		}
-		missing(t, db, byIdentity(""))
-		identified := func(user *accounts.User) {
-			user.Address, user.Identity, user.CanSignIn = strings.ToLower(user.Email), "https://issuer "+newID(), true
-		}
-		one, two := newUser(t, db, account, newID()+"@example.com", identified), newUser(t, db, other, newID()+"@example.com", identified)
-		same(t, get(t, db, byIdentity(one.Identity)), one)
-		missing(t, db, byIdentity(one.Identity+"x"))
-		stolen := two
-		stolen.Identity = one.Identity
-		refused(t, db.Write(ctx, other, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateUser(ctx, stolen) }), fault.AlreadyExists)
-		two.Identity = ""
-		two.CanSignIn = false
-		do(t, db, other, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateUser(ctx, two) })
-		same(t, find(t, db, (*store.ReadTx).User, other, two.ID), two)
-	})
+	t.Run("find by identity", func(t *testing.T) { userIdentities(t, db, account, other) })
 	t.Run("duplicate id, e-mail or address", func(t *testing.T) {
 		signs := newUser(t, db, other, newID()+"@example.com", signingIn)
 		for name, duplicate := range map[string]accounts.User{"id": {ID: user.ID, Account: account, Email: "x"},
@@ -88,6 +68,29 @@ func users(t *testing.T, db *store.DB) {
 	})
 	t.Run("an update and a deletion reach a user of their own account only", func(t *testing.T) { userWrites(t, db, account, other) })
 	t.Run("the list", func(t *testing.T) { userList(t, db) })
+}
+
+func userIdentities(t *testing.T, db *store.DB, account, other string) {
+	ctx := t.Context()
+	byIdentity := func(identity string) func(context.Context, *store.ReadTx) (accounts.User, error) {
+		return func(ctx context.Context, tx *store.ReadTx) (accounts.User, error) {
+			return tx.UserByIdentity(ctx, identity)
+		}
+	}
+	missing(t, db, byIdentity(""))
+	identified := func(user *accounts.User) {
+		user.Address, user.Identity, user.CanSignIn = strings.ToLower(user.Email), "https://issuer "+newID(), true
+	}
+	one, two := newUser(t, db, account, newID()+"@example.com", identified), newUser(t, db, other, newID()+"@example.com", identified)
+	same(t, get(t, db, byIdentity(one.Identity)), one)
+	missing(t, db, byIdentity(one.Identity+"x"))
+	stolen := two
+	stolen.Identity = one.Identity
+	refused(t, db.Write(ctx, other, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateUser(ctx, stolen) }), fault.AlreadyExists)
+	two.Identity = ""
+	two.CanSignIn = false
+	do(t, db, other, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateUser(ctx, two) })
+	same(t, find(t, db, (*store.ReadTx).User, other, two.ID), two)
 }
 
 func userWrites(t *testing.T, db *store.DB, account, other string) {
