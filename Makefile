@@ -138,7 +138,7 @@ check-deploy: ## check deploy/ and a release with the tools that read them, whic
 check-flagd: ## compare flagd's in-process providers in Go, Python, JavaScript and Java with the server
 	scripts/check-flagd
 
-check-guides: ## run the programs of docs/openfeature.md and docs/flagd.md in Python, JavaScript, Java and .NET against a server
+check-guides: ## run the programs of docs/openfeature.md and docs/flagd.md in Python, JavaScript, Java, Rust and .NET against a server
 	scripts/check-guides
 
 check-levels: ## run the programs of docs/level-files.md in Java and Python against a server (minutes)

@@ -57,9 +57,11 @@ func TestApply_Server(t *testing.T) {
 				return made.Name, err
 			},
 		} {
-			if got, err := apply(); err != nil || got != name {
-				t.Errorf("%s: got %q, %v", kind, got, err)
-			}
+			t.Run(name+" "+kind, func(t *testing.T) {
+				if got, err := apply(); err != nil || got != name {
+					t.Errorf("%s: got %q, %v", kind, got, err)
+				}
+			})
 		}
 	}
 	if _, err := client.LogGroups.Apply(ctx, id, signalbox.LogGroupDraft{}); !signalbox.IsAlreadyExists(err) {

@@ -102,13 +102,13 @@ func (a ChangesAPI) All(ctx context.Context, params ChangeParams) iter.Seq2[Chan
 }
 
 // Revert restores a resource to its state before a change: it creates the resource again, replaces it or deletes it. It
-// returns the new change. It fails if the resource was changed afterwards, see [IsChangedSince]; some changes cannot be
+// returns the new change. It fails if the resource was changed afterward, see [IsChangedSince]; some changes cannot be
 // reverted, see [IsNotRevertible]. It needs the role that the write itself needs.
 func (a ChangesAPI) Revert(ctx context.Context, number int64, options ...WriteOption) (Change, error) {
 	return fetch[Change](ctx, a.changes.transport, post(nil, a.changes.path, strconv.FormatInt(number, 10), "actions", "revert").with(options))
 }
 
-// ForceRevert reverts a change even if the resource was changed afterwards. The later changes are lost.
+// ForceRevert reverts a change even if the resource was changed afterward. The later changes are lost.
 func (a ChangesAPI) ForceRevert(ctx context.Context, number int64, options ...WriteOption) (Change, error) {
 	force := func(r *request) { r.query = url.Values{"force": {"true"}} }
 	return a.Revert(ctx, number, append([]WriteOption{force}, options...)...)

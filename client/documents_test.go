@@ -19,36 +19,38 @@ func TestDocuments_CarryResourcesOfEveryKind(t *testing.T) {
 		"webhook": `{"name":"W","url":"https://a.example","events":["*"]}`,
 	}
 	for _, kind := range signalbox.DocumentKinds() {
-		write, id := client.Documents.Create, "x1"
-		if kind == "webhook" {
-			id = "01928c3e-7b1a-4c55-b2a4-9a3a4f6d2f10"
-		}
-		if kind == "logger" {
-			write = client.Documents.Replace
-		}
-		if _, err := write(t.Context(), kind, id, json.RawMessage(bodies[kind])); err != nil {
-			t.Fatalf("%s: %v", kind, err)
-		}
-		got, err := client.Documents.Get(t.Context(), kind, id)
-		if err != nil || got.ID != id || got.ETag == "" || !json.Valid(got.Attributes) {
-			t.Errorf("%s: got %+v, %v", kind, got, err)
-		}
-		found := false
-		for document, err := range client.Documents.All(t.Context(), kind) {
-			if err != nil {
-				t.Fatal(err)
+		t.Run(kind, func(t *testing.T) {
+			write, id := client.Documents.Create, "x1"
+			if kind == "webhook" {
+				id = "01928c3e-7b1a-4c55-b2a4-9a3a4f6d2f10"
 			}
-			found = found || document.ID == id && json.Valid(document.Attributes)
-		}
-		if !found {
-			t.Errorf("%s: it is not listed", kind)
-		}
-		if err := client.Documents.Delete(t.Context(), kind, id, signalbox.DryRun()); err != nil {
-			t.Errorf("%s: %v", kind, err)
-		}
-		if err := client.Documents.Delete(t.Context(), kind, id); err != nil {
-			t.Errorf("%s: %v", kind, err)
-		}
+			if kind == "logger" {
+				write = client.Documents.Replace
+			}
+			if _, err := write(t.Context(), kind, id, json.RawMessage(bodies[kind])); err != nil {
+				t.Fatalf("%v", err)
+			}
+			got, err := client.Documents.Get(t.Context(), kind, id)
+			if err != nil || got.ID != id || got.ETag == "" || !json.Valid(got.Attributes) {
+				t.Errorf("got %+v, %v", got, err)
+			}
+			found := false
+			for document, err := range client.Documents.All(t.Context(), kind) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				found = found || document.ID == id && json.Valid(document.Attributes)
+			}
+			if !found {
+				t.Error("it is not listed")
+			}
+			if err := client.Documents.Delete(t.Context(), kind, id, signalbox.DryRun()); err != nil {
+				t.Error(err)
+			}
+			if err := client.Documents.Delete(t.Context(), kind, id); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

@@ -50,6 +50,9 @@ const (
 	CodeUnavailable          Code = "unavailable"
 )
 
+// ErrNotSignalbox means that a success was answered with something else than a document, as by another program at the URL.
+var ErrNotSignalbox = errors.New("the response is not a Signalbox document")
+
 // APIError is a response that is not a success.
 type APIError struct {
 	StatusCode int
@@ -202,7 +205,7 @@ func IsConfigInUse(err error) bool { return has(err, CodeConfigInUse) }
 // IsConfigProtected reports whether a call tried to delete [CommonConfig].
 func IsConfigProtected(err error) bool { return has(err, CodeConfigProtected) }
 
-// IsChangedSince reports whether a change cannot be reverted because its resource was changed afterwards.
+// IsChangedSince reports whether a change cannot be reverted because its resource was changed afterward.
 func IsChangedSince(err error) bool { return has(err, CodeChangedSince) }
 
 // IsNotRevertible reports whether a change is of a kind that cannot be reverted.

@@ -180,7 +180,7 @@ func (a FlagsAPI) Replace(ctx context.Context, id string, draft FlagDraft, optio
 	return a.flags.replace(ctx, id, draft, options)
 }
 
-// Apply replaces a flag, or creates it if there is none. Afterwards the flag is managed, even if only services had declared
+// Apply replaces a flag, or creates it if there is none. Afterward the flag is managed, even if only services had declared
 // it before. It needs the role MEMBER.
 func (a FlagsAPI) Apply(ctx context.Context, id string, draft FlagDraft, options ...WriteOption) (Flag, error) {
 	if draft.Managed == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/client/jsonlogic"
 )
 
-// forGold is a STRING flag that serves "new" to the plan gold in production.
+// forGold returns a STRING flag that serves "new" to the plan gold in production.
 func forGold() signalbox.FlagDraft {
 	return signalbox.FlagDraft{
 		Description: new("The way to pay"), Type: flageval.String, Default: json.RawMessage(`"old"`),

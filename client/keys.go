@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Role is what a key may do. A role includes every weaker role.
+// Role is the set of rights of a key. A role includes every weaker role.
 type Role string
 
 // The roles, strongest first.
@@ -27,7 +27,7 @@ const (
 	KeyRevoked KeyStatus = "REVOKED"
 )
 
-// KeyAccess is what a key may be used for.
+// KeyAccess is the purpose for which a key may be used.
 type KeyAccess string
 
 // The kinds of access. A key that evaluates may call OFREP for its one environment and nothing else. It is the only key

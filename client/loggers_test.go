@@ -37,10 +37,12 @@ func TestLoggersAPI_Server(t *testing.T) {
 		t.Errorf("made %+v, %v", again, err)
 	}
 	for ttl, accepted := range map[time.Duration]bool{time.Nanosecond: true, -time.Nanosecond: false, -time.Hour: false} {
-		draft.Environments["production"] = signalbox.LevelSetting{Level: loglevel.Debug, TTL: ttl}
-		if _, err := client.Loggers.Replace(ctx, made.ID, draft); (err == nil) != accepted {
-			t.Errorf("%v: %v", ttl, err)
-		}
+		t.Run(ttl.String(), func(t *testing.T) {
+			draft.Environments["production"] = signalbox.LevelSetting{Level: loglevel.Debug, TTL: ttl}
+			if _, err := client.Loggers.Replace(ctx, made.ID, draft); (err == nil) != accepted {
+				t.Errorf("%v: %v", ttl, err)
+			}
+		})
 	}
 	managed := true
 	for params, want := range map[*signalbox.LoggerParams]int{

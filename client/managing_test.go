@@ -224,7 +224,7 @@ func TestAccountAPI_Server(t *testing.T) {
 	}
 }
 
-// odd are valid names of services with characters that are special in paths, queries or terminals.
+// odd returns valid names of services with characters that are special in paths, queries or terminals.
 func odd() []string {
 	return []string{"a/b", "a b", "a+b", "100%", "%2F", "a?b#c", "a&b=c;d", "grün", "日本", `"q"\`, "...", ".a", "~", "a:b:c", "*", "<x>", "'"}
 }

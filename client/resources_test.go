@@ -156,9 +156,11 @@ func TestParams_Query(t *testing.T) {
 		{ChangeParams{To: from}.query(), url.Values{"filter[created_at]": {"[*,2030-01-01T12:00:00Z)"}}},
 	}
 	for _, test := range tests {
-		if diff := testenv.Diff(test.want, test.got); diff != "" {
-			t.Error(diff)
-		}
+		t.Run(fmt.Sprintf("%q", test.want.Encode()), func(t *testing.T) {
+			if diff := testenv.Diff(test.want, test.got); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 

@@ -140,7 +140,7 @@ func (t *transport) call(ctx context.Context, r request, result any) (etag strin
 	}
 	var body []byte
 	if r.body != nil {
-		if body, err = json.Marshal(r.body); err != nil {
+		if body, err = encode(r.body); err != nil {
 			return "", fmt.Errorf("%s: encoding the request: %w", r.name(), err)
 		}
 	}
@@ -152,9 +152,18 @@ func (t *transport) call(ctx context.Context, r request, result any) (etag strin
 		return got.etag, err
 	}
 	if err := json.Unmarshal(got.body, result); err != nil {
-		return "", fmt.Errorf("%s: the response is not a Signalbox document: %w", r.name(), err)
+		return "", fmt.Errorf("%s: %w: %w", r.name(), ErrNotSignalbox, err)
 	}
 	return got.etag, nil
+}
+
+// encode returns a body as JSON. A rule keeps its spelling on the server, so > must not become an escape for HTML.
+func encode(body any) ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(body)
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
 }
 
 // repeat sends a request until an attempt succeeds or the retry policy allows no more.

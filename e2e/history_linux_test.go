@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// history is what the clients of a schedule were told.
+// history records the answers and events that the clients of a schedule received.
 type history struct {
 	urls   []string
 	target *sink
@@ -32,8 +32,8 @@ type history struct {
 	writes   int
 	refusals int
 	heard    map[int64]string // by seq: the events that the socket received
-	loaded   []gap            // what the socket did not follow, because it was told to load everything
-	broken   []string         // what was promised and did not hold
+	loaded   []gap            // changes without events, because the socket made the client load everything
+	broken   []string         // broken promises
 }
 
 // gap is a part of the sequence of an account's changes: after and up to a number.

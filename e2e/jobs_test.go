@@ -25,8 +25,8 @@ import (
 // sink is where jobs send to. It counts the requests of every run.
 type sink struct {
 	*httptest.Server
-	status int // of its answers
 	mu     sync.Mutex
+	status int // of its answers
 	seen   map[string]int
 }
 
@@ -34,13 +34,20 @@ func newSink(t *testing.T) *sink {
 	t.Helper()
 	s := &sink{seen: map[string]int{}, status: http.StatusOK}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.WriteHeader(s.status)
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		w.WriteHeader(s.status)
 		s.seen[r.Header.Get("X-Signalbox-Run")]++
 	}))
 	t.Cleanup(s.Close)
 	return s
+}
+
+// answer sets the status of the answers.
+func (s *sink) answer(status int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.status = status
 }
 
 func (s *sink) all() map[string]int {

@@ -81,18 +81,18 @@ func readGitLab(t *testing.T, text string) recipe {
 	return recipe{[]recipeStep{{Run: strings.Join(append(job.Before, job.Script...), "\n")}}, job.Variables}
 }
 
-// recipeWorld is where a recipe runs: a checkout, and a release that curl and wget know.
-type recipeWorld struct {
+// recipeRunner is where a recipe runs: a checkout, and a release that curl and wget know.
+type recipeRunner struct {
 	t        *testing.T
 	checkout string
 	path     string
 	values   map[string]string // of variables and secrets of the system
 }
 
-// newRecipeWorld makes a checkout with files. The release is in a folder, as its archive has it.
-func newRecipeWorld(t *testing.T, values, files map[string]string) *recipeWorld {
+// newRecipeRunner makes a checkout with files. The release is in a folder, as its archive has it.
+func newRecipeRunner(t *testing.T, values, files map[string]string) *recipeRunner {
 	t.Helper()
-	w := &recipeWorld{t: t, checkout: t.TempDir(), values: values}
+	w := &recipeRunner{t: t, checkout: t.TempDir(), values: values}
 	tools := t.TempDir()
 	w.path = tools + string(os.PathListSeparator) + os.Getenv("PATH")
 	const release = "signalbox_0.1.0_linux_amd64"
@@ -111,7 +111,7 @@ exit 22
 	return w
 }
 
-func (w *recipeWorld) write(path, text string, mode os.FileMode) {
+func (w *recipeRunner) write(path, text string, mode os.FileMode) {
 	w.t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		w.t.Fatal(err)
@@ -126,7 +126,7 @@ var expression = regexp.MustCompile(`\$\{\{ (?:vars|secrets)\.(\w+) \}\}`)
 
 // run runs a recipe as its system does, and returns whether it passed, and the output that a reader of the
 // pipeline sees.
-func (w *recipeWorld) run(r recipe) (passed bool, seen string) {
+func (w *recipeRunner) run(r recipe) (passed bool, seen string) {
 	w.t.Helper()
 	temp := w.t.TempDir()
 	added, summary := filepath.Join(temp, "path"), filepath.Join(temp, "summary")
@@ -174,7 +174,7 @@ func TestRecipe_PullRequest(t *testing.T) {
 	owner := map[string]string{"SIGNALBOX_URL": server.url, "SIGNALBOX_API_KEY": ownerKey, "SIGNALBOX_VIEWER_KEY": ownerKey, "HOOK_TOKEN": "swordfish"}
 	command := func(args ...string) string {
 		call := exec.CommandContext(t.Context(), binary, args...)
-		call.Dir = newRecipeWorld(t, nil, settled).checkout
+		call.Dir = newRecipeRunner(t, nil, settled).checkout
 		for name, value := range owner {
 			call.Env = append(call.Env, name+"="+value)
 		}
@@ -217,6 +217,9 @@ func TestRecipe_PullRequest(t *testing.T) {
 		"a wrong key":             {wrongKey, settled, false, "There is no plan."},
 		"no key, as of a fork":    {noKey, settled, false, ""},
 		"a resource is refused":   {owner, files("{kind: flag, id: new, type: BOOLEAN, default: 3}\n---\n" + job), false, "! flag new  (signalbox/all.yaml:1)\n    default "},
+		"a wrong type":            {viewer, files("{kind: flag, id: new, type: BOOL, default: false}"), false, "! flag new  (signalbox/all.yaml:1)\n    type: must be one of BOOLEAN, "},
+		"a misspelled member":     {viewer, files("{kind: flag, id: new, type: BOOLEAN, defualt: true}"), false, `there is no member "defualt". Did you mean default?`},
+		"a rule nobody knows":     {viewer, files("{kind: flag, id: new, type: BOOLEAN, default: false, environments: {production: {rules: [{logic: {matches: [1]}, value: true}]}}}"), false, "unknown operator"},
 		"configs in a circle":     {viewer, files("{kind: config, id: a, parent: a}"), false, "configs must not inherit from themselves: a → a"},
 		"a secret is not set":     {with(owner, "HOOK_TOKEN", ""), settled, false, "the variable HOOK_TOKEN is not set"},
 		"a viewer has no secrets": {with(viewer, "HOOK_TOKEN", ""), settled, true, "This key may not try 2 of them"},
@@ -225,7 +228,7 @@ func TestRecipe_PullRequest(t *testing.T) {
 		for name, test := range tests {
 			t.Run(system+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				passed, seen := newRecipeWorld(t, test.values, test.files).run(recipe)
+				passed, seen := newRecipeRunner(t, test.values, test.files).run(recipe)
 				if passed != test.passes || !strings.Contains(seen, test.sees) || strings.Contains(seen, "swordfish") {
 					t.Errorf("passed: %t, and shows\n%s", passed, seen)
 				}
@@ -235,7 +238,7 @@ func TestRecipe_PullRequest(t *testing.T) {
 			t.Parallel()
 			old := recipe
 			old.env = with(recipe.env, "VERSION", "0.0.9")
-			if passed, seen := newRecipeWorld(t, viewer, settled).run(old); passed {
+			if passed, seen := newRecipeRunner(t, viewer, settled).run(old); passed {
 				t.Errorf("it passed, and shows\n%s", seen)
 			}
 		})

@@ -233,7 +233,7 @@ func (r *makeRun) stop() {
 	}
 }
 
-// freshCheckout returns a repository with what the tour needs: the commands, links to the source,
+// freshCheckout returns a repository for the tour: the commands, links to the source,
 // the program that make build would build, and a make that does not build it.
 func freshCheckout(t *testing.T) string {
 	t.Helper()

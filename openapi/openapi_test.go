@@ -117,7 +117,7 @@ func TestDescription_ResponsesClosedRequestsOpen(t *testing.T) {
 	t.Parallel()
 	free := []string{
 		"/components/schemas/Settings",         // a free object
-		"/components/schemas/ApiKeyProperties", // closed by those who include it
+		"/components/schemas/ApiKeyProperties", // closed by the schemas that include it
 		// What a job sends is closed on purpose: a misspelled member would be sent as if it had not been written.
 		"/components/schemas/JobConfigurationInput",
 	}
@@ -162,7 +162,7 @@ func TestDescription_OperationIDsUnique(t *testing.T) {
 	}
 }
 
-// TestDescription_ResponsesHaveRequestID also those without a body.
+// TestDescription_ResponsesHaveRequestID checks every response, with or without a body.
 func TestDescription_ResponsesHaveRequestID(t *testing.T) {
 	t.Parallel()
 	for path, item := range load(t).Paths.Map() {

@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 // The server that `npm run dev` passes the interface's requests on to.
 const server = process.env.SIGNALBOX_URL ?? "http://127.0.0.1:8080";
 
-/** onDemand are libraries that no screen needs to be shown. */
+/** onDemand are libraries that are loaded when a screen first uses them. */
 const onDemand = ["@codemirror", "codemirror", "@lezer", "uplot", "cronstrue", "rapidoc"];
 const isOnDemand = (id: string) => onDemand.some((name) => id.includes(`/node_modules/${name}/`));
 

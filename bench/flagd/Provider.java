@@ -20,7 +20,7 @@ import java.util.Map;
 public class Provider {
     public static void main(String[] args) throws Exception {
         var options = FlagdOptions.builder().resolverType(Config.Resolver.IN_PROCESS).host(args[0]).port(Integer.parseInt(args[1]))
-                .selector(args[2]).tls(false).deadline(60_000).build();
+                .selector(args[2]).deadline(60_000).build();
         var api = OpenFeatureAPI.getInstance();
         api.setProviderAndWait(new FlagdProvider(options));
         var client = api.getClient();

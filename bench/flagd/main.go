@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -30,7 +31,7 @@ const (
 	recovery = time.Minute
 )
 
-// cases are what a provider is asked.
+// cases are the evaluations that a provider is asked for.
 type cases struct {
 	Contexts []map[string]any  `json:"contexts"`
 	Flags    map[string]string `json:"flags"` // the type of each flag
@@ -93,13 +94,28 @@ func run(ctx context.Context, program, folder, count string, providers []string)
 	if err := server.shrink(ctx, flags); err != nil {
 		return err
 	}
-	return each(func(name string, lines <-chan string) error {
+	if err := each(func(name string, lines <-chan string) error {
 		<-lines
 		if err := server.follow(ctx, name, lines); err != nil {
 			return err
 		}
 		return server.restart(ctx, name, lines)
-	})
+	}); err != nil {
+		return err
+	}
+	if err := server.speak(ctx); err != nil { // it stops the server
+		return err
+	}
+	if err := errors.Join(server.secure(), server.start(ctx)); err != nil {
+		return err
+	}
+	if err := each(func(name string, lines <-chan string) error {
+		<-lines
+		return server.followOnce(ctx, name, lines)
+	}); err != nil {
+		return err
+	}
+	return server.speak(ctx)
 }
 
 // few is how many flags are left for the measurement of changes. A provider reads all flags again after each change.
@@ -118,11 +134,29 @@ func (s *server) shrink(ctx context.Context, count int) error {
 // server is a running Signalbox.
 type server struct {
 	program, folder, address, key string
+	certificate                   string // the file of the certificate, or empty without TLS
+	http                          *http.Client
 	process                       *exec.Cmd
 }
 
+func (s *server) scheme() string {
+	if s.certificate == "" {
+		return "http"
+	}
+	return "https"
+}
+
+// authority returns the host and the port that clients use. With TLS the host is a name, because some clients check names only.
+func (s *server) authority() string {
+	if s.certificate == "" {
+		return s.address
+	}
+	_, port, _ := strings.Cut(s.address, ":")
+	return "localhost:" + port
+}
+
 func startServer(ctx context.Context, program, folder string) (*server, error) {
-	s := &server{program: program, folder: folder, address: "127.0.0.1:0"}
+	s := &server{program: program, folder: folder, address: "127.0.0.1:0", http: http.DefaultClient}
 	if err := s.start(ctx); err != nil {
 		return nil, err
 	}
@@ -136,6 +170,9 @@ func (s *server) start(ctx context.Context) error {
 	s.process = exec.CommandContext(ctx, s.program, "serve") //nolint:gosec // the caller names the program
 	s.process.Env = append(os.Environ(), "SIGNALBOX_LISTEN="+s.address, "SIGNALBOX_DATA="+filepath.Join(s.folder, "data"),
 		"SIGNALBOX_BOOTSTRAP_KEY_FILE="+filepath.Join(s.folder, "key"), "SIGNALBOX_LOG_FORMAT=json")
+	if s.certificate != "" {
+		s.process.Env = append(s.process.Env, "SIGNALBOX_TLS_CERT="+s.certificate, "SIGNALBOX_TLS_KEY="+s.privateKey())
+	}
 	output, err := s.process.StderrPipe()
 	if err != nil {
 		return err
@@ -167,14 +204,14 @@ func (s *server) call(ctx context.Context, method, path string, body any) ([]byt
 	if err != nil {
 		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, method, "http://"+s.address+path, bytes.NewReader(text))
+	request, err := http.NewRequestWithContext(ctx, method, s.scheme()+"://"+s.authority()+path, bytes.NewReader(text))
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("Authorization", "Bearer "+s.key)
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("X-Signalbox-Environment", "production")
-	answer, err := http.DefaultClient.Do(request)
+	answer, err := s.http.Do(request)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +229,7 @@ func document(id string, attributes object) object {
 	return object{"data": object{"type": "flag", "id": id, "attributes": attributes}}
 }
 
-// prepare creates flags. It returns those that flagd can express, and what the server serves of them for each context.
+// prepare creates flags. It returns the flags that flagd can express, and their values on the server for each context.
 func (s *server) prepare(ctx context.Context, count int) (cases, []map[string]any, error) {
 	random := flagdtest.New(uint64(time.Now().Unix())) //nolint:gosec // any number will do
 	asked, warned := cases{Flags: map[string]string{}}, 0
@@ -280,9 +317,13 @@ func (s *server) change(ctx context.Context, method, path string, value int) err
 
 // with starts a provider and calls use with the lines that it prints.
 func (s *server) with(ctx context.Context, command []string, file string, use func(lines <-chan string) error) error {
-	host, port, _ := strings.Cut(s.address, ":")
+	host, port, _ := strings.Cut(s.authority(), ":")
 	process := exec.CommandContext(ctx, command[0], append(command[1:], host, port, "key="+s.key+",environment=production", file)...) //nolint:gosec // the caller names it
 	process.Stderr = os.Stderr
+	process.Env = os.Environ()
+	if s.certificate != "" {
+		process.Env = append(process.Env, "FLAGD_TLS=true", "FLAGD_SERVER_CERT_PATH="+s.certificate, "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH="+s.certificate)
+	}
 	output, err := process.StdoutPipe()
 	if err != nil {
 		return err
@@ -389,14 +430,31 @@ func (s *server) restart(ctx context.Context, name string, lines <-chan string) 
 	if err := s.start(ctx); err != nil {
 		return err
 	}
+	took, err := s.changeAndAwait(ctx, lines)
+	if err != nil {
+		return fmt.Errorf("after a restart: %w", err)
+	}
+	fmt.Printf("%s: follows again %s after a restart\n", name, took.Round(100*time.Millisecond))
+	return nil
+}
+
+// followOnce waits until the provider serves one change.
+func (s *server) followOnce(ctx context.Context, name string, lines <-chan string) error {
+	took, err := s.changeAndAwait(ctx, lines)
+	if err != nil {
+		return fmt.Errorf("over %s: %w", s.scheme(), err)
+	}
+	fmt.Printf("%s: follows a change over %s after %s\n", name, s.scheme(), took.Round(time.Millisecond))
+	return nil
+}
+
+// changeAndAwait makes a change, and returns how long the provider took to serve it.
+func (s *server) changeAndAwait(ctx context.Context, lines <-chan string) (time.Duration, error) {
 	began := time.Now()
 	value := int(began.UnixMilli() % 1_000_000)
 	if err := s.change(ctx, http.MethodPut, "/api/v1/flags/"+clock, value); err != nil {
-		return err
+		return 0, err
 	}
-	if err := await(ctx, lines, value, recovery); err != nil {
-		return fmt.Errorf("after a restart: %w", err)
-	}
-	fmt.Printf("%s: follows again %s after a restart\n", name, time.Since(began).Round(100*time.Millisecond))
-	return nil
+	err := await(ctx, lines, value, recovery)
+	return time.Since(began), err
 }

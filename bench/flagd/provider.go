@@ -25,7 +25,7 @@ func provide(ctx context.Context, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	provider, err := flagd.NewProvider(flagd.WithInProcessResolver(), flagd.WithHost(arguments[0]), flagd.WithPort(uint16(port)), flagd.WithSelector(arguments[2]),
+	provider, err := flagd.NewProvider(flagd.FromEnv(), flagd.WithInProcessResolver(), flagd.WithHost(arguments[0]), flagd.WithPort(uint16(port)), flagd.WithSelector(arguments[2]),
 		flagd.WithDeadline(60_000), flagd.WithLogger(logr.Discard()))
 	if err != nil {
 		return err

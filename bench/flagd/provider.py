@@ -14,7 +14,7 @@ logging.disable(logging.CRITICAL)
 host, port, selector, cases = sys.argv[1:]
 api.set_provider_and_wait(
     FlagdProvider(
-        resolver_type=ResolverType.IN_PROCESS, host=host, port=int(port), tls=False, selector=selector, deadline_ms=30_000
+        resolver_type=ResolverType.IN_PROCESS, host=host, port=int(port), selector=selector, deadline_ms=30_000
     )
 )
 client = api.get_client()

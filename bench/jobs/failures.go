@@ -61,7 +61,7 @@ func (b *bench) failing(ctx context.Context, s servers.Store, success, events st
 	return told / time.Since(started).Seconds(), nil
 }
 
-// subscribe sets what the template counts as a success, and creates a webhook.
+// subscribe sets the statuses that the template's jobs count as a success, and creates a webhook.
 func (x *box) subscribe(ctx context.Context, success, events string) error {
 	if err := x.start(ctx); err != nil {
 		return err

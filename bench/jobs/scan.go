@@ -37,16 +37,16 @@ func (b *bench) scan(ctx context.Context, s servers.Store, jobs int) (time.Durat
 	return median(times), nil
 }
 
-// look asks what is to be done next and reads the due jobs.
-func look(ctx context.Context, rooms scheduler.Store) error {
-	err := rooms.Read(ctx, func(ctx context.Context, tx scheduler.ReadTx) error {
+// look reads the scheduler's agenda and the due jobs.
+func look(ctx context.Context, transactions scheduler.Store) error {
+	err := transactions.Read(ctx, func(ctx context.Context, tx scheduler.ReadTx) error {
 		_, err := tx.Agenda(ctx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return rooms.Write(ctx, "", func(ctx context.Context, tx scheduler.Tx) error {
+	return transactions.Write(ctx, "", func(ctx context.Context, tx scheduler.Tx) error {
 		_, err := tx.DueJobs(ctx, tx.Now(), 1000)
 		return err
 	})

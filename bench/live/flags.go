@@ -101,14 +101,14 @@ func boxRead(ctx context.Context) func() bool {
 	return func() bool { return flag.Get(ctx) }
 }
 
-// boxPrepare is a request that reads one flag.
+// boxPrepare returns a request that reads one flag.
 func boxPrepare() func() bool {
 	box, _ := live.Static(snapshot(0))
 	flag := box.Bool(key, false)
 	return func() bool { return flag.Get(request()) }
 }
 
-// launchDarklyRead is their client with its data in memory, and without events, which would cost it more.
+// launchDarklyRead returns a read with LaunchDarkly's client. Its data is in memory, and it sends no events, which would cost more.
 func launchDarklyRead() (read func() bool, stop func(), err error) {
 	clause := func(attribute string, operator ldmodel.Operator, values ...ldvalue.Value) ldmodel.Clause {
 		return ldbuilders.Clause(attribute, operator, values...)
@@ -135,7 +135,7 @@ func launchDarklyRead() (read func() bool, stop func(), err error) {
 	return read, func() { _ = client.Close() }, nil
 }
 
-// inMemoryRead is OpenFeature's provider for tests, whose rule is Go code, through OpenFeature's client.
+// inMemoryRead returns a read through OpenFeature's client and its provider for tests, whose rule is Go code.
 func inMemoryRead() (func() bool, error) {
 	decide := func(flag memprovider.InMemoryFlag, c openfeature.FlattenedContext) (any, openfeature.ProviderResolutionDetail) {
 		plan, _ := c["plan"].(string)

@@ -29,7 +29,7 @@ func contexts(texts bool) []attributes {
 	return list
 }
 
-// pools has the values of attributes; nil is a missing one.
+// pools returns the values of attributes; nil means that the attribute is missing.
 func pools(texts bool) map[string][]any {
 	made := map[string][]any{
 		"plan":      {"free", "pro", "enterprise", "", nil},

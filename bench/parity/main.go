@@ -1,5 +1,5 @@
 // Command parity records what the evaluators of other products answer for the exports in internal/imports/testdata/parity, so
-// that our tests can compare their answers with those of an import, without these libraries. It needs Node.js for Flipt,
+// that our tests can compare an imported flag with these answers and do not need the other products' libraries. It needs Node.js for Flipt,
 // whose evaluator is WebAssembly. make parity runs it.
 package main
 
@@ -17,11 +17,11 @@ import (
 // product is a product with its own evaluator.
 type product struct {
 	export string // the name of the file, without .json
-	// source is what the answers are from.
+	// source says which evaluator the answers are from.
 	source string
 	// texts says that contexts of the product have texts only.
 	texts bool
-	// open returns what evaluates the flags of an export.
+	// open returns an evaluator of the flags of an export.
 	open func(ctx context.Context, export []byte) (evaluator, error)
 }
 
@@ -40,15 +40,15 @@ func products() []product {
 	}
 }
 
-// recording is what a file of answers has.
+// recording is the content of a file of answers.
 type recording struct {
 	Source string   `json:"source"`
 	Texts  bool     `json:"texts"`
 	Cases  []answer `json:"cases"`
 }
 
-// answer has what a context gets of every flag that answers. A flag whose name starts with spread- has several values: those
-// that contexts with these attributes get, each by its hash.
+// answer has the values of all flags for a context. A flag whose name starts with spread- has several values: contexts with
+// these attributes get one of them by their hash.
 type answer struct {
 	Context attributes       `json:"context"`
 	Values  map[string][]any `json:"values"`

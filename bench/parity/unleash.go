@@ -12,7 +12,7 @@ import (
 	unleashcontext "github.com/Unleash/unleash-go-sdk/v5/context"
 )
 
-// unleashExport is what the server would make features for SDKs of.
+// unleashExport is the export from which the server would compute features for SDKs.
 type unleashExport struct {
 	Features     []map[string]any `json:"features"`
 	Strategies   []map[string]any `json:"featureStrategies"`
@@ -101,7 +101,7 @@ func (e *unleashExport) join() {
 	}
 }
 
-// strategy returns what clients get of a strategy; the rest has other types there.
+// strategy returns the members of a strategy that clients get; the others have other types there.
 func (e *unleashExport) strategy(from map[string]any) map[string]any {
 	name, _ := from["name"].(string)
 	old, _ := from["strategyName"].(string)

@@ -1,5 +1,5 @@
-// Package webhooks measures what it costs to tell a thousand webhooks of a hundred events a second: the memory of the server,
-// and how much longer the writes take that are told.
+// Package webhooks measures the cost of sending a hundred events a second to a thousand webhooks: the memory of the server,
+// and how much longer the writes take that cause the events.
 package webhooks
 
 import (

@@ -119,7 +119,7 @@ func TestBound_Serves(t *testing.T) {
 	}
 }
 
-// TestReason_Names are OpenFeature's.
+// TestReason_Names: reasons and codes have OpenFeature's names.
 func TestReason_Names(t *testing.T) {
 	text, err := json.Marshal(map[string]any{
 		"reasons": []Reason{Error, Static, TargetingMatch, Split, Default, Disabled},

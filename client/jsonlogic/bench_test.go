@@ -2,7 +2,7 @@ package jsonlogic
 
 import "testing"
 
-// benchRules are the rules that the benchmarks of the project compare with other engines.
+// benchRules returns the rules that the benchmarks of the project compare with other engines.
 func benchRules() map[string]string {
 	return map[string]string{
 		"equal":      `{"==":[{"var":"user.plan"},"pro"]}`,

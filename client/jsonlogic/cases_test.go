@@ -20,9 +20,11 @@ func TestCases(t *testing.T) {
 	for group, examples := range caseTable() {
 		t.Run(group, func(t *testing.T) {
 			for _, c := range examples {
-				if got := ours(t, pair{rule: c.rule, data: caseData}); got != c.want {
-					t.Errorf("%s = %s, want %s", c.rule, got, c.want)
-				}
+				t.Run(c.rule, func(t *testing.T) {
+					if got := ours(t, pair{rule: c.rule, data: caseData}); got != c.want {
+						t.Errorf("%s = %s, want %s", c.rule, got, c.want)
+					}
+				})
 			}
 		})
 	}

@@ -110,7 +110,7 @@ func TestMurmur3(t *testing.T) {
 }
 
 // TestFractional_Sticky: the same key always gets the same variant, another flag splits differently, and the shares
-// are those of the weights.
+// follow the weights.
 func TestFractional_Sticky(t *testing.T) {
 	rule := []byte(`{"fractional":[["a",20],["b",80]]}`)
 	first, err := Compile(rule, FlagKey("first"))

@@ -41,7 +41,7 @@ func names() []string {
 		"name.0", "", "x", "length", "user.tags", "user.tags.0", "a.", ".a", "a..b", "current", "accumulator", "-1", "01", "list.01", "user.age"}
 }
 
-// inherited are names that every JavaScript object answers to without having them.
+// inherited returns names that every JavaScript object answers to without having them.
 func inherited() []string {
 	return []string{"constructor", "toString", "__proto__", "valueOf", "concat"}
 }
@@ -60,7 +60,7 @@ func (g generator) scalar() string {
 	return quote(pick(g, textLiterals()))
 }
 
-// datum is any JSON value.
+// datum returns any JSON value.
 func (g generator) datum(depth int) string {
 	kind := g.IntN(10)
 	switch {
@@ -85,7 +85,7 @@ func (g generator) joined(n int, element func() string) string {
 	return strings.Join(parts, ",")
 }
 
-// data is mostly an object that the names find something in.
+// data returns mostly objects in which the generated names find something.
 func (g generator) data() string {
 	if g.IntN(8) == 0 {
 		return g.datum(3)
@@ -122,7 +122,7 @@ func operatorNames() []string {
 		"in", "cat", "substr", "map", "filter", "reduce", "all", "none", "some", "merge", "missing", "missing_some", "log", "var"}
 }
 
-// rule is an operation.
+// rule returns an operation.
 func (g generator) rule(depth int) string {
 	op := pick(g, operatorNames())
 	switch op {
@@ -182,7 +182,7 @@ func (g generator) array(depth int) string {
 	return "[" + g.joined(g.IntN(4), func() string { return g.argument(depth - 1) }) + "]"
 }
 
-// argument is anything that may stand in an operation.
+// argument returns anything that may be an argument of an operation.
 func (g generator) argument(depth int) string {
 	kind := g.IntN(20)
 	switch {

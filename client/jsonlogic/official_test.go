@@ -47,7 +47,9 @@ func TestOfficialSuite(t *testing.T) {
 			continue // a comment
 		}
 		cases++
-		check(t, string(c[0]), string(c[1]), string(c[2]))
+		t.Run(string(c[0])+" "+string(c[1]), func(t *testing.T) {
+			check(t, string(c[0]), string(c[1]), string(c[2]))
+		})
 	}
 	if cases != 277 {
 		t.Errorf("%d cases, want 277", cases)

@@ -58,7 +58,7 @@ func TestNumber_TextRoundTrip(t *testing.T) {
 	})
 }
 
-// edgeText is made of the characters at which UTF-8 and UTF-16 change their ways.
+// edgeText returns a text of characters at the limits of the encoded lengths in UTF-8 and UTF-16.
 func (g generator) edgeText() string {
 	return g.text(12, []rune{'a', 'b', 'é', '\ud7ff', '\ue000', '\uffff', '\U00010000', '\U0010ffff'})
 }
@@ -74,7 +74,7 @@ func TestCompareText_UTF16Order(t *testing.T) {
 	})
 }
 
-// TestUnitSlice_UTF16: lengths and cuts are those of UTF-16.
+// TestUnitSlice_UTF16: lengths and cuts count UTF-16 units.
 func TestUnitSlice_UTF16(t *testing.T) {
 	tryMany(t, func(t *testing.T, g generator) {
 		s := g.edgeText()

@@ -65,7 +65,7 @@ func TestDecideWithin_Shared(t *testing.T) {
 		t.Errorf("%+v, want ErrSteps", d)
 	}
 	if d := mustCompile(t, `{"==":[1,1]}`).DecideWithin(steps, data); d.Matched || !errors.Is(d.Err, ErrSteps) {
-		t.Errorf("a small rule afterwards: %+v, want ErrSteps", d)
+		t.Errorf("a small rule afterward: %+v, want ErrSteps", d)
 	}
 	if d := rule.DecideWithin(nil, data); d.Err != nil || !d.Matched {
 		t.Errorf("without limit: %+v", d)
@@ -91,9 +91,11 @@ func TestDecideWithin_AgreesWithDecide(t *testing.T) {
 	t.Parallel()
 	data := Object(Member{"list", Array(Number(1), String("x"))}, Member{"text", String(strings.Repeat("1", 5000))})
 	for _, rule := range []string{`{"==":[{"var":"text"},1]}`, `{"some":[{"var":"list"},{"==":[{"var":""},"x"]}]}`, `{"*":[]}`, `{"fractional":[[true,1]]}`} {
-		compiled := mustCompile(t, rule)
-		if got, want := compiled.DecideWithin(NewSteps(3<<20), data), compiled.Decide(data); got != want {
-			t.Errorf("%s: %+v, want %+v", rule, got, want)
-		}
+		t.Run(rule, func(t *testing.T) {
+			compiled := mustCompile(t, rule)
+			if got, want := compiled.DecideWithin(NewSteps(3<<20), data), compiled.Decide(data); got != want {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+		})
 	}
 }

@@ -132,15 +132,19 @@ func TestValueOf_Unsupported(t *testing.T) {
 func TestEqual(t *testing.T) {
 	same := [][2]string{{`1`, `1.0`}, {`{"a":1,"b":[2]}`, `{"b":[2],"a":1}`}, {`"a"`, `"\u0061"`}, {`null`, `null`}, {`-0`, `0`}}
 	for _, c := range same {
-		if !mustParse(t, c[0]).Equal(mustParse(t, c[1])) {
-			t.Errorf("%s and %s are equal", c[0], c[1])
-		}
+		t.Run(c[0]+" "+c[1], func(t *testing.T) {
+			if !mustParse(t, c[0]).Equal(mustParse(t, c[1])) {
+				t.Errorf("%s and %s are equal", c[0], c[1])
+			}
+		})
 	}
 	other := [][2]string{{`1`, `"1"`}, {`[1,2]`, `[2,1]`}, {`[1]`, `[1,1]`}, {`{"a":1}`, `{"a":1,"b":1}`}, {`{"a":1}`, `{"b":1}`}, {`{"a":1}`, `{"a":2}`}, {`true`, `false`}, {`null`, `0`}}
 	for _, c := range other {
-		if mustParse(t, c[0]).Equal(mustParse(t, c[1])) {
-			t.Errorf("%s and %s are not equal", c[0], c[1])
-		}
+		t.Run(c[0]+" "+c[1], func(t *testing.T) {
+			if mustParse(t, c[0]).Equal(mustParse(t, c[1])) {
+				t.Errorf("%s and %s are not equal", c[0], c[1])
+			}
+		})
 	}
 	if nan := Number(math.NaN()); !nan.Equal(nan) || nan.Equal(Null()) || (Value{}).Equal(Null()) {
 		t.Error("NaN equals NaN, and undefined is not null")

@@ -245,7 +245,7 @@ func TestBox_Watchdog(t *testing.T) {
 	})
 }
 
-// temporary has loggers with levels that end: shop's with nothing else to set, cart's over a base level, and a group's.
+// temporary returns loggers with temporary levels: shop without another level, cart over a base level, and a group.
 func temporary(until time.Time) signalbox.Snapshot {
 	override := map[string]signalbox.LevelOverride{"production": {Level: loglevel.Trace, ExpiresAt: &until}}
 	logger := func(key string, level loglevel.Level) signalbox.Logger {

@@ -78,21 +78,23 @@ func TestCache_Unusable(t *testing.T) {
 		},
 		"a file in the way": func(s *settings) { s.cacheDir = filepath.Join(inTheWay, "below") },
 	} {
-		log := &logText{}
-		box := readyBox(t, server.URL, log.option(), prepare)
-		flag := box.Bool("on", false)
-		if !flag.Get(t.Context()) {
-			t.Errorf("%s: the flag has no value", name)
-		}
-		setFlag(t, server.Client(), "on", false)
-		testenv.Wait(t, "a change", func() bool { return !flag.Get(t.Context()) })
-		testenv.Wait(t, "a log line", func() bool { return strings.Contains(log.String(), "Keeping the last known values failed") })
-		setFlag(t, server.Client(), "on", true)
-		testenv.Wait(t, "a change", func() bool { return flag.Get(t.Context()) })
-		box.Close(t.Context())
-		if lines := strings.Count(log.String(), "Keeping"); lines != 1 {
-			t.Errorf("%s: logged %d lines:\n%s", name, lines, log)
-		}
+		t.Run(name, func(t *testing.T) {
+			log := &logText{}
+			box := readyBox(t, server.URL, log.option(), prepare)
+			flag := box.Bool("on", false)
+			if !flag.Get(t.Context()) {
+				t.Error("the flag has no value")
+			}
+			setFlag(t, server.Client(), "on", false)
+			testenv.Wait(t, "a change", func() bool { return !flag.Get(t.Context()) })
+			testenv.Wait(t, "a log line", func() bool { return strings.Contains(log.String(), "Keeping the last known values failed") })
+			setFlag(t, server.Client(), "on", true)
+			testenv.Wait(t, "a change", func() bool { return flag.Get(t.Context()) })
+			box.Close(t.Context())
+			if lines := strings.Count(log.String(), "Keeping"); lines != 1 {
+				t.Errorf("logged %d lines:\n%s", lines, log)
+			}
+		})
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/client/flageval"
 )
 
-// contents is everything that the box knows of the account in its environment. It is immutable.
+// contents has the resources of the account that the box has loaded for its environment. It is immutable.
 type contents struct {
 	environment string
 	seq         int64

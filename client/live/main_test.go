@@ -72,7 +72,7 @@ func startBox(t *testing.T, url string, options ...Option) *Box {
 	return box
 }
 
-// readyBox is a box that has loaded everything.
+// readyBox returns a box that has loaded everything.
 func readyBox(t *testing.T, url string, options ...Option) *Box {
 	t.Helper()
 	box := startBox(t, url, options...)
@@ -207,7 +207,7 @@ func (w *wire) set(down bool) {
 	w.down = down
 }
 
-// hold lets nothing through until the function is called that it returns.
+// hold lets nothing through until the returned function is called.
 func (w *wire) hold() (release func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

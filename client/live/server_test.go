@@ -188,7 +188,7 @@ func TestBox_ReleasedLogger(t *testing.T) {
 	}
 }
 
-// TestBox_ServerRestart: the box keeps the last values, and afterwards is live again with the changes
+// TestBox_ServerRestart: the box keeps the last values, and afterward is live again with the changes
 // that it missed.
 func TestBox_ServerRestart(t *testing.T) {
 	t.Parallel()
@@ -251,21 +251,23 @@ func TestBox_BlockedWebSocket(t *testing.T) {
 		"cuts":    func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 		"ignores": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) },
 	} {
-		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Header.Get("Upgrade") != "" {
-				block(w, r)
-				return
-			}
-			forward.ServeHTTP(w, r)
-		}))
-		defer proxy.Close()
-		box := readyBox(t, proxy.URL)
-		flag := box.Bool("on-"+name, false)
-		setFlag(t, server.Client(), "on-"+name, true)
-		testenv.Wait(t, "a polled flag, with a proxy that "+name, func() bool { return flag.Get(t.Context()) })
-		testenv.Wait(t, "the state of a box that polls", func() bool { // the values are there a moment before it
-			state := box.State()
-			return state.Status == Live && state.Polling && state.Err != nil
+		t.Run(name, func(t *testing.T) {
+			proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Header.Get("Upgrade") != "" {
+					block(w, r)
+					return
+				}
+				forward.ServeHTTP(w, r)
+			}))
+			defer proxy.Close()
+			box := readyBox(t, proxy.URL)
+			flag := box.Bool("on-"+name, false)
+			setFlag(t, server.Client(), "on-"+name, true)
+			testenv.Wait(t, "a polled flag, with a proxy that "+name, func() bool { return flag.Get(t.Context()) })
+			testenv.Wait(t, "the state of a box that polls", func() bool { // the values are there a moment before it
+				state := box.State()
+				return state.Status == Live && state.Polling && state.Err != nil
+			})
 		})
 	}
 	for status := range snapshots {
@@ -362,12 +364,14 @@ func TestBox_NewEnvironment(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, start func(...string) *servertest.Server) {
 		server := start()
 		for environment, warned := range map[string]bool{"prodution": true, "production": false} {
-			var log recordedLog
-			box := readyBox(t, server.URL, WithEnvironment(environment), WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-			box.Close(t.Context()) // with a last report
-			if said := strings.Contains(log.text(), "signalbox environments promote prodution"); said != warned {
-				t.Errorf("in %s it logged\n%s", environment, log.text())
-			}
+			t.Run(environment, func(t *testing.T) {
+				var log recordedLog
+				box := readyBox(t, server.URL, WithEnvironment(environment), WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+				box.Close(t.Context()) // with a last report
+				if said := strings.Contains(log.text(), "signalbox environments promote prodution"); said != warned {
+					t.Errorf("in %s it logged\n%s", environment, log.text())
+				}
+			})
 		}
 	})
 }

@@ -74,7 +74,7 @@ func TestBox_StaleNeverGoesBack(t *testing.T) {
 }
 
 // TestBox_StaleAgainstCache: an answer from memory replaces neither newer values in memory nor newer values from disk. It
-// replaces those of a bootstrap file, which may be of any account.
+// replaces the values of a bootstrap file, which may be of any account.
 func TestBox_StaleAgainstCache(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

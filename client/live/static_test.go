@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/client/internal/testenv"
 )
 
-// snapshotOf has flags with a default and the rules of one environment.
+// snapshotOf returns a snapshot of flags with a default and the rules of one environment.
 func snapshotOf(flags map[string]flageval.Definition) signalbox.Snapshot {
 	s := signalbox.Snapshot{Resource: signalbox.Resource{ID: "production"}}
 	for key, each := range flags {
@@ -248,8 +248,8 @@ func TestValueText(t *testing.T) {
 	}
 }
 
-// TestWorld_DiscoveredFlag: a flag that a service has only reported is not served, and one that becomes so again neither.
-func TestWorld_DiscoveredFlag(t *testing.T) {
+// TestContents_DiscoveredFlag: a flag is served only while it is managed.
+func TestContents_DiscoveredFlag(t *testing.T) {
 	t.Parallel()
 	flag := func(managed bool) map[string]*signalbox.Flag {
 		return map[string]*signalbox.Flag{"f": {Resource: signalbox.Resource{ID: "f"}, Type: flageval.Boolean, Default: []byte("true"), Managed: managed}}

@@ -141,7 +141,7 @@ func (s *syncer) request(event signalbox.Event) {
 	s.wake.ring()
 }
 
-// load loads the pending work until ctx ends. Events that arrive during a load are loaded together afterwards.
+// load loads the pending work until ctx ends. Events that arrive during a load are loaded together afterward.
 func (s *syncer) load(ctx context.Context) {
 	for attempt := 1; ; {
 		select {

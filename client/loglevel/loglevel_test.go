@@ -182,7 +182,7 @@ func (g generator) overrides() map[string]loglevel.Level {
 	return set
 }
 
-// name is a dotted path over few segments, so that trees are deep, in any spelling.
+// name returns a dotted path over few segments, so that trees are deep, in any spelling.
 func (g generator) name() string {
 	segments := []string{"a", "B", "c-d", "", "é"}
 	name := pick(g, segments)
@@ -207,7 +207,7 @@ func (g generator) sample() sample {
 	return w
 }
 
-// tree has the loggers in any order.
+// tree returns the loggers in random order.
 func (w sample) tree() *loglevel.Tree {
 	return loglevel.NewTree(slices.Collect(maps.Values(w.loggers)), slices.Collect(maps.Values(w.groups)))
 }

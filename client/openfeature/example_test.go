@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/client/openfeature"
 )
 
-// example is a box as [live.Start] returns one, with one flag.
+// example returns a box with one flag, as [live.Start] would return it.
 func example() *live.Box {
 	box, _ := live.Static(signalbox.Snapshot{Resource: signalbox.Resource{ID: "production"}, Flags: []signalbox.Flag{
 		{Resource: signalbox.Resource{ID: "color"}, Type: flageval.String, Default: []byte(`"green"`)}}})

@@ -15,12 +15,12 @@ import (
 	"github.com/signalbox/signalbox/client/openfeature"
 )
 
-// The scenarios of the OpenFeature specification that are about what a provider resolves, in words of our own.
+// These tests are the scenarios of the OpenFeature specification about resolving values, in our own words.
 
 // matching is the rule of every flag with rules here.
 const matching = `{"==":[{"var":"user.email"},"ada@example.com"]}`
 
-// choices is a flag whose values have names. It serves the first value, also to users whom its rule matches.
+// choices returns a flag whose values have names. It serves the first value, also to users whom its rule matches.
 func choices(key string, kind flageval.Type, logic string, values ...signalbox.FlagChoice) signalbox.Flag {
 	here := flageval.Environment{Enabled: true}
 	if logic != "" {
@@ -115,16 +115,18 @@ func TestProvider_Refusals(t *testing.T) {
 	}})
 	client := newClient(t, openfeature.NewProvider(box))
 	for _, fallback := range []any{true, "bye", int64(1), 0.1, map[string]any{"a": 1}} {
-		other := "text"
-		if _, is := fallback.(string); is {
-			other = "boolean"
-		}
-		for key, why := range map[string]string{"missing": "FLAG_NOT_FOUND: flag missing not found", other: "TYPE_MISMATCH: flag " + other + " has another type"} {
-			want := fmt.Sprintf("%v %s  ERROR %s", fallback, key, why)
-			if got := evaluate(t, client, key, fallback, of.EvaluationContext{}); got != want {
-				t.Errorf("got %q, want %q", got, want)
+		t.Run(fmt.Sprintf("%T", fallback), func(t *testing.T) {
+			other := "text"
+			if _, is := fallback.(string); is {
+				other = "boolean"
 			}
-		}
+			for key, why := range map[string]string{"missing": "FLAG_NOT_FOUND: flag missing not found", other: "TYPE_MISMATCH: flag " + other + " has another type"} {
+				want := fmt.Sprintf("%v %s  ERROR %s", fallback, key, why)
+				if got := evaluate(t, client, key, fallback, of.EvaluationContext{}); got != want {
+					t.Errorf("got %q, want %q", got, want)
+				}
+			}
+		})
 	}
 }
 
@@ -183,7 +185,7 @@ func TestProvider_Hooks(t *testing.T) {
 	}
 }
 
-// TestProvider_MergedContext: rules see the context of every level, and of the same attribute the one that the SDK puts first.
+// TestProvider_MergedContext: rules see the merged context of all levels. If two levels have the same attribute, the SDK decides which one counts.
 func TestProvider_MergedContext(t *testing.T) {
 	t.Parallel()
 	levels := []string{"transaction", "client", "invocation", "hook"}

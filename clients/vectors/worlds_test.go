@@ -1,8 +1,11 @@
 package vectors_test
 
 import (
+	"bufio"
 	"encoding/json"
+	"flag"
 	"maps"
+	"os"
 	"slices"
 	"testing"
 
@@ -11,6 +14,8 @@ import (
 	"github.com/signalbox/signalbox/client/live"
 	"github.com/signalbox/signalbox/client/loglevel"
 )
+
+var worldsFile = flag.String("worlds", "", "write many worlds into this file")
 
 type configVector struct {
 	Defaults map[string]any             `json:"defaults"`
@@ -67,6 +72,29 @@ func worldVectors(t *testing.T) []any {
 		lines = append(lines, newWorldVector(t, r))
 	}
 	return lines
+}
+
+// TestWorlds_Many writes 10,000 other worlds into the file that -worlds names, for the long form of the clients' tests.
+func TestWorlds_Many(t *testing.T) {
+	if *worldsFile == "" {
+		return
+	}
+	file, err := os.Create(*worldsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	out := bufio.NewWriter(file)
+	encoder := json.NewEncoder(out)
+	r := newRandom(34)
+	for range 10_000 {
+		if err := encoder.Encode(newWorldVector(t, r)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := out.Flush(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func newWorldVector(t *testing.T, r random) worldVector {

@@ -2,6 +2,7 @@ package accounts_test
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -91,9 +92,11 @@ func TestFound_Refusals(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		db := database.Open(t)
 		for _, name := range []string{"", strings.Repeat("x", 256)} {
-			if _, _, err := found(t, db, name); !fault.Is(err, fault.Validation) {
-				t.Errorf("%q got %v", name, err)
-			}
+			t.Run(fmt.Sprintf("%.20q", name), func(t *testing.T) {
+				if _, _, err := found(t, db, name); !fault.Is(err, fault.Validation) {
+					t.Errorf("got %v", err)
+				}
+			})
 		}
 		if _, _, err := found(t, db, "Acme"); err != nil {
 			t.Fatal(err)

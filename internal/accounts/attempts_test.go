@@ -57,7 +57,7 @@ func TestAttempts_Places(t *testing.T) {
 				t.Errorf("%d were admitted, want %d", got, c.want)
 			}
 			if got := admits(&attempts, 100, now, c.quiet); got != c.left {
-				t.Errorf("%d were admitted from %s afterwards, want %d", got, c.quiet, c.left)
+				t.Errorf("%d were admitted from %s afterward, want %d", got, c.quiet, c.left)
 			}
 		})
 	}

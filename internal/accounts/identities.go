@@ -121,7 +121,7 @@ func (r IdentityRules) role(values []string) (role Role, given bool) {
 type membership struct {
 	account string
 	role    Role
-	// known is the existing user who has or will get the identity; nil for a new user.
+	// known is the existing user with the identity, or the one who will get it; nil for a new user.
 	known *User
 	// invitation is the invitation that a new user accepts; nil if a rule admits them.
 	invitation *Invitation
@@ -221,8 +221,8 @@ func (i Invitation) membership() membership {
 	return membership{account: i.Account, role: i.Role, invitation: &i}
 }
 
-// unbound returns the user of an account who has the e-mail address of an identity and is not bound
-// to a different identity, or nil.
+// unbound returns the user of an account with the e-mail address of an identity; nil if there is
+// none, or if the user is bound to a different identity.
 func unbound(ctx context.Context, tx ReadTx, account string, identity Identity) (*User, error) {
 	user, err := orNone(userByAddress(ctx, tx, AddressOf(identity.Email)))
 	if err != nil || user == nil || user.Account != account {

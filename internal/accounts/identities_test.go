@@ -306,10 +306,12 @@ func TestIdentity_Invited(t *testing.T) {
 		invite(tenant.Owner, "nİk@example.com")
 		invite(h.owner, "bob@example.com")
 		for name, roles := range map[string]map[string]accounts.Role{"no rules": nil, "no rule gives a role": {"staff": accounts.Member}} {
-			h.Identities.Roles = roles
-			if _, err := h.SignInWithIdentity(t.Context(), identityOf("nik@example.com"), ""); reasonOf(err) != accounts.ReasonNoRole {
-				t.Errorf("%s: got %v", name, err)
-			}
+			t.Run(name, func(t *testing.T) {
+				h.Identities.Roles = roles
+				if _, err := h.SignInWithIdentity(t.Context(), identityOf("nik@example.com"), ""); reasonOf(err) != accounts.ReasonNoRole {
+					t.Errorf("got %v", err)
+				}
+			})
 		}
 		session, err := h.SignInWithIdentity(t.Context(), identityOf("ada@example.com"), "")
 		if err != nil || session.Account != tenant.Account.ID || session.Role != accounts.Admin {

@@ -24,7 +24,7 @@ type Invitation struct {
 	ID      string `json:"-"`
 	Account string `json:"-"`
 	Email   string `json:"email"`
-	Address string `json:"-"` // the e-mail address in the form in which it is compared
+	Address string `json:"-"` // the e-mail address in the form for comparisons
 	// Token is the plaintext of the link. Only the result of Invite has it.
 	Token     string    `json:"-"`
 	Role      Role      `json:"role"`
@@ -36,7 +36,7 @@ type Invitation struct {
 // InvitationFilter narrows a list of invitations.
 type InvitationFilter struct {
 	Search  string // a part of the e-mail address or the id
-	Address string // the whole e-mail address in the form in which it is compared
+	Address string // the whole e-mail address in the form for comparisons
 }
 
 // InvitationDraft is the invitation that a caller asks for.

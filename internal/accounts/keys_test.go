@@ -174,13 +174,15 @@ func TestCreateKey_NoStrongerThanCaller(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, storetest.New(t, "sqlite"))
 	for i, giver := range accounts.Roles() {
-		caller := h.caller(t, giver)
-		for j, given := range accounts.Roles() {
-			_, err := h.CreateKey(t.Context(), caller, accounts.KeyDraft{Name: optional.Of("n"), Role: optional.Of(string(given))})
-			if (err == nil) != (i >= j) || err != nil && !fault.Is(err, fault.Forbidden) {
-				t.Errorf("%s gives %s: %v", giver, given, err)
+		t.Run(string(giver), func(t *testing.T) {
+			caller := h.caller(t, giver)
+			for j, given := range accounts.Roles() {
+				_, err := h.CreateKey(t.Context(), caller, accounts.KeyDraft{Name: optional.Of("n"), Role: optional.Of(string(given))})
+				if (err == nil) != (i >= j) || err != nil && !fault.Is(err, fault.Forbidden) {
+					t.Errorf("%s gives %s: %v", giver, given, err)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -188,19 +190,21 @@ func TestReplaceKey_StrongerKey(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, storetest.New(t, "sqlite"))
 	for i, actor := range accounts.Roles() {
-		caller := h.caller(t, actor)
-		for j, touched := range accounts.Roles() {
-			key := h.key(t, touched)
-			draft := accounts.KeyDraft{Name: optional.Of("renamed")}
-			_, replaced := h.ReplaceKey(t.Context(), caller, key.ID, draft, nil)
-			_, revoked := h.RevokeKey(t.Context(), caller, key.ID)
-			deleted := h.DeleteKey(t.Context(), caller, key.ID, nil)
-			for name, err := range map[string]error{"replaces": replaced, "revokes": revoked, "deletes": deleted} {
-				if (err == nil) != (i >= j) || err != nil && !fault.Is(err, fault.Forbidden) {
-					t.Errorf("%s %s %s: %v", actor, name, touched, err)
+		t.Run(string(actor), func(t *testing.T) {
+			caller := h.caller(t, actor)
+			for j, touched := range accounts.Roles() {
+				key := h.key(t, touched)
+				draft := accounts.KeyDraft{Name: optional.Of("renamed")}
+				_, replaced := h.ReplaceKey(t.Context(), caller, key.ID, draft, nil)
+				_, revoked := h.RevokeKey(t.Context(), caller, key.ID)
+				deleted := h.DeleteKey(t.Context(), caller, key.ID, nil)
+				for name, err := range map[string]error{"replaces": replaced, "revokes": revoked, "deletes": deleted} {
+					if (err == nil) != (i >= j) || err != nil && !fault.Is(err, fault.Forbidden) {
+						t.Errorf("%s %s %s: %v", actor, name, touched, err)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 

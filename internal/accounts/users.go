@@ -29,7 +29,7 @@ type User struct {
 	ID      string `json:"-"`
 	Account string `json:"-"`
 	Email   string `json:"email"`
-	// Address is the e-mail address in the form in which it is compared. It is empty for
+	// Address is the e-mail address in the form for comparisons. It is empty for
 	// an account's first owner until the set-up link is used, and for a user with an
 	// identity while a user of another account has the address.
 	Address string `json:"-"`
@@ -237,7 +237,7 @@ func checkEmail(problems *fault.Problems, email string) {
 	}
 }
 
-// AddressOf returns an e-mail address in the form in which it is compared and stored. Invalid
+// AddressOf returns an e-mail address in the form for comparisons and storage. Invalid
 // addresses, which old versions stored, are lowercased in ASCII.
 func AddressOf(email string) string {
 	address, err := hosts.Mailbox(email)

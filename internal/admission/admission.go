@@ -59,8 +59,8 @@ func For(processors int, remote bool) Table {
 	}}
 }
 
-// Room admits work. It is safe for concurrent use.
-type Room struct {
+// Queue decides when work may begin. It is safe for concurrent use.
+type Queue struct {
 	table Table
 
 	mu      sync.Mutex
@@ -82,48 +82,48 @@ type piece struct {
 	refused bool
 }
 
-// NewRoom returns an empty room.
-func NewRoom(table Table) *Room {
-	r := &Room{table: table}
-	for i := range r.classes {
-		r.classes[i].share, r.classes[i].waiting = map[string]int{}, map[string][]*piece{}
+// NewQueue returns a queue without work.
+func NewQueue(table Table) *Queue {
+	q := &Queue{table: table}
+	for i := range q.classes {
+		q.classes[i].share, q.classes[i].waiting = map[string]int{}, map[string][]*piece{}
 	}
-	return r
+	return q
 }
 
 // Enter returns when work of an account may begin; call leave when it has ended. Otherwise it returns why the work must not
 // begin.
-func (r *Room) Enter(ctx context.Context, class Class, account string) (leave func(), err error) {
-	waits := r.begin(class, account)
+func (q *Queue) Enter(ctx context.Context, class Class, account string) (leave func(), err error) {
+	waits := q.begin(class, account)
 	if waits != nil {
-		if err := r.wait(ctx, class, account, waits); err != nil {
+		if err := q.wait(ctx, class, account, waits); err != nil {
 			return nil, err
 		}
 	}
-	return func() { r.leave(class, account) }, nil
+	return func() { q.leave(class, account) }, nil
 }
 
 // begin takes a place, or returns a piece that waits for one.
-func (r *Room) begin(class Class, account string) *piece {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if l := &r.classes[class]; len(l.waiting[account]) == 0 && l.hasPlace(r.table.Classes[class], account) {
+func (q *Queue) begin(class Class, account string) *piece {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if l := &q.classes[class]; len(l.waiting[account]) == 0 && l.hasPlace(q.table.Classes[class], account) {
 		l.take(account)
 		return nil
 	}
 	waits := &piece{ended: make(chan struct{})}
-	if r.waiting >= r.table.Waiting && !r.refuseFor(class, account) {
+	if q.waiting >= q.table.Waiting && !q.refuseFor(class, account) {
 		waits.refused = true
 		close(waits.ended)
 		return waits
 	}
-	r.classes[class].push(account, waits)
-	r.waiting++
+	q.classes[class].push(account, waits)
+	q.waiting++
 	return waits
 }
 
-func (r *Room) wait(ctx context.Context, class Class, account string, waits *piece) error {
-	patience := time.NewTimer(r.table.Classes[class].Patience)
+func (q *Queue) wait(ctx context.Context, class Class, account string, waits *piece) error {
+	patience := time.NewTimer(q.table.Classes[class].Patience)
 	defer patience.Stop()
 	err := error(nil)
 	select {
@@ -131,48 +131,48 @@ func (r *Room) wait(ctx context.Context, class Class, account string, waits *pie
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-patience.C:
-		err = r.tooMuch(class)
+		err = q.tooMuch(class)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	switch {
 	case waits.refused:
-		return r.tooMuch(class)
-	case err != nil && r.classes[class].remove(account, waits):
-		r.waiting--
+		return q.tooMuch(class)
+	case err != nil && q.classes[class].remove(account, waits):
+		q.waiting--
 		return err
 	case err != nil && ctx.Err() != nil: // its turn came when the caller left
-		r.next(class, account)
+		q.next(class, account)
 		return err
 	}
 	return nil
 }
 
 // tooMuch returns the refusal of work that was not begun. Callers that were refused together do not come back together.
-func (r *Room) tooMuch(class Class) error {
+func (q *Queue) tooMuch(class Class) error {
 	refusal := fault.New(fault.Unavailable, "This server has more to do than it can, and refused this request before doing anything for it. Try again in a moment.")
-	retry := r.table.Classes[class].Retry
+	retry := q.table.Classes[class].Retry
 	refusal.RetryAfter = retry + rand.N(retry) //nolint:gosec // jitter needs no secrecy
 	return refusal
 }
 
-func (r *Room) leave(class Class, account string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.next(class, account)
+func (q *Queue) leave(class Class, account string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.next(class, account)
 }
 
 // next gives up a place of an account and lets the next pieces begin. The caller holds the lock.
-func (r *Room) next(class Class, account string) {
-	l := &r.classes[class]
+func (q *Queue) next(class Class, account string) {
+	l := &q.classes[class]
 	l.release(account)
-	for r.admit(l, r.table.Classes[class]) {
-		r.waiting--
+	for q.admit(l, q.table.Classes[class]) {
+		q.waiting--
 	}
 }
 
 // admit lets the first waiting piece begin whose account has a place, and reports whether there was one.
-func (*Room) admit(l *line, limits Limits) bool {
+func (*Queue) admit(l *line, limits Limits) bool {
 	for _, account := range l.accounts {
 		if l.hasPlace(limits, account) {
 			first := l.waiting[account][0]
@@ -190,9 +190,9 @@ func (*Room) admit(l *line, limits Limits) bool {
 
 // refuseFor refuses a waiting piece so that a new one may wait. It returns false if the new one is the cheapest to lose. The
 // caller holds the lock.
-func (r *Room) refuseFor(class Class, account string) bool {
+func (q *Queue) refuseFor(class Class, account string) bool {
 	for last := classCount - 1; last >= class; last-- {
-		l := &r.classes[last]
+		l := &q.classes[last]
 		longest := l.longest()
 		if longest == "" {
 			continue
@@ -202,7 +202,7 @@ func (r *Room) refuseFor(class Class, account string) bool {
 		}
 		newest := l.waiting[longest][len(l.waiting[longest])-1]
 		l.remove(longest, newest)
-		r.waiting--
+		q.waiting--
 		newest.refused = true
 		close(newest.ended)
 		return true

@@ -13,13 +13,13 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// small returns a room with few places, and waiting pieces.
-func small(places, share, waiting int) *admission.Room {
+// small returns a queue with few places, and waiting pieces.
+func small(places, share, waiting int) *admission.Queue {
 	table := admission.Table{Waiting: waiting}
 	for i := range table.Classes {
 		table.Classes[i] = admission.Limits{Places: places, Share: share, Patience: 10 * time.Second, Retry: time.Second}
 	}
-	return admission.NewRoom(table)
+	return admission.NewQueue(table)
 }
 
 // visit is one piece of work of a test.
@@ -30,11 +30,11 @@ type visit struct {
 }
 
 // enter begins work that ends in its own time.
-func enter(t *testing.T, room *admission.Room, class admission.Class, account string) *visit {
+func enter(t *testing.T, queue *admission.Queue, class admission.Class, account string) *visit {
 	t.Helper()
 	v := &visit{}
 	go func() {
-		v.leave, v.err = room.Enter(t.Context(), class, account)
+		v.leave, v.err = queue.Enter(t.Context(), class, account)
 		v.ended.Store(true)
 	}()
 	synctest.Wait()
@@ -59,16 +59,16 @@ func (v *visit) end() {
 	synctest.Wait()
 }
 
-func TestRoom_AccountsTakeTurns(t *testing.T) {
+func TestQueue_AccountsTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		room := small(1, 1, 100)
-		first := enter(t, room, admission.Lists, "busy")
+		queue := small(1, 1, 100)
+		first := enter(t, queue, admission.Lists, "busy")
 		var flood []*visit
 		for range 5 {
-			flood = append(flood, enter(t, room, admission.Lists, "busy"))
+			flood = append(flood, enter(t, queue, admission.Lists, "busy"))
 		}
-		late := enter(t, room, admission.Lists, "late")
+		late := enter(t, queue, admission.Lists, "late")
 		if !first.runs() || flood[0].runs() || late.runs() {
 			t.Error("more than one list runs")
 		}
@@ -87,12 +87,12 @@ func TestRoom_AccountsTakeTurns(t *testing.T) {
 	})
 }
 
-func TestRoom_ShareOfAccount(t *testing.T) {
+func TestQueue_ShareOfAccount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		room := small(3, 2, 100)
-		one, two, three := enter(t, room, admission.Writes, "a"), enter(t, room, admission.Writes, "a"), enter(t, room, admission.Writes, "a")
-		other := enter(t, room, admission.Writes, "b")
+		queue := small(3, 2, 100)
+		one, two, three := enter(t, queue, admission.Writes, "a"), enter(t, queue, admission.Writes, "a"), enter(t, queue, admission.Writes, "a")
+		other := enter(t, queue, admission.Writes, "b")
 		if !one.runs() || !two.runs() || three.runs() || !other.runs() {
 			t.Error("one account takes the place of another")
 		}
@@ -106,29 +106,29 @@ func TestRoom_ShareOfAccount(t *testing.T) {
 	})
 }
 
-// TestRoom_RefusesCheapestFirst: what waits is refused in the order observations, lists, writes, reads.
-func TestRoom_RefusesCheapestFirst(t *testing.T) {
+// TestQueue_RefusesCheapestFirst: what waits is refused in the order observations, lists, writes, reads.
+func TestQueue_RefusesCheapestFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		room := small(1, 1, 3)
+		queue := small(1, 1, 3)
 		classes := []admission.Class{admission.Observations, admission.Lists, admission.Writes}
 		var running, waiting []*visit
 		for _, class := range append(classes, admission.Reads) {
-			running = append(running, enter(t, room, class, "a"))
+			running = append(running, enter(t, queue, class, "a"))
 		}
 		for _, class := range classes {
-			waiting = append(waiting, enter(t, room, class, "a"))
+			waiting = append(waiting, enter(t, queue, class, "a"))
 		}
-		if again := enter(t, room, admission.Observations, "a"); !again.wasRefused(t) {
+		if again := enter(t, queue, admission.Observations, "a"); !again.wasRefused(t) {
 			t.Error("an observation takes the place of others")
 		}
 		for i, each := range waiting {
-			reader := enter(t, room, admission.Reads, fmt.Sprint("reader ", i))
+			reader := enter(t, queue, admission.Reads, fmt.Sprint("reader ", i))
 			if !each.wasRefused(t) || reader.ended.Load() {
 				t.Errorf("%d was not refused for a read", i)
 			}
 		}
-		if again := enter(t, room, admission.Reads, "reader 0"); !again.wasRefused(t) {
+		if again := enter(t, queue, admission.Reads, "reader 0"); !again.wasRefused(t) {
 			t.Error("more reads wait than may")
 		}
 		for _, each := range running {
@@ -137,20 +137,20 @@ func TestRoom_RefusesCheapestFirst(t *testing.T) {
 	})
 }
 
-func TestRoom_RefusesTheFlood(t *testing.T) {
+func TestQueue_RefusesTheFlood(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		room := small(1, 1, 4)
-		first := enter(t, room, admission.Writes, "busy")
+		queue := small(1, 1, 4)
+		first := enter(t, queue, admission.Writes, "busy")
 		var flood []*visit
 		for range 4 {
-			flood = append(flood, enter(t, room, admission.Writes, "busy"))
+			flood = append(flood, enter(t, queue, admission.Writes, "busy"))
 		}
-		late := enter(t, room, admission.Writes, "late")
+		late := enter(t, queue, admission.Writes, "late")
 		if !flood[3].wasRefused(t) || flood[2].wasRefused(t) || late.wasRefused(t) {
 			t.Error("the newest of the account with the most was not refused")
 		}
-		if again := enter(t, room, admission.Writes, "busy"); !again.wasRefused(t) {
+		if again := enter(t, queue, admission.Writes, "busy"); !again.wasRefused(t) {
 			t.Error("the flood goes on waiting")
 		}
 		first.end()
@@ -163,11 +163,11 @@ func TestRoom_RefusesTheFlood(t *testing.T) {
 	})
 }
 
-func TestRoom_Patience(t *testing.T) {
+func TestQueue_Patience(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		room := small(1, 1, 4)
-		first, late := enter(t, room, admission.Lists, "a"), enter(t, room, admission.Lists, "a")
+		queue := small(1, 1, 4)
+		first, late := enter(t, queue, admission.Lists, "a"), enter(t, queue, admission.Lists, "a")
 		<-time.After(11 * time.Second)
 		synctest.Wait()
 		if !late.wasRefused(t) {
@@ -175,25 +175,25 @@ func TestRoom_Patience(t *testing.T) {
 		}
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := room.Enter(gone, admission.Lists, "a"); err == nil {
+		if _, err := queue.Enter(gone, admission.Lists, "a"); err == nil {
 			t.Error("a caller that left was admitted")
 		}
 		first.end()
-		enter(t, room, admission.Lists, "a").end()
+		enter(t, queue, admission.Lists, "a").end()
 	})
 }
 
-// TestRoom_Concurrent: places are neither lost nor used twice while callers come, leave and are refused.
-func TestRoom_Concurrent(t *testing.T) {
+// TestQueue_Concurrent: places are neither lost nor used twice while callers come, leave and are refused.
+func TestQueue_Concurrent(t *testing.T) {
 	t.Parallel()
-	room := small(3, 2, 5)
+	queue := small(3, 2, 5)
 	var running, most atomic.Int64
 	var group sync.WaitGroup
 	for i := range 16 {
 		group.Go(func() {
 			for j := range 300 {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(j%3)*100*time.Microsecond)
-				if leave, err := room.Enter(ctx, admission.Writes, fmt.Sprint(i%4)); err == nil {
+				if leave, err := queue.Enter(ctx, admission.Writes, fmt.Sprint(i%4)); err == nil {
 					now := running.Add(1)
 					for highest := most.Load(); now > highest; highest = most.Load() {
 						most.CompareAndSwap(highest, now)
@@ -210,7 +210,7 @@ func TestRoom_Concurrent(t *testing.T) {
 		t.Errorf("%d ran at once", most.Load())
 	}
 	for _, account := range []string{"a", "b", "c"} {
-		leave, err := room.Enter(t.Context(), admission.Writes, account)
+		leave, err := queue.Enter(t.Context(), admission.Writes, account)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,12 +1,12 @@
 // Package admission decides which requests a node works on now, which wait, and which it refuses because it has too much to
 // do.
 //
-// It owns the order of requests inside one process. It does not know HTTP or databases: a [Room] only sees the class and the
+// It owns the order of requests inside one process. It does not know HTTP or databases: a [Queue] only sees the class and the
 // account of a piece of work. Transactions have an order of their own (see package store).
 //
 // # Protocol
 //
-// [Room.Enter] returns when the work may begin, and the returned function ends it. Each class has a number of places, and one
+// [Queue.Enter] returns when the work may begin, and the returned function ends it. Each class has a number of places, and one
 // account uses only a part of them. If none is free, the work waits, and accounts take turns for the next one.
 //
 // The number of waiting pieces is bounded. When the bound is reached, the piece that is cheapest to lose is refused: of the

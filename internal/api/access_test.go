@@ -20,7 +20,7 @@ func sending(path, body string) target {
 	return func(client) (string, string) { return path, body }
 }
 
-// on is a request about a resource that the owner creates first.
+// on returns a request about a resource that the owner creates first.
 func on(path func(owner client) string, body string) target {
 	return func(owner client) (string, string) { return path(owner), body }
 }
@@ -47,10 +47,10 @@ func aContext(owner client) string {
 	return contextsPath + "/user%3A" + id
 }
 
-// aFlag is a managed BOOLEAN flag whose default is false.
+// aFlag returns a managed BOOLEAN flag whose default is false.
 func aFlag(owner client) string { return owner.makeFlag(unique("flag"), nil) }
 
-// aRevert is the action that deletes a new flag again.
+// aRevert returns the action that deletes a new flag again.
 func aRevert(owner client) string {
 	path := aFlag(owner)
 	return owner.lastOf("flag:"+path[len(flagsPath)+1:]) + "/actions/revert"

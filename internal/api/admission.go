@@ -40,7 +40,7 @@ func (a *API) admitted(to *route, c *call, run func() (reply, error)) (reply, er
 	defer func() { leave() }()
 	c.enter = func() error {
 		c.enter = nil
-		left, err := a.room.Enter(c.ctx(), to.access.class, c.caller.Account)
+		left, err := a.queue.Enter(c.ctx(), to.access.class, c.caller.Account)
 		if err == nil {
 			leave = left
 		}
@@ -60,7 +60,7 @@ func (a *API) admitted(to *route, c *call, run func() (reply, error)) (reply, er
 }
 
 // smallBody is the size in bytes up to which a body is read before the request takes a place, so that a caller that sends slowly
-// keeps nobody waiting. Larger bodies are read afterwards, because waiting requests must not fill the memory.
+// keeps nobody waiting. Larger bodies are read afterward, because waiting requests must not fill the memory.
 const smallBody = 64 << 10
 
 // compressEarly is the size in bytes from which compressing is a part of the work, and not of sending.

@@ -156,7 +156,7 @@ type API struct {
 
 	refresher *refresher
 	limits    *rateLimits
-	room      *admission.Room
+	queue     *admission.Queue
 	secure    bool // callers use TLS, at least up to a proxy
 	origins   origins
 	peers     peers
@@ -191,7 +191,7 @@ func (a *API) Moved(account string, seq int64) { a.refresher.moved(account, seq)
 func New(services Services, options Options) *API {
 	a := &API{Services: services, options: options, mux: http.NewServeMux(),
 		cache: newResponseCache(), loaded: newSnapshotCache(services.Snapshots, services.History, cmp.Or(options.SnapshotBytes, defaultSnapshotBytes)), outage: &outage{live: services.Live, remote: services.Remote && services.Live != nil},
-		limits: newRateLimits(options.RateLimit), room: admission.NewRoom(admission.For(runtime.GOMAXPROCS(0), services.Remote)), requestIDs: newRequestIDs(),
+		limits: newRateLimits(options.RateLimit), queue: admission.NewQueue(admission.For(runtime.GOMAXPROCS(0), services.Remote)), requestIDs: newRequestIDs(),
 		secure: strings.HasPrefix(strings.ToLower(options.PublicURL), "https://"), origins: newOrigins(options.PublicURL), peers: peers{options.TrustedProxies}}
 	a.refresher = newRefresher(a)
 	if a.Now == nil {

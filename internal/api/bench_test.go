@@ -21,8 +21,8 @@ func (w *discarding) Header() http.Header            { return w.header }
 func (w *discarding) WriteHeader(status int)         { w.status = status }
 func (w *discarding) Write(body []byte) (int, error) { return len(body), nil }
 
-// BenchmarkEvaluation is what the service itself costs of an evaluation over
-// OFREP, without net/http and the socket.
+// BenchmarkEvaluation measures an evaluation over OFREP without net/http and the
+// socket.
 func BenchmarkEvaluation(b *testing.B) {
 	node := apptest.Start(b, storetest.New(b, "sqlite"))
 	rule := attributes{"and": []any{equals("user.plan", "pro"), attributes{"in": []any{attributes{"var": "user.country"}, []string{"DE", "AT", "CH"}}}}}
@@ -31,7 +31,7 @@ func BenchmarkEvaluation(b *testing.B) {
 	repeat(b, node, http.MethodPost, ofrepPath+"/made", body)
 }
 
-// BenchmarkKeptRead is the same of a read whose response is kept.
+// BenchmarkKeptRead measures a read whose response is cached.
 func BenchmarkKeptRead(b *testing.B) {
 	repeat(b, apptest.Start(b, storetest.New(b, "sqlite")), http.MethodGet, environmentsPath+"/production", "")
 }

@@ -14,8 +14,8 @@ type body struct {
 	problems   []problem
 }
 
-// shapes are bodies that are wrong before any rule of a resource is asked, but
-// the one that some must have an id.
+// shapes returns bodies with a wrong shape, which no rule of a resource is needed to
+// refuse, and bodies without a required id.
 func shapes(needsID bool) []body {
 	whole := []problem{invalid("")}
 	data, attributes := []problem{invalid("/data")}, []problem{invalid("/data/attributes")}
@@ -49,7 +49,7 @@ func shapes(needsID bool) []body {
 	}
 }
 
-// newEnvironments are bodies of POST /api/v1/environments.
+// newEnvironments returns bodies of POST /api/v1/environments.
 func newEnvironments() []body {
 	name := func(value string) string { return `{"data":{"id":"qa","attributes":{"name":` + value + `}}}` }
 	with := func(more string) string { return `{"data":{"id":"qa","attributes":{"name":"Q",` + more + `}}}` }
@@ -180,8 +180,10 @@ func TestBody_SameRulesOnEveryRoute(t *testing.T) {
 			}
 			owner.send(written.method, path, strings.Repeat(" ", jsonapi.MaxBody)+" ").refused(413, problem{code: "payload_too_large"})
 			for _, mediaType := range []string{"text/plain", "application/xml", "multipart/form-data; boundary=x", "nonsense", "application/json, text/plain"} {
-				owner.send(written.method, path, `{"data":{"attributes":{}}}`, with("Content-Type", mediaType)).
-					refused(415, problem{code: "unsupported_media_type"})
+				t.Run(mediaType, func(t *testing.T) {
+					owner.in(t).send(written.method, path, `{"data":{"attributes":{}}}`, with("Content-Type", mediaType)).
+						refused(415, problem{code: "unsupported_media_type"})
+				})
 			}
 		})
 	}

@@ -49,8 +49,8 @@ func writeBeside(c client, database storetest.Database) func(id, name string) er
 	}
 }
 
-// TestCache_NeverStale has writers on every way into the database,
-// each followed at once by readings that the response cache may answer.
+// TestCache_NeverStale: after a write by any route into the database, reads
+// that the response cache may answer return the new value.
 func TestCache_NeverStale(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {

@@ -226,7 +226,7 @@ func TestLinks_HostOfRequest(t *testing.T) {
 	}
 }
 
-// TestChanges_NumbersHaveNoGaps has many writers at once.
+// TestChanges_NumbersHaveNoGaps: many concurrent writers leave no gap.
 func TestChanges_NumbersHaveNoGaps(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/api"
 )
 
-// recorded is a write and the one change that it leaves.
+// recorded is a write and the change that it records.
 type recorded struct {
 	// prepare returns the path of the resource to write, which may not exist yet.
 	prepare      func(owner client) string
@@ -20,7 +20,7 @@ type recorded struct {
 	kind, action string
 }
 
-// recordedWrites has every route that writes, except reports (see TestChanges_OfReports) and the
+// recordedWrites returns a write for every route that writes, except reports (see TestChanges_OfReports) and the
 // revert (see TestRevert).
 func recordedWrites() map[string]recorded {
 	named := envelope("", "", attributes{"name": "Renamed"})
@@ -122,7 +122,7 @@ func TestChanges_OnePerWrite(t *testing.T) {
 	})
 }
 
-// seq is the number of the account's last change.
+// seq returns the number of the account's last change.
 func (c client) seq() int {
 	c.t.Helper()
 	seq, err := strconv.Atoi(c.latest().ID)
@@ -132,7 +132,7 @@ func (c client) seq() int {
 	return seq
 }
 
-// keyOf is the id under which the history knows a resource.
+// keyOf returns the id of a resource in the history.
 func keyOf(c client, write recorded, before, written answer) string {
 	switch {
 	case write.action == "created":
@@ -217,7 +217,7 @@ func requireDiff(t *testing.T, change map[string]any) {
 	}
 }
 
-// withoutBody is a job's configuration without the body, of which the history
+// withoutBody returns a job's configuration without the body, of which the history
 // has only the size.
 func withoutBody(configuration map[string]any) map[string]any {
 	rest := maps.Clone(configuration)

@@ -30,7 +30,7 @@ type client struct {
 }
 
 // newOwner returns the OWNER of a new account on the SQLite node that the package's tests share.
-// Most rules of the interface do not depend on the database; onBoth tests those that do.
+// Use onBoth for rules that depend on the database.
 func newOwner(t testing.TB, plan string) client {
 	t.Helper()
 	return speakTo(t, apptest.Shared(t, "sqlite")).account(plan)
@@ -43,8 +43,8 @@ func onBoth(t *testing.T, plan string, run func(t *testing.T, owner client)) {
 	onEach(t, []string{"sqlite", "postgres"}, plan, run)
 }
 
-// onSQLite is onBoth under make soak, and on SQLite alone under make test: for
-// long tests over every route of rules that no SQL decides.
+// onSQLite runs a test on SQLite only, and on both databases under make soak. It is
+// for long tests over every route whose rules do not depend on SQL.
 func onSQLite(t *testing.T, plan string, run func(t *testing.T, owner client)) {
 	t.Helper()
 	onEach(t, suite.Scale([]string{"sqlite"}, []string{"sqlite", "postgres"}), plan, run)
@@ -81,38 +81,37 @@ func speakTo(t testing.TB, node *apptest.Node) client {
 	}}
 }
 
-// account is the OWNER of a new account on the same node.
+// account returns a client with the OWNER key of a new account on the same node.
 func (c client) account(plan string) client {
 	c.t.Helper()
 	return c.as(c.node.Account(c.t, "Account", plan))
 }
 
-// accountKey is what the command line calls the client's account.
+// accountKey returns the account's key, which the command line uses as its name.
 func (c client) accountKey() string {
 	c.t.Helper()
 	return c.get(accountPath).want(200).text("key")
 }
 
-// as is the same client with another key.
+// as returns a copy of the client with another key.
 func (c client) as(key string) client {
 	c.key, c.session = key, ""
 	return c
 }
 
-// with is the same client with a session in place of a key.
+// with returns a copy of the client with a session in place of a key.
 func (c client) with(session string) client {
 	c.key, c.session = "", session
 	return c
 }
 
-// in is the same client for a subtest.
+// in returns a copy of the client for a subtest.
 func (c client) in(t testing.TB) client {
 	c.t = t
 	return c
 }
 
-// request is one exchange to make. The path is sent as it is, percent-encoded
-// or not.
+// request is a request to send. The path is sent as it is, without further encoding.
 type request struct {
 	method, path string
 	body         string
@@ -136,8 +135,8 @@ func with(name, value string) option {
 	}
 }
 
-// offContract is for requests that the service tolerates and its description
-// does not promise to.
+// offContract marks a request that the service accepts although its description
+// does not allow it.
 func offContract(r *request) { r.offContract = true }
 
 func (c client) get(path string, options ...option) answer {
@@ -160,8 +159,8 @@ func (c client) delete(path string, options ...option) answer {
 	return c.send(http.MethodDelete, path, "", options...)
 }
 
-// send makes an exchange and checks it. A body is called a JSON:API document
-// unless an option says otherwise.
+// send sends a request and checks it and its answer against the description. A body
+// is sent as JSON:API unless an option changes that.
 func (c client) send(method, path, body string, options ...option) answer {
 	c.t.Helper()
 	r := request{method: method, path: path, body: body, header: http.Header{}}
@@ -182,7 +181,7 @@ func (c client) send(method, path, body string, options ...option) answer {
 	return got
 }
 
-// exchange sends a request and reads its answer, whatever they are.
+// exchange sends a request and reads its answer without checking them.
 func (c client) exchange(r request) (*http.Request, answer) {
 	c.t.Helper()
 	var body io.Reader
@@ -206,7 +205,7 @@ func (c client) exchange(r request) (*http.Request, answer) {
 	return sent, answer{t: c.t, what: r.method + " " + r.path, status: received.StatusCode, header: received.Header, body: text}
 }
 
-// answer is what came back.
+// answer is the response to a request.
 type answer struct {
 	t      testing.TB
 	what   string
@@ -294,7 +293,7 @@ func (a answer) ids() []string {
 	return ids
 }
 
-// envelope is a request document; an empty id or type is left out.
+// envelope returns the document of a request; an empty id or type is left out.
 func envelope(resourceType, id string, attributes any) string {
 	data := map[string]any{"attributes": attributes}
 	if resourceType != "" {
@@ -310,11 +309,11 @@ func envelope(resourceType, id string, attributes any) string {
 	return string(text)
 }
 
-// attributes is short for what tests send.
+// attributes are the attributes of a resource.
 type attributes = map[string]any
 
-// eventually asks until the answer is yes. It fails when the answer to a
-// question asked after the deadline is no, so that a slow machine has time.
+// eventually waits until a condition holds. The test fails if a check that begins
+// after the deadline finds that it does not hold.
 func eventually(t testing.TB, deadline time.Duration, what string, yes func() bool) {
 	t.Helper()
 	ticker := time.NewTicker(20 * time.Millisecond)

@@ -14,10 +14,10 @@ func (c client) makeConfig(key string, more attributes) string {
 	return configsPath + "/" + key
 }
 
-// item is an item whose type is read off its value.
+// item returns an item whose type is read off its value.
 func item(value any) attributes { return attributes{"value": value} }
 
-// items are items whose types are read off their values.
+// items returns items whose types are read off their values.
 func items(values attributes) attributes {
 	made := attributes{}
 	for key, value := range values {

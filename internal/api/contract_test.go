@@ -49,41 +49,53 @@ var contract = sync.OnceValue(func() *openapi3.T {
 	return document
 })
 
-// describedPaths are the paths of the description, by their template.
-var describedPaths = sync.OnceValue(func() map[string]*openapi3.PathItem { return contract().Paths.Map() })
+// describedPath is one path of the description.
+type describedPath struct {
+	template string
+	segments []string
+	item     *openapi3.PathItem
+}
 
-// operation finds what the description says about a request. Path segments
+// describedPaths are the paths of the description, by their number of segments.
+var describedPaths = sync.OnceValue(func() map[int][]describedPath {
+	paths := map[int][]describedPath{}
+	for template, item := range contract().Paths.Map() {
+		segments := strings.Split(template, "/")
+		paths[len(segments)] = append(paths[len(segments)], describedPath{template, segments, item})
+	}
+	return paths
+})
+
+// operation returns the description's operation for a request. Path segments
 // are matched before they are decoded, as the service does; a literal segment
 // wins over a parameter.
 func operation(method string, target *url.URL) (*routers.Route, map[string]string) {
 	var best *routers.Route
 	var parameters map[string]string
-	for path, item := range describedPaths() {
-		found, ok := matchPath(path, target.EscapedPath())
-		if !ok || item.GetOperation(method) == nil || (best != nil && len(found) > len(parameters)) {
+	segments := strings.Split(target.EscapedPath(), "/")
+	for _, path := range describedPaths()[len(segments)] {
+		found, ok := path.match(segments)
+		if !ok || path.item.GetOperation(method) == nil || (best != nil && len(found) > len(parameters)) {
 			continue
 		}
-		best = &routers.Route{Spec: contract(), Path: path, PathItem: item, Method: method, Operation: item.GetOperation(method)}
+		best = &routers.Route{Spec: contract(), Path: path.template, PathItem: path.item, Method: method, Operation: path.item.GetOperation(method)}
 		parameters = found
 	}
 	return best, parameters
 }
 
-func matchPath(template, path string) (map[string]string, bool) {
-	wanted, got := strings.Split(template, "/"), strings.Split(path, "/")
-	if len(wanted) != len(got) {
-		return nil, false
-	}
+// match returns the parameters of a path with as many segments.
+func (p describedPath) match(segments []string) (map[string]string, bool) {
 	parameters := map[string]string{}
-	for i, segment := range wanted {
+	for i, segment := range p.segments {
 		name, isParameter := strings.CutPrefix(segment, "{")
 		if !isParameter {
-			if segment != got[i] {
+			if segment != segments[i] {
 				return nil, false
 			}
 			continue
 		}
-		value, err := url.PathUnescape(got[i])
+		value, err := url.PathUnescape(segments[i])
 		if err != nil || value == "" {
 			return nil, false
 		}
@@ -319,7 +331,7 @@ func compiled(place string) (*jsonschema.Schema, error) {
 	return schema, err
 }
 
-// pointer is a name as a step of a JSON pointer in a URL.
+// pointer returns a name as a step of a JSON pointer in a URL.
 func pointer(name string) string {
 	return url.PathEscape(strings.NewReplacer("~", "~0", "/", "~1").Replace(name))
 }
@@ -356,18 +368,20 @@ func TestContract_HasEveryRoute(t *testing.T) {
 func TestContract_SaysWhoMayCall(t *testing.T) {
 	t.Parallel()
 	for path, item := range contract().Paths.Map() {
-		for method, operation := range item.Operations() {
-			if operation.OperationID == "" || operation.Summary == "" || len(operation.Tags) != 1 {
-				t.Errorf("%s %s: operationId, summary or tag is missing", method, path)
+		t.Run(path, func(t *testing.T) {
+			for method, operation := range item.Operations() {
+				if operation.OperationID == "" || operation.Summary == "" || len(operation.Tags) != 1 {
+					t.Errorf("%s %s: operationId, summary or tag is missing", method, path)
+				}
+				open := operation.Security != nil && len(*operation.Security) == 0
+				description := strings.Join(strings.Fields(operation.Description), " ")
+				says := strings.Contains(description, "ny role") || strings.Contains(description, "MEMBER or higher") ||
+					strings.Contains(description, "ADMIN or OWNER")
+				if open == says || (open && !strings.Contains(description, "Needs no credential")) {
+					t.Errorf("%s %s: the description does not say who may call it: %q", method, path, operation.Description)
+				}
 			}
-			open := operation.Security != nil && len(*operation.Security) == 0
-			description := strings.Join(strings.Fields(operation.Description), " ")
-			says := strings.Contains(description, "ny role") || strings.Contains(description, "MEMBER or higher") ||
-				strings.Contains(description, "ADMIN or OWNER")
-			if open == says || (open && !strings.Contains(description, "Needs no credential")) {
-				t.Errorf("%s %s: the description does not say who may call it: %q", method, path, operation.Description)
-			}
-		}
+		})
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// writes are the routes of the interface that write, with what the access table
-// sends to them.
+// writes returns the routes of the interface that write, with the requests of the
+// access table.
 func writes() []access {
 	return slices.DeleteFunc(accessTable(), func(row access) bool {
 		method, path, _ := strings.Cut(row.route, " ")
@@ -211,7 +211,7 @@ func TestDryRun_Limits(t *testing.T) {
 	}
 }
 
-// TestDryRun_WakesNobody: what follows a write in memory does not follow a dry run.
+// TestDryRun_WakesNobody: a dry run does not notify other parts of the process, as a write does.
 func TestDryRun_WakesNobody(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")

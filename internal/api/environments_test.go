@@ -44,15 +44,17 @@ func TestEnvironment_CreatedStandardAndManaged(t *testing.T) {
 		{"name": "N"}, {"name": "N", "managed": false, "classification": "AD_HOC"}, {"name": "N", "managed": nil, "classification": nil},
 		{"name": "N", "classification": "ad_hoc", "color": "#A1b2C3"},
 	} {
-		id := unique("Environment.new_")
-		got := owner.post(environmentsPath, envelope("environment", id, body)).want(201)
-		if got.data().ID != id || got.text("classification") != "STANDARD" || got.attribute("managed") != true || got.attribute("color") != body["color"] {
-			t.Errorf("sent %v, got %s", body, got.body)
-		}
-		if got.text("created_at") != got.text("updated_at") {
-			t.Errorf("created and updated at different times: %s", got.body)
-		}
-		want = append(want, id)
+		t.Run(fmt.Sprint(body), func(t *testing.T) {
+			id := unique("Environment.new_")
+			got := owner.in(t).post(environmentsPath, envelope("environment", id, body)).want(201)
+			if got.data().ID != id || got.text("classification") != "STANDARD" || got.attribute("managed") != true || got.attribute("color") != body["color"] {
+				t.Errorf("sent %v, got %s", body, got.body)
+			}
+			if got.text("created_at") != got.text("updated_at") {
+				t.Errorf("created and updated at different times: %s", got.body)
+			}
+			want = append(want, id)
+		})
 	}
 	requireOrders(t, map[string][]string{"account": owner.order(settingsPath), "personal": personal.order(ownSettingsPath)},
 		map[string][]string{"account": want, "personal": {"production"}})
@@ -107,14 +109,17 @@ func TestReplace_RoundTrip(t *testing.T) {
 	for _, path := range []string{
 		accountPath, settingsPath, ownSettingsPath, environmentsPath + "/production", aService(owner), aContextType(owner), aContext(owner), aKey(owner),
 	} {
-		read := owner.get(path).want(200)
-		written := owner.put(path, string(read.body)).want(200)
-		before, after := read.data(), written.data()
-		delete(before.Attributes, "updated_at")
-		delete(after.Attributes, "updated_at")
-		if difference := cmp.Diff(before, after); difference != "" {
-			t.Errorf("%s: a round trip changed something:\n%s", path, difference)
-		}
+		t.Run(path, func(t *testing.T) {
+			owner := owner.in(t)
+			read := owner.get(path).want(200)
+			written := owner.put(path, string(read.body)).want(200)
+			before, after := read.data(), written.data()
+			delete(before.Attributes, "updated_at")
+			delete(after.Attributes, "updated_at")
+			if difference := cmp.Diff(before, after); difference != "" {
+				t.Errorf("a round trip changed something:\n%s", difference)
+			}
+		})
 	}
 }
 
@@ -157,8 +162,8 @@ func TestEnvironment_UsageOfEmpty(t *testing.T) {
 	}
 }
 
-// TestEnvironment_RacingPromotions has 32 callers on every node there
-// may be, all after the last slots.
+// TestEnvironment_RacingPromotions: 32 callers on several nodes compete
+// for the last slots of the plan.
 func TestEnvironment_RacingPromotions(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -225,5 +230,5 @@ func operate(t testing.TB, node *apptest.Node, do func(*app.Operator) error) {
 	}
 }
 
-// later is a time that has not come yet, as clients write it.
+// later returns a time that has not come yet, as clients write it.
 func later(after time.Duration) string { return time.Now().Add(after).UTC().Format(time.RFC3339Nano) }

@@ -174,14 +174,18 @@ func TestEventStream_Token(t *testing.T) {
 	if strings.Contains(first, page.key) || target.Path != "/ofrep/v1/events" {
 		t.Errorf("got %s", first)
 	}
-	for _, path := range []string{accountPath, flagsPath, "/api/ws/v1/events?api_key=" + url.QueryEscape(token), ofrepPath} {
-		method, body := http.MethodGet, ""
-		if path == ofrepPath {
-			method, body = http.MethodPost, `{}`
-		}
-		if got := page.as(token).send(method, path, body, offContract, inProduction(path)); got.status != 401 {
-			t.Errorf("%s with the token got %d", path, got.status)
-		}
+	for name, path := range map[string]string{
+		"account": accountPath, "flags": flagsPath, "event socket": "/api/ws/v1/events?api_key=" + url.QueryEscape(token), "evaluation": ofrepPath,
+	} {
+		t.Run(name, func(t *testing.T) {
+			method, body := http.MethodGet, ""
+			if path == ofrepPath {
+				method, body = http.MethodPost, `{}`
+			}
+			if got := page.in(t).as(token).send(method, path, body, offContract, inProduction(path)); got.status != 401 {
+				t.Errorf("%s with the token got %d", path, got.status)
+			}
+		})
 	}
 	changed := strings.Replace(token, token[:1], string(token[0]+1), 1)
 	for name, c := range map[string]struct{ query, want string }{
@@ -192,10 +196,13 @@ func TestEventStream_Token(t *testing.T) {
 		"half a token":     {"?token=" + token[:len(token)-4], "is not one of this server"},
 		"another alphabet": {"?token=" + token + "%3D", "is not one of this server"},
 	} {
-		got := page.stream(page.node.URL+"/ofrep/v1/events"+c.query, with("Origin", shop))
-		if text := got.refused(401); !strings.Contains(text, c.want) || got.response.Header.Get("Access-Control-Allow-Origin") != "*" {
-			t.Errorf("%s got %s with %v", name, text, got.response.Header)
-		}
+		t.Run(name, func(t *testing.T) {
+			page := page.in(t)
+			got := page.stream(page.node.URL+"/ofrep/v1/events"+c.query, with("Origin", shop))
+			if text := got.refused(401); !strings.Contains(text, c.want) || got.response.Header.Get("Access-Control-Allow-Origin") != "*" {
+				t.Errorf("got %s with %v", text, got.response.Header)
+			}
+		})
 	}
 	if got := page.stream(page.node.URL+"/ofrep/v1/events", with("Authorization", "Bearer "+owner.key)).refused(401); !strings.Contains(got, "takes no API key") {
 		t.Errorf("a key with full access got %s", got)
@@ -213,11 +220,14 @@ func TestEventStream_Origins(t *testing.T) {
 		{owner.evaluator(), shop, "*"}, {owner.evaluator(shop), shop, shop}, {owner.evaluator(shop), "https://other.example", ""},
 		{owner.evaluator(), "", ""}, {owner, shop, ""},
 	} {
-		f := c.client.stream(c.client.streamURL(), with("Origin", c.origin))
-		f.next()
-		if got := f.response.Header.Get("Access-Control-Allow-Origin"); got != c.want {
-			t.Errorf("for pages of %q got %q, want %q", c.origin, got, c.want)
-		}
+		t.Run(fmt.Sprintf("%q gets %q", c.origin, c.want), func(t *testing.T) {
+			client := c.client.in(t)
+			f := client.stream(client.streamURL(), with("Origin", c.origin))
+			f.next()
+			if got := f.response.Header.Get("Access-Control-Allow-Origin"); got != c.want {
+				t.Errorf("for pages of %q got %q, want %q", c.origin, got, c.want)
+			}
+		})
 	}
 }
 
@@ -349,12 +359,14 @@ func TestEventStream_FlagConfigEtag(t *testing.T) {
 		"0": 200, "1": 200, `%221%22`: 200, "": 200, fmt.Sprint(owner.seq()): 200, "x": 400, "-1": 400, "1.5": 400, "99999999999999999999": 400,
 		"999999999": 200, // of a history that the database no longer has
 	} {
-		for _, each := range []string{ofrepPath, ofrepPath + "/f"} {
-			got := owner.post(each+"?flagConfigEtag="+etag, `{}`, inProduction(each), offContract).want(want)
-			if want == 400 && !got.contains("flagConfigEtag must be") {
-				t.Errorf("%s got %s", etag, got.body)
+		t.Run(fmt.Sprintf("%q", etag), func(t *testing.T) {
+			for _, each := range []string{ofrepPath, ofrepPath + "/f"} {
+				got := owner.in(t).post(each+"?flagConfigEtag="+etag, `{}`, inProduction(each), offContract).want(want)
+				if want == 400 && !got.contains("flagConfigEtag must be") {
+					t.Errorf("got %s", got.body)
+				}
 			}
-		}
+		})
 	}
 	owner.put(path, envelope("", "", boolean(true, nil))).want(200) // an unknown number must not hide later changes
 	if got := owner.ofrep("f", `{}`).want(200); !got.contains(`"value":true`) {

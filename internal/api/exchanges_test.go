@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// answering is a sink's answer with a header and a body.
+// answering returns a sink's answer with a header and a body.
 func answering(body string, headers ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		for i := 0; i+1 < len(headers); i += 2 {
@@ -201,21 +201,24 @@ func TestRun_SuccessStatus(t *testing.T) {
 		{"2xx", 201, true}, {"200", 201, false}, {"201", 201, true}, {"3xx", 301, true}, {"307", 307, true}, {"4xx", 404, true}, {"404", 404, true},
 		{"5xx", 503, true}, {"5xx", 200, false}, {"1xx", 200, false}, {"599", 599, true},
 	} {
-		run := owner.ran(owner.makeJob(unique("status"), sendingTo(fmt.Sprint(sink.url(), c.status), attributes{"success_status": c.wanted, "method": "GET"})))
-		want := map[string]any{"status": "SUCCEEDED", "failure_reason": nil, "error": nil}
-		if !c.succeeded {
-			want = map[string]any{"status": "FAILED", "failure_reason": "NON_SUCCESS_STATUS", "error": run.attribute("error")}
-			if text, _ := run.attribute("error").(string); !strings.Contains(text, strconv.Itoa(c.status)) {
-				t.Errorf("the error does not name the status: %s", run.body)
+		t.Run(fmt.Sprintf("%v answered %d", c.wanted, c.status), func(t *testing.T) {
+			owner := owner.in(t)
+			run := owner.ran(owner.makeJob(unique("status"), sendingTo(fmt.Sprint(sink.url(), c.status), attributes{"success_status": c.wanted, "method": "GET"})))
+			want := map[string]any{"status": "SUCCEEDED", "failure_reason": nil, "error": nil}
+			if !c.succeeded {
+				want = map[string]any{"status": "FAILED", "failure_reason": "NON_SUCCESS_STATUS", "error": run.attribute("error")}
+				if text, _ := run.attribute("error").(string); !strings.Contains(text, strconv.Itoa(c.status)) {
+					t.Errorf("the error does not name the status: %s", run.body)
+				}
 			}
-		}
-		requireRun(t, run, want)
-		if run.member("result.status") != float64(c.status) {
-			t.Errorf("%v, %d: got %s", c.wanted, c.status, run.body)
-		}
-		if c.status/100 == 3 && run.member("result.headers.location") != "/200" {
-			t.Errorf("got %s", run.body)
-		}
+			requireRun(t, run, want)
+			if run.member("result.status") != float64(c.status) {
+				t.Errorf("%v, %d: got %s", c.wanted, c.status, run.body)
+			}
+			if c.status/100 == 3 && run.member("result.headers.location") != "/200" {
+				t.Errorf("got %s", run.body)
+			}
+		})
 	}
 	if requests := len(sink.requests); requests != 17 {
 		t.Errorf("%d requests came: redirects must not be followed", requests)

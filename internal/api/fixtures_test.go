@@ -71,7 +71,7 @@ func (c client) report(items ...attributes) answer {
 	return c.post(contextsPath+"/bulk", string(text), with("Content-Type", "application/json"))
 }
 
-// discover reports one context, which exists afterwards.
+// discover reports one context, which exists afterward.
 func (c client) discover(kind, key string) {
 	c.t.Helper()
 	c.report(attributes{"type": kind, "key": key}).want(200)
@@ -89,7 +89,7 @@ func (c client) makeKey(more attributes) madeKey {
 	return madeKey{id: made.data().ID, secret: made.text("key"), path: keysPath + "/" + made.data().ID}
 }
 
-// withRole is the client with a new key of a role.
+// withRole returns the client with a new key of a role.
 func (c client) withRole(role string) client {
 	c.t.Helper()
 	return c.as(c.makeKey(attributes{"role": role}).secret)

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"maps"
 	"testing"
 
@@ -57,7 +58,9 @@ func TestFlag_FrozenValues(t *testing.T) {
 		t.Errorf("a frozen value is not served: %s", got.body)
 	}
 	for _, changed := range []attributes{{"enabled": false, "default": true, "rules": value["rules"]}, {"default": true}, {"rules": value["rules"]}, {}} {
-		owner.put(path, envelope("", "", boolean(false, inEnvironment("qa", changed)))).refused(400, unmanaged("qa"))
+		t.Run(fmt.Sprint(changed), func(t *testing.T) {
+			owner.in(t).put(path, envelope("", "", boolean(false, inEnvironment("qa", changed)))).refused(400, unmanaged("qa"))
+		})
 	}
 	owner.makeFlag("other", nil)
 	owner.put(flagsPath+"/other", envelope("", "", boolean(false, inEnvironment("qa", value)))).refused(400, unmanaged("qa"))
@@ -139,9 +142,11 @@ func TestFlag_ScopedKey(t *testing.T) {
 				"the labels":          sent(false, on, off, attributes{"values": []any{labeled("On", true), labeled("Off", false)}}),
 				"another environment": sent(false, off, off, nil), "an environment that is left out": sent(false, nil, on, nil),
 			} {
-				if got := scoped.put(path, body); got.status != 403 {
-					t.Errorf("%s changes %s: got %d: %s", role, what, got.status, got.body)
-				}
+				t.Run(what, func(t *testing.T) {
+					if got := scoped.in(t).put(path, body); got.status != 403 {
+						t.Errorf("%s changes %s: got %d: %s", role, what, got.status, got.body)
+					}
+				})
 			}
 			for _, body := range []string{sent(false, on, off, nil), sent(false, on, nil, nil), sent(false, on, on, attributes{"managed": true}), sent(false, on, on, nil)} {
 				scoped.put(path, body).want(200)

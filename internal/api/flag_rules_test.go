@@ -12,7 +12,7 @@ const (
 	firstLogic    = configuration + "/rules/0/logic"
 )
 
-// nested is logic of a depth.
+// nested returns logic of a depth.
 func nested(depth int) any {
 	var logic any = true
 	for range depth {
@@ -21,7 +21,7 @@ func nested(depth int) any {
 	return logic
 }
 
-// nestedLoops is logic that loops over ten numbers for each of ten numbers, and so on.
+// nestedLoops returns logic that loops over ten numbers for each of ten numbers, and so on.
 func nestedLoops(depth int) any {
 	var logic any = true
 	for range depth {

@@ -174,12 +174,10 @@ func (a *API) fetchAllFlags(c *call) (reply, error) {
 		return reply{}, err
 	}
 	return reply{raw: http.HandlerFunc(func(writer http.ResponseWriter, _ *http.Request) {
-		w := writer.(*recorder) // ServeHTTP is the only way here
-		if w.beginRPC() != nil {
-			return // the caller left
+		w := writer.(*recorder)                                                                                         // ServeHTTP is the only way here
+		if w.beginRPC() == nil && w.startMessage() == nil && w.writeMessage(configurationField, document.text) == nil { // else the caller left
+			w.endWithStatus(grpcOK, "")
 		}
-		_, _ = w.Write(framed(configurationField, document.text)) // as above
-		w.endWithStatus(grpcOK, "")
 	})}, nil
 }
 

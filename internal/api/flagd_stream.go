@@ -46,10 +46,18 @@ func (s *flagdStream) send(document *encodedSnapshot) error {
 		return nil
 	}
 	s.sent = document.etag
-	if _, err := s.w.Write(framed(configurationField, document.text)); err != nil {
+	if err := s.w.startMessage(); err != nil {
 		return err
 	}
-	return http.NewResponseController(s.w).Flush()
+	select {
+	case <-s.watch.Ended(): // startMessage may just have replaced the deadline of cutWhenEnded
+		return nil
+	default:
+	}
+	if err := s.w.writeMessage(configurationField, document.text); err != nil {
+		return err
+	}
+	return noDeadline(http.NewResponseController(s.w).SetWriteDeadline)
 }
 
 // cutWhenEnded resets a stream that has to end while a write waits for its reader.

@@ -44,8 +44,18 @@ func callRPC(ctx context.Context, t testing.TB, url, method, selector string, he
 	t.Helper()
 	message := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "a test")
 	message = protowire.AppendString(protowire.AppendTag(message, 2, protowire.BytesType), selector)
-	frame := append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url+flagdService+method, bytes.NewReader(frame))
+	return callFrame(ctx, t, url+flagdService+method, framed(message), headers)
+}
+
+// framed returns a message in its frame.
+func framed(message []byte) []byte {
+	return append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)
+}
+
+// callFrame sends bytes as the frames of a gRPC call.
+func callFrame(ctx context.Context, t testing.TB, url string, frames []byte, headers map[string]string) rpc {
+	t.Helper()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(frames))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,8 +186,47 @@ func TestFlagd_KeysAndSelectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = old.Body.Close() }()
-	if old.Header.Get("Grpc-Status") != "3" || !strings.Contains(old.Header.Get("Grpc-Message"), "HTTP/2") {
+	if old.Header.Get("Grpc-Status") != "12" || !strings.Contains(old.Header.Get("Grpc-Message"), "HTTP/2") {
 		t.Errorf("got %v", old.Header)
+	}
+}
+
+// TestFlagd_WrongMessages: what is no message of these methods, or too large, is refused with the status that gRPC has for it.
+func TestFlagd_WrongMessages(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	key := "key=" + owner.key + ",environment=production"
+	selector := protowire.AppendString(protowire.AppendTag(nil, 2, protowire.BytesType), key)
+	for name, c := range map[string]struct {
+		frames   []byte
+		selector string // in a header
+		status   string
+	}{
+		"no message":                  {nil, key, "3"},
+		"half a frame":                {framed(selector)[:9], "", "3"},
+		"no protobuf":                 {framed([]byte{0xff, 0xff}), key, "3"},
+		"a compressed message":        {append([]byte{1}, framed(selector)[1:]...), "", "12"},
+		"a larger message than fits":  {framed(make([]byte, 64<<10+1)), key, "8"},
+		"a size of 4 GiB":             {[]byte{0, 0xff, 0xff, 0xff, 0xff}, key, "8"},
+		"a selector of 40 KB":         {framed(nil), strings.Repeat("environment=production,", 2_000) + "environment=production", "16"},
+		"a selector of many keys":     {framed(nil), strings.Repeat("key=sk_api_x,", 2_000) + key, "0"}, // the last one counts
+		"unknown fields are skipped":  {framed(append(protowire.AppendVarint(protowire.AppendTag(nil, 99, protowire.VarintType), 7), selector...)), "", "0"},
+		"a second message is ignored": {append(framed(selector), framed(selector)...), "", "0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			headers := map[string]string{}
+			if c.selector != "" {
+				headers["Flagd-Selector"] = c.selector
+			}
+			answer := callFrame(t.Context(), t, owner.node.URL+flagdService+"FetchAllFlags", c.frames, headers)
+			if _, err := io.Copy(io.Discard, answer.body); err != nil {
+				t.Fatal(err)
+			}
+			if message := answer.sent.Header.Get("Grpc-Message"); answer.status() != c.status || strings.Contains(message, owner.key) {
+				t.Errorf("got status %s (%.200s), want %s", answer.status(), message, c.status)
+			}
+		})
 	}
 }
 

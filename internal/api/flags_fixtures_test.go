@@ -20,17 +20,17 @@ func flag(kind string, base any, more attributes) attributes {
 	return wanted
 }
 
-// inEnvironment is the configuration of one environment.
+// inEnvironment returns the configuration of one environment.
 func inEnvironment(key string, configuration attributes) attributes {
 	return attributes{"environments": attributes{key: configuration}}
 }
 
-// equals is logic that is true when a variable has a value.
+// equals returns logic that is true when a variable has a value.
 func equals(variable string, value any) attributes {
 	return attributes{"==": []any{attributes{"var": variable}, value}}
 }
 
-// serving is a list of rules with one.
+// serving returns a list with one rule.
 func serving(logic, value any) []attributes {
 	return []attributes{{"logic": logic, "value": value}}
 }
@@ -94,5 +94,5 @@ func (a answer) environment(key string) map[string]any {
 	return found
 }
 
-// jsonNumber is a number that is sent as it is written.
+// jsonNumber returns a number that is sent as it is written.
 func jsonNumber(text string) json.RawMessage { return json.RawMessage(text) }

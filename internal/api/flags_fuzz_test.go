@@ -61,7 +61,7 @@ func FuzzFlag(f *testing.F) {
 	})
 }
 
-// definition is a flag without when it was written.
+// definition returns a flag without its times.
 func definition(t *testing.T, document []byte) string {
 	t.Helper()
 	var parsed struct {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -58,8 +59,10 @@ func codeOf(status int) grpcCode {
 		return grpcPermissionDenied
 	case http.StatusNotFound:
 		return grpcNotFound
-	case http.StatusTooManyRequests:
+	case http.StatusTooManyRequests, http.StatusRequestEntityTooLarge:
 		return grpcExhausted
+	case http.StatusUnsupportedMediaType:
+		return grpcUnimplemented
 	case http.StatusServiceUnavailable:
 		return grpcUnavailable
 	case http.StatusInternalServerError:
@@ -115,7 +118,7 @@ func readMessage(r *http.Request) ([]byte, error) {
 	size := binary.BigEndian.Uint32(head[1:])
 	switch {
 	case head[0] != 0:
-		return nil, fault.New(fault.Validation, "The message is compressed. Send it without compression.")
+		return nil, fault.New(fault.UnsupportedMediaType, "The message is compressed. Send it without compression.")
 	case size > maxRPCMessage:
 		return nil, fault.New(fault.PayloadTooLarge, "The message must have at most %d bytes.", maxRPCMessage)
 	}
@@ -157,12 +160,27 @@ func texts(message []byte) (map[protowire.Number]string, error) {
 
 func errMalformed() error { return fault.New(fault.Validation, "The message is not valid protobuf.") }
 
-// framed returns a message with one field, a text, in its frame.
-func framed(number protowire.Number, text []byte) []byte {
-	frame := make([]byte, frameHeader, frameHeader+len(text)+2*binary.MaxVarintLen32)
-	frame = protowire.AppendBytes(protowire.AppendTag(frame, number, protowire.BytesType), text)
-	binary.BigEndian.PutUint32(frame[1:], uint32(len(frame)-frameHeader)) //nolint:gosec // documents are smaller than maxSnapshot
-	return frame
+// slowestReader is how long a caller may take to read a message, as an event socket may take to read its events.
+const slowestReader = 90 * time.Second
+
+// startMessage begins the time in which the caller has to read a message.
+func (w *recorder) startMessage() error {
+	return http.NewResponseController(w).SetWriteDeadline(time.Now().Add(slowestReader))
+}
+
+// writeMessage writes a message with one field, a text, in its frame. The text is not copied: thousands of callers may read
+// the same one slowly.
+func (w *recorder) writeMessage(number protowire.Number, text []byte) error {
+	head := protowire.AppendTag(make([]byte, frameHeader, frameHeader+2*binary.MaxVarintLen32), number, protowire.BytesType)
+	head = protowire.AppendVarint(head, uint64(len(text)))
+	binary.BigEndian.PutUint32(head[1:], uint32(len(head)-frameHeader+len(text))) //nolint:gosec // documents are smaller than maxSnapshot
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	if _, err := w.Write(text); err != nil {
+		return err
+	}
+	return http.NewResponseController(w).Flush()
 }
 
 // beginRPC sends the headers of a response. It has no deadline, because a stream may be open for days.

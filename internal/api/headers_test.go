@@ -75,10 +75,14 @@ func TestBody_OfReports(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			owner := owner.in(t)
 			for _, body := range []string{"", "{", "[]", "null", "\xff"} {
-				owner.post(path, body).refused(400, invalid(""))
+				t.Run(fmt.Sprintf("%q", body), func(t *testing.T) {
+					owner.in(t).post(path, body).refused(400, invalid(""))
+				})
 			}
 			for _, body := range []string{`{}`, `{"` + member + `":null}`, `{"` + member + `":{}}`, `{"` + member + `":"x"}`, `{"items":[]}`} {
-				owner.post(path, body).refused(400, invalid("/"+member))
+				t.Run(body, func(t *testing.T) {
+					owner.in(t).post(path, body).refused(400, invalid("/"+member))
+				})
 			}
 			owner.post(path, `{"`+member+`":[]}`, with("Content-Type", "text/csv")).refused(415, problem{code: "unsupported_media_type"})
 			owner.post(path, strings.Repeat(" ", jsonapi.MaxBody+1)).refused(413, problem{code: "payload_too_large"})
@@ -94,19 +98,23 @@ func TestHeaders_RequestID(t *testing.T) {
 		t.Run(fmt.Sprintf("%.40q", id), func(t *testing.T) {
 			owner := owner.in(t)
 			for _, path := range []string{environmentsPath, environmentsPath + "/nowhere", "/nowhere", "/api/liveness", "/metrics"} {
-				if got := owner.get(path, with("X-Request-Id", id)).header.Get("X-Request-Id"); got != id {
-					t.Errorf("%s: sent %q, got %q", path, id, got)
-				}
+				t.Run(path, func(t *testing.T) {
+					if got := owner.in(t).get(path, with("X-Request-Id", id)).header.Get("X-Request-Id"); got != id {
+						t.Errorf("sent %q, got %q", id, got)
+					}
+				})
 			}
 		})
 	}
 	seen := map[string]bool{}
 	for _, id := range []string{"", "a b", `"quoted"`, "ümlaut", "<x>", strings.Repeat("x", 129), "a\tb", "a,b"} {
-		got := owner.get(environmentsPath, with("X-Request-Id", id), offContract).header.Get("X-Request-Id")
-		if !made.MatchString(got) || seen[got] {
-			t.Errorf("sent %q, got %q, want a new one of ours", id, got)
-		}
-		seen[got] = true
+		t.Run(fmt.Sprintf("%.40q", id), func(t *testing.T) {
+			got := owner.in(t).get(environmentsPath, with("X-Request-Id", id), offContract).header.Get("X-Request-Id")
+			if !made.MatchString(got) || seen[got] {
+				t.Errorf("sent %q, got %q, want a new one of ours", id, got)
+			}
+			seen[got] = true
+		})
 	}
 	for _, got := range []answer{
 		owner.delete(owner.makeEnvironment(unique("environment"))).want(204),
@@ -130,7 +138,9 @@ func TestHeaders_ContentEncoding(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			owner := owner.in(t)
 			for _, encoding := range []string{"gzip", "br", "deflate, gzip"} {
-				owner.post(path, body, with("Content-Encoding", encoding)).refused(415, problem{code: "unsupported_media_type"})
+				t.Run(encoding, func(t *testing.T) {
+					owner.in(t).post(path, body, with("Content-Encoding", encoding)).refused(415, problem{code: "unsupported_media_type"})
+				})
 			}
 		})
 	}

@@ -121,7 +121,7 @@ func losses() []loss {
 	}
 }
 
-// expiring is a key that ends by itself, soon after the requests were held.
+// expiring returns a key that ends by itself, soon after the requests were held.
 func expiring(owner client) (user client, lose func()) {
 	key := owner.makeKey(attributes{"role": "ADMIN", "expires_at": time.Now().Add(5 * time.Second)})
 	user = owner.as(key.secret)
@@ -130,8 +130,8 @@ func expiring(owner client) (user client, lose func()) {
 	}
 }
 
-// heldRows are the routes that write and read a body, and those of sessions, which keys
-// do not have, left out.
+// heldRows returns the routes that write and read a body, without the routes of sessions,
+// which keys cannot use.
 func heldRows() []access {
 	return slices.DeleteFunc(accessTable(), func(row access) bool {
 		open := strings.Fields(row.want)[0] != "401"
@@ -173,8 +173,8 @@ func TestHeldRequest_LosesRights(t *testing.T) {
 	})
 }
 
-// TestHeldRequest_RevokedKeyMakesNoKey is what the table shows, as an attacker would do
-// it: the last request of a revoked key must not leave another one.
+// TestHeldRequest_RevokedKeyMakesNoKey: an attacker with a revoked key cannot make another
+// key with a request that was sent before.
 func TestHeldRequest_RevokedKeyMakesNoKey(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {
@@ -191,8 +191,8 @@ func TestHeldRequest_RevokedKeyMakesNoKey(t *testing.T) {
 	})
 }
 
-// TestHeldRequest_EndedSessionTestsNoPassword has a session that ended ask whether a
-// password is right: it must not learn it.
+// TestHeldRequest_EndedSessionTestsNoPassword: a request of an ended session does not learn
+// whether a password is right.
 func TestHeldRequest_EndedSessionTestsNoPassword(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")

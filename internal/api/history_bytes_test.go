@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// largeConfig is the body of a config of some bytes; each number makes another.
+// largeConfig returns the body of a config of the given size; different numbers give different bodies.
 func largeConfig(number, bytes int) string {
 	text := fmt.Sprintf("%d%s", number, strings.Repeat("x", bytes))
 	return envelope("", "", attributes{"items": attributes{"text": attributes{"value": text, "type": "STRING"}}})

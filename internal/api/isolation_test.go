@@ -22,8 +22,8 @@ type neighbor struct {
 	webhook                                  string
 }
 
-// fill creates one of everything in an account, twice: "theirs", which the
-// stranger asks for, and "both", which the stranger creates as well.
+// fill creates two resources of every kind in an account: "theirs", which the
+// stranger asks for, and "both", which the stranger creates too.
 func fill(c client) neighbor {
 	for _, id := range []string{"theirs", "both"} {
 		c.post(environmentsPath, envelope("environment", id, attributes{"name": marker})).want(201)
@@ -244,18 +244,21 @@ func TestIsolation_EveryRoute(t *testing.T) {
 		before := everythingOf(theirs.client)
 		table := trespasses(theirs)
 		for _, route := range slices.Sorted(maps.Keys(table)) {
-			try := table[route]
-			method, _, _ := strings.Cut(route, " ")
-			got := stranger.send(method, try.path, try.body, inProduction(try.path))
-			if got.status != try.want {
-				t.Errorf("%s: got %d, want %d: %s", route, got.status, try.want, got.body)
-			}
-			if route != "GET /metrics" { // the operator's, who sees all accounts
-				requireNothingOf(t, theirs, got)
-			}
-			if got.status == 404 && strings.Contains(route, "{") {
-				requireLikeNothing(t, stranger, method, try, got)
-			}
+			t.Run(route, func(t *testing.T) {
+				stranger := stranger.in(t)
+				try := table[route]
+				method, _, _ := strings.Cut(route, " ")
+				got := stranger.send(method, try.path, try.body, inProduction(try.path))
+				if got.status != try.want {
+					t.Errorf("got %d, want %d: %s", got.status, try.want, got.body)
+				}
+				if route != "GET /metrics" { // the operator's, who sees all accounts
+					requireNothingOf(t, theirs, got)
+				}
+				if got.status == 404 && strings.Contains(route, "{") {
+					requireLikeNothing(t, stranger, method, try, got)
+				}
+			})
 		}
 		for _, path := range []string{
 			changesPath + "?filter[actor]=" + theirs.key, changesPath + "?filter[resource]=environment:theirs",

@@ -77,21 +77,23 @@ func TestJobStats_Days(t *testing.T) {
 		owner.ran(path)
 		owner.ran(path)
 		for query, count := range map[string]int{"": 30, "?days=1": 1, "?days=90": 90} {
-			got := owner.get(path + "/stats" + query).want(200)
-			days, _ := got.attribute("days").([]any)
-			if len(days) != count || got.data().ID != "job" {
-				t.Fatalf("%d days, want %d: %s", len(days), count, got.body)
-			}
-			today, _ := days[count-1].(map[string]any)
-			if began.Day() != time.Now().UTC().Day() {
-				return // it is midnight
-			}
-			if today["date"] != began.Format(time.DateOnly) || today["failed"] != 2.0 || today["succeeded"] != 0.0 || today["max_ms"] == nil {
-				t.Errorf("today has %v", today)
-			}
-			if first, _ := days[0].(map[string]any); count > 1 && (first["date"] != began.AddDate(0, 0, 1-count).Format(time.DateOnly) || first["failed"] != 0.0 || first["p50_ms"] != nil) {
-				t.Errorf("the first day has %v", first)
-			}
+			t.Run(fmt.Sprintf("%q", query), func(t *testing.T) {
+				got := owner.in(t).get(path + "/stats" + query).want(200)
+				days, _ := got.attribute("days").([]any)
+				if len(days) != count || got.data().ID != "job" {
+					t.Fatalf("%d days, want %d: %s", len(days), count, got.body)
+				}
+				today, _ := days[count-1].(map[string]any)
+				if began.Day() != time.Now().UTC().Day() {
+					return // it is midnight
+				}
+				if today["date"] != began.Format(time.DateOnly) || today["failed"] != 2.0 || today["succeeded"] != 0.0 || today["max_ms"] == nil {
+					t.Errorf("today has %v", today)
+				}
+				if first, _ := days[0].(map[string]any); count > 1 && (first["date"] != began.AddDate(0, 0, 1-count).Format(time.DateOnly) || first["failed"] != 0.0 || first["p50_ms"] != nil) {
+					t.Errorf("the first day has %v", first)
+				}
+			})
 		}
 		for _, days := range []string{"0", "91", "x", ""} {
 			t.Run(fmt.Sprintf("%q", days), func(t *testing.T) {

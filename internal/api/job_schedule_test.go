@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// soon is an instant a moment ahead, as a schedule has it.
+// soon returns an instant a moment ahead, as a schedule has it.
 func soon(ahead time.Duration) string {
 	return time.Now().Add(ahead).UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano)
 }
@@ -134,7 +134,7 @@ var jobTransitions = []transition{
 	}},
 }
 
-// sendingAt is a job with everything but the schedule changed.
+// sendingAt returns a job with everything but the schedule changed.
 func sendingAt(schedule string) attributes {
 	return job(attributes{"schedule": schedule, "name": "Another", "description": "d", "configuration": attributes{"url": nowhere + "x", "method": "GET"}})
 }

@@ -32,16 +32,18 @@ func TestJob_HeadersShown(t *testing.T) {
 		"VIEWER":       {owner.withRole("VIEWER"), redacted},
 		"scoped OWNER": {owner.as(owner.makeKey(attributes{"role": "OWNER", "scopes": scopes}).secret), redacted},
 	} {
-		one := reader.get(path).want(200)
-		listed := reader.get(jobsPath).want(200).page().Data[0]
-		for way, shown := range map[string]map[string]any{"one": one.data().Attributes, "listed": listed.Attributes} {
-			if difference := cmp.Diff(reader.want, headersIn(shown)); difference != "" {
-				t.Errorf("%s, %s: want (-), got (+):\n%s", name, way, difference)
+		t.Run(name, func(t *testing.T) {
+			one := reader.in(t).get(path).want(200)
+			listed := reader.in(t).get(jobsPath).want(200).page().Data[0]
+			for way, shown := range map[string]map[string]any{"one": one.data().Attributes, "listed": listed.Attributes} {
+				if difference := cmp.Diff(reader.want, headersIn(shown)); difference != "" {
+					t.Errorf("%s, %s: want (-), got (+):\n%s", name, way, difference)
+				}
 			}
-		}
-		if got := one.header.Get("Etag"); got != tag {
-			t.Errorf("%s reads the tag %s, others %s", name, got, tag)
-		}
+			if got := one.header.Get("Etag"); got != tag {
+				t.Errorf("%s reads the tag %s, others %s", name, got, tag)
+			}
+		})
 	}
 }
 

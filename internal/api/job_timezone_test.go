@@ -21,10 +21,12 @@ func TestJob_Timezone(t *testing.T) {
 		t.Errorf("an offset wins: %s", got.body)
 	}
 	for zone, detail := range map[string]string{"Europe/Berln": "the nearest is Europe/Berlin", "Local": "IANA time zone", "9999": "IANA time zone"} {
-		refused := owner.post(jobsPath, envelope("job", unique("job"), job(attributes{"timezone": zone}))).want(400)
-		if !refused.contains(detail) || !refused.contains("/data/attributes/timezone") {
-			t.Errorf("%s: %s", zone, refused.body)
-		}
+		t.Run(zone, func(t *testing.T) {
+			refused := owner.in(t).post(jobsPath, envelope("job", unique("job"), job(attributes{"timezone": zone}))).want(400)
+			if !refused.contains(detail) || !refused.contains("/data/attributes/timezone") {
+				t.Errorf("%s", refused.body)
+			}
+		})
 	}
 	owner.post(jobsPath, envelope("job", unique("job"), job(attributes{"schedule": "9999-12-31T23:59:59", "timezone": "Pacific/Honolulu"}))).want(400)
 }

@@ -13,18 +13,18 @@ import (
 // wrongJob is a body of a job that breaks rules.
 type wrongJob struct {
 	name       string
-	attributes attributes // beside those of a job that is right
+	attributes attributes // in addition to a valid job's
 	at         []string   // below /data/attributes/
 }
 
-// configured is a configuration that is right but for more.
+// configured returns a valid configuration with more members added or replaced.
 func configured(more attributes) attributes {
 	configuration := attributes{"url": nowhere}
 	maps.Copy(configuration, more)
 	return attributes{"configuration": configuration}
 }
 
-// withHeader is a configuration with one header.
+// withHeader returns a configuration with one header.
 func withHeader(name, value any) attributes {
 	return configured(attributes{"headers": []attributes{{"name": name, "value": value}}})
 }
@@ -37,7 +37,7 @@ func manyHeaders(count int) []attributes {
 	return headers
 }
 
-// wrongJobs has what breaks the rules of a job's own attributes.
+// wrongJobs returns jobs whose own attributes break a rule.
 func wrongJobs() []wrongJob {
 	return []wrongJob{
 		{"no name", attributes{"name": nil}, []string{"name"}},
@@ -85,7 +85,7 @@ func wrongJobs() []wrongJob {
 	}
 }
 
-// wrongConfigurations has configurations that break the rules of jobs.
+// wrongConfigurations returns configurations that break a rule of jobs.
 func wrongConfigurations() []wrongJob {
 	wrong := []wrongJob{
 		{"an unknown member", configured(attributes{"retry": true, "a/b": 1}), []string{"configuration/retry", "configuration/a~1b"}},
@@ -176,11 +176,18 @@ func TestJob_IDs(t *testing.T) {
 			owner.in(t).post(jobsPath, envelope("job", id, job(nil))).refused(400, invalid("/data/id"))
 		})
 	}
-	for body, want := range map[string]problem{
-		envelope("job", "", job(nil)): invalid("/data/id"), strings.Replace(envelope("job", "x", job(nil)), `"x"`, "null", 1): invalid("/data/id"),
-		strings.Replace(envelope("job", "x", job(nil)), `"x"`, "7", 1): invalid("/data/id"), envelope("task", "x", job(nil)): invalid("/data/type"),
+	for name, c := range map[string]struct {
+		body string
+		want problem
+	}{
+		"no id":        {envelope("job", "", job(nil)), invalid("/data/id")},
+		"null":         {strings.Replace(envelope("job", "x", job(nil)), `"x"`, "null", 1), invalid("/data/id")},
+		"a number":     {strings.Replace(envelope("job", "x", job(nil)), `"x"`, "7", 1), invalid("/data/id")},
+		"another type": {envelope("task", "x", job(nil)), invalid("/data/type")},
 	} {
-		owner.post(jobsPath, body).refused(400, want)
+		t.Run(name, func(t *testing.T) {
+			owner.in(t).post(jobsPath, c.body).refused(400, c.want)
+		})
 	}
 	owner.post(jobsPath, envelope("", "a", job(nil))).refused(409, problem{code: "already_exists", source: "pointer /data/id"})
 	owner.put(jobsPath+"/a", envelope("job", "b", job(nil))).refused(400, invalid("/data/id"))
@@ -296,10 +303,12 @@ func TestJob_HeaderForms(t *testing.T) {
 		t.Errorf("got %s", got.body)
 	}
 	for _, headers := range []any{nil, []any{}, attributes{}} {
-		got := owner.put(jobsPath+"/object", envelope("", "", job(configured(attributes{"headers": headers})))).want(200)
-		if !got.contains(`"headers":[]`) {
-			t.Errorf("got %s", got.body)
-		}
+		t.Run(fmt.Sprint(headers), func(t *testing.T) {
+			got := owner.in(t).put(jobsPath+"/object", envelope("", "", job(configured(attributes{"headers": headers})))).want(200)
+			if !got.contains(`"headers":[]`) {
+				t.Errorf("got %s", got.body)
+			}
+		})
 	}
 }
 

@@ -27,15 +27,15 @@ func job(more attributes) attributes {
 	return wanted
 }
 
-// sendingTo is a job with a configuration.
+// sendingTo returns a job with a configuration.
 func sendingTo(url string, more attributes) attributes {
 	configuration := attributes{"url": url}
 	maps.Copy(configuration, more)
 	return job(attributes{"configuration": configuration})
 }
 
-// replacing is a body for a PUT of what is at a path, with a name. A job's type
-// is another than a flag's; the rest ignores what it does not know.
+// replacing returns a body for a PUT of the resource at a path, with a new name. Only the
+// type differs by resource: unknown attributes are ignored.
 func replacing(path, name string) string {
 	if strings.HasPrefix(path, jobsPath+"/") {
 		return envelope("", "", job(attributes{"name": name}))
@@ -60,14 +60,14 @@ func creatingJob(client) (path, body string) {
 	return jobsPath, envelope("job", unique("job"), job(nil))
 }
 
-// aRun is a run that has ended: SSRF_BLOCKED.
+// aRun returns a run that has ended: SSRF_BLOCKED.
 func aRun(owner client) string {
 	run := owner.run(aJob(owner))
 	owner.finished(run)
 	return runsPath + "/" + run
 }
 
-// aHeldRun is a run that has started and does not end by itself.
+// aHeldRun returns a run that has started and does not end by itself.
 func aHeldRun(owner client) string {
 	sink := newSink(owner.t)
 	run := owner.run(owner.makeJob(unique("job"), sendingTo(sink.hold(), nil)))
@@ -200,7 +200,7 @@ func (s *sink) close() {
 
 func (s *sink) url() string { return s.server.URL + "/" }
 
-// hold is a URL whose answer waits for the release.
+// hold returns a URL whose answer waits for the release.
 func (s *sink) hold() string { return s.server.URL + "/hold" }
 
 // take waits for the next request.
@@ -215,7 +215,7 @@ func (s *sink) take(t testing.TB) outgoing {
 	}
 }
 
-// pemOf is the certificate of a sink behind TLS.
+// pemOf returns the certificate of a sink behind TLS.
 func pemOf(t testing.TB, s *sink) string {
 	t.Helper()
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.server.Certificate().Raw}))

@@ -24,7 +24,7 @@ func (c client) evaluator(origins ...string) client {
 func (a answer) readableBy() string { return a.header.Get("Access-Control-Allow-Origin") }
 
 // TestKeyAccess_EveryRoute: whatever its role, a key that evaluates may call OFREP,
-// load what flagd's providers evaluate, and call what needs no key; and only its answers, preflights and 401s are for pages.
+// load the flags for flagd's providers, and call routes without a key. Web pages may read only its answers, preflights and 401s.
 func TestKeyAccess_EveryRoute(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
@@ -69,28 +69,33 @@ func TestKeyAccess_Origins(t *testing.T) {
 	owner.makeFlag("made", nil)
 	anywhere, restricted := owner.evaluator(), owner.evaluator("HTTPS://Shop.Example:443", "http://localhost:3000", shop)
 	for _, c := range []struct {
+		name   string
 		client client
 		origin string
 		want   string
 	}{
-		{anywhere, "", ""}, {anywhere, shop, "*"}, {anywhere, "null", "*"},
-		{restricted, "", ""}, {restricted, shop, shop}, {restricted, "http://localhost:3000", "http://localhost:3000"},
-		{restricted, "http://shop.example", ""}, {restricted, "https://shop.example.evil.example", ""}, {restricted, "null", ""},
+		{"any, from no page", anywhere, "", ""}, {"any, from a page", anywhere, shop, "*"}, {"any, from null", anywhere, "null", "*"},
+		{"some, from no page", restricted, "", ""}, {"some, from the first", restricted, shop, shop},
+		{"some, from the last", restricted, "http://localhost:3000", "http://localhost:3000"}, {"some, from another scheme", restricted, "http://shop.example", ""},
+		{"some, from a longer name", restricted, "https://shop.example.evil.example", ""}, {"some, from null", restricted, "null", ""},
 	} {
-		for _, got := range []answer{
-			c.client.ofrep("made", `{}`, with("Origin", c.origin)).want(200),
-			c.client.ofrep("", `{}`, with("Origin", c.origin)).want(200),
-			c.client.ofrep("nowhere", `{}`, with("Origin", c.origin)).want(404),
-			c.client.ofrep("made", `{`, with("Origin", c.origin)).want(400),
-			c.client.ofrep("made", `{}`, with("Origin", c.origin), with("X-Signalbox-Environment", "staging")).want(403),
-		} {
-			if got.readableBy() != c.want || (got.header.Get("Access-Control-Expose-Headers") != "") != (c.want != "") {
-				t.Errorf("%s from %q: got %v, want %q", got.what, c.origin, got.header, c.want)
+		t.Run(c.name, func(t *testing.T) {
+			key, origin := c.client.in(t), with("Origin", c.origin)
+			for _, got := range []answer{
+				key.ofrep("made", `{}`, origin).want(200),
+				key.ofrep("", `{}`, origin).want(200),
+				key.ofrep("nowhere", `{}`, origin).want(404),
+				key.ofrep("made", `{`, origin).want(400),
+				key.ofrep("made", `{}`, origin, with("X-Signalbox-Environment", "staging")).want(403),
+			} {
+				if got.readableBy() != c.want || (got.header.Get("Access-Control-Expose-Headers") != "") != (c.want != "") {
+					t.Errorf("%s: got %v, want %q", got.what, got.header, c.want)
+				}
+				if varies := strings.Contains(got.header.Get("Vary"), "Origin"); varies != (key.key == restricted.key) {
+					t.Errorf("%s varies by origin: %v", got.what, varies)
+				}
 			}
-			if varies := strings.Contains(got.header.Get("Vary"), "Origin"); varies != (c.client.key == restricted.key) {
-				t.Errorf("%s varies by origin: %v", got.what, varies)
-			}
-		}
+		})
 	}
 	if got := owner.ofrep("made", `{}`, with("Origin", shop)).want(200); got.readableBy() != "" {
 		t.Errorf("got %v", got.header)

@@ -18,7 +18,7 @@ import (
 
 var plaintext = regexp.MustCompile(`^sk_api_[A-Za-z0-9_-]{43}$`)
 
-// hashOf is what the store keeps of a secret.
+// hashOf returns the stored hash of a secret.
 func hashOf(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
@@ -76,17 +76,20 @@ func TestKey_GrantsOwnRoleOrWeaker(t *testing.T) {
 			owner := owner.in(t)
 			giver := owner.withRole(caller)
 			for rank, role := range roles {
-				made := giver.post(keysPath, envelope("", "", attributes{"name": "k", "role": role}))
-				raised := giver.put(owner.makeKey(attributes{"role": "VIEWER"}).path, envelope("", "", attributes{"name": "k", "role": role}))
-				for _, got := range []answer{made, raised} {
-					if rank > most {
-						got.refused(403, problem{code: "forbidden", source: "pointer /data/attributes/role"})
-						continue
+				t.Run(role, func(t *testing.T) {
+					giver := giver.in(t)
+					made := giver.post(keysPath, envelope("", "", attributes{"name": "k", "role": role}))
+					raised := giver.put(owner.in(t).makeKey(attributes{"role": "VIEWER"}).path, envelope("", "", attributes{"name": "k", "role": role}))
+					for _, got := range []answer{made, raised} {
+						if rank > most {
+							got.refused(403, problem{code: "forbidden", source: "pointer /data/attributes/role"})
+							continue
+						}
+						if got.status >= 300 || got.text("role") != role {
+							t.Errorf("%s gives %s: got %d %s", caller, role, got.status, got.body)
+						}
 					}
-					if got.status >= 300 || got.text("role") != role {
-						t.Errorf("%s gives %s: got %d %s", caller, role, got.status, got.body)
-					}
-				}
+				})
 			}
 		})
 	}
@@ -301,7 +304,7 @@ func TestKey_ManyWrong(t *testing.T) {
 	owner.with(signedIn.cookie().Value).get(environmentsPath).want(200)
 }
 
-// TestKey_ExpiringMakesNoLongerOnes has a key that ends try to outlive itself.
+// TestKey_ExpiringMakesNoLongerOnes: a key that expires cannot make a key that expires later.
 func TestKey_ExpiringMakesNoLongerOnes(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {
@@ -354,10 +357,13 @@ func TestKey_Current(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
 	for _, role := range []string{"VIEWER", "MEMBER", "ADMIN"} {
-		made := owner.makeKey(attributes{"role": role})
-		if got := owner.as(made.secret).get(keysPath + "/current").want(200); got.data().ID != made.id || got.text("role") != role {
-			t.Errorf("a %s is told %+v", role, got.data())
-		}
+		t.Run(role, func(t *testing.T) {
+			owner := owner.in(t)
+			made := owner.makeKey(attributes{"role": role})
+			if got := owner.as(made.secret).get(keysPath + "/current").want(200); got.data().ID != made.id || got.text("role") != role {
+				t.Errorf("a %s is told %+v", role, got.data())
+			}
+		})
 	}
 	person := owner.with(owner.signIn(attributes{"api_key": owner.key}).want(201).cookie().Value)
 	if got := person.get(keysPath + "/current").want(200); got.text("role") != "OWNER" {

@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"net/http"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/signalbox/signalbox/internal/app"
 	"github.com/signalbox/signalbox/internal/app/apptest"
 	"github.com/signalbox/signalbox/internal/levelfiles"
 	"github.com/signalbox/signalbox/internal/store/storetest"
@@ -38,6 +40,12 @@ func (c client) readsLevels() levelReader {
 	return levelReader{c.as(""), "/levels/" + c.levelsKey().secret + "/production/"}
 }
 
+// in returns the same reader for a subtest.
+func (r levelReader) in(t testing.TB) levelReader {
+	r.t = t
+	return r
+}
+
 func (r levelReader) file(name string, options ...option) answer {
 	r.t.Helper()
 	return r.get(r.prefix+name, options...)
@@ -51,7 +59,7 @@ func (r levelReader) levels() map[string]string {
 	return levels
 }
 
-// TestLevelFiles_Formats: each format has the names that services reported, and what the framework calls a level.
+// TestLevelFiles_Formats: each format has the names that services reported, and the framework's names of levels.
 func TestLevelFiles_Formats(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {
@@ -82,10 +90,12 @@ func TestLevelFiles_Formats(t *testing.T) {
 			"python.json": `{"version":1,"incremental":true,"root":{"level":"ERROR"},"loggers":{"com.example.Shop":{"level":5},` +
 				`"com.example.Shop.Cart":{"level":5},"org/Other":{"level":100},"typed.by.Hand":{"level":"CRITICAL"}}}` + "\n",
 		} {
-			got := withoutComments(string(reader.file(file).want(200).body))
-			if difference := cmp.Diff(want, got); difference != "" {
-				t.Errorf("%s (-want +got):\n%s", file, difference)
-			}
+			t.Run(file, func(t *testing.T) {
+				got := withoutComments(string(reader.in(t).file(file).want(200).body))
+				if difference := cmp.Diff(want, got); difference != "" {
+					t.Errorf("differs (-want +got):\n%s", difference)
+				}
+			})
 		}
 	})
 }
@@ -100,8 +110,8 @@ func withoutComments(text string) string {
 	return kept.String()
 }
 
-// TestLevelFiles_Released: a logger that is released, deleted or expired is told to inherit its level again, with what is
-// below it. One that is managed again is not.
+// TestLevelFiles_Released: a file tells a released, deleted or expired logger, and the loggers below it, to inherit the
+// level again. A logger that is managed again is not told so.
 func TestLevelFiles_Released(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {
@@ -202,6 +212,36 @@ func TestLevelFiles_Nodes(t *testing.T) {
 	})
 }
 
+// TestLevelFiles_Restore: a program whose file is newer than a restored database loads its levels again.
+func TestLevelFiles_Restore(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "sqlite")
+	backup := filepath.Join(t.TempDir(), "copy.db")
+	var reader levelReader
+	var newer string
+	t.Run("before", func(t *testing.T) { // the end of the test stops the node
+		owner := start(t, database)
+		reader = owner.readsLevels()
+		owner.setLogger("shop", attributes{"level": "WARN"})
+		if _, err := app.Backup(t.Context(), apptest.Settings(database), backup); err != nil {
+			t.Fatal(err)
+		}
+		for _, level := range []string{"ERROR", "TRACE", "DEBUG"} {
+			owner.setLogger("shop", attributes{"level": level})
+		}
+		newer = reader.file("log4j2.xml").want(200).header.Get("Last-Modified")
+	})
+	if _, err := app.Restore(t.Context(), apptest.Settings(database), backup); err != nil {
+		t.Fatal(err)
+	}
+	restored := levelReader{start(t, database).as(""), reader.prefix}
+	got := restored.file("log4j2.xml", with("If-Modified-Since", newer)).want(200)
+	if !got.contains(`level="WARN"`) {
+		t.Errorf("got %s", got.body)
+	}
+	restored.file("log4j2.xml", with("If-Modified-Since", got.header.Get("Last-Modified"))).want(304)
+}
+
 // TestLevelFiles_Access: the path takes keys for levels in their environment and no other, and such a key works nowhere
 // else: see TestLevelsKey_EveryRoute.
 func TestLevelFiles_Access(t *testing.T) {
@@ -212,26 +252,31 @@ func TestLevelFiles_Access(t *testing.T) {
 	path := "/levels/" + revoked.secret + "/production/levels.json"
 	reader.get(path).want(200)
 	owner.post(revoked.path+"/actions/revoke", "").want(200)
-	for path, want := range map[string]int{
-		path: 401,
-		"/levels/" + owner.key + "/production/levels.json":                         403,
-		"/levels/" + evaluator.key + "/production/levels.json":                     403,
-		"/levels/sk_api_garbage/production/levels.json":                            401,
-		"/levels/%00/production/levels.json":                                       401,
-		strings.Replace(reader.prefix, "production", "staging", 1) + "levels.json": 403,
-		strings.Replace(reader.prefix, "production", "nowhere", 1) + "levels.json": 403,
-		reader.prefix:                               404,
-		reader.prefix + "other.json":                404,
-		reader.prefix + "levels.json/":              404,
-		reader.prefix + "../production/levels.json": 404,
+	for name, c := range map[string]struct {
+		path string
+		want int
+	}{
+		"a revoked key":          {path, 401},
+		"a key of an owner":      {"/levels/" + owner.key + "/production/levels.json", 403},
+		"a key for evaluation":   {"/levels/" + evaluator.key + "/production/levels.json", 403},
+		"an unknown key":         {"/levels/sk_api_garbage/production/levels.json", 401},
+		"NUL":                    {"/levels/%00/production/levels.json", 401},
+		"another environment":    {strings.Replace(reader.prefix, "production", "staging", 1) + "levels.json", 403},
+		"an unknown environment": {strings.Replace(reader.prefix, "production", "nowhere", 1) + "levels.json", 403},
+		"no file":                {reader.prefix, 404},
+		"an unknown file":        {reader.prefix + "other.json", 404},
+		"a folder":               {reader.prefix + "levels.json/", 404},
+		"two dots":               {reader.prefix + "../production/levels.json", 404},
 	} {
-		got := owner.as("").get(path, offContract)
-		if got.status != want {
-			t.Errorf("%s: got %d, want %d: %s", path, got.status, want, got.body)
-		}
-		if got.contains("sk_api_") {
-			t.Errorf("%s: the answer has a key: %s", path, got.body)
-		}
+		t.Run(name, func(t *testing.T) {
+			got := owner.in(t).as("").get(c.path, offContract)
+			if got.status != c.want {
+				t.Errorf("got %d, want %d: %s", got.status, c.want, got.body)
+			}
+			if got.contains("sk_api_") {
+				t.Errorf("the answer has a key: %s", got.body)
+			}
+		})
 	}
 	owner.get(reader.prefix+"levels.json", with("Authorization", "Bearer "+evaluator.key)).want(200) // headers do not count
 	reader.file("levels.json?service=", offContract).refused(400, wrongParameter("service"))
@@ -310,9 +355,11 @@ func TestLevelFiles_Injection(t *testing.T) {
 		t.Errorf("got %v", levels)
 	}
 	for _, file := range []string{"log4j2.xml", "log4j2.json", "logback.properties"} {
-		if got := reader.file(file).want(200); got.contains("jndi") || got.contains("<Script") && file == "log4j2.xml" || bytes.ContainsAny(got.body, "\x00\r") {
-			t.Errorf("got %s", got.body)
-		}
+		t.Run(file, func(t *testing.T) {
+			if got := reader.in(t).file(file).want(200); got.contains("jndi") || got.contains("<Script") && file == "log4j2.xml" || bytes.ContainsAny(got.body, "\x00\r") {
+				t.Errorf("got %s", got.body)
+			}
+		})
 	}
 	want := []string{"# ", "# ", "logback.logger.a=DEBUG", `logback.logger.a.\#\!=DEBUG`, `logback.logger.a.\=DEBUG\ b=DEBUG`, `logback.logger.a.\\u0041=DEBUG`,
 		"logback.logger.a.Inner$Class=DEBUG", `logback.logger.a.x"/><Script>=DEBUG`, `logback.logger.a.\u017c\u00f3\u0142w\ud83d\ude00=DEBUG`}

@@ -216,24 +216,31 @@ func TestLists_InvalidParameters(t *testing.T) {
 				"sort":            {"", "-", "nope", "name;drop table", "created_at,created_at", "name,-name", "name,", ",name", "--name", "+name", "id", strings.Repeat("a,", 50) + "b", "account_id"},
 				"filter[unknown]": {"x", ""}, "filter[]": {"x"}, "filter[search": {"x"},
 			} {
-				for _, value := range values {
-					got := owner.get(list.path + "?" + url.QueryEscape(parameter) + "=" + url.QueryEscape(value))
-					got.refused(400, wrongParameter(parameter))
-				}
+				t.Run(parameter, func(t *testing.T) {
+					for _, value := range values {
+						got := owner.in(t).get(list.path + "?" + url.QueryEscape(parameter) + "=" + url.QueryEscape(value))
+						got.refused(400, wrongParameter(parameter))
+					}
+				})
 			}
 			owner.get(list.path+"?page[number]=0&page[size]=0&meta[total]=0&sort=,&filter[x]=1").refused(400, wrongParameter("page[number]"),
 				wrongParameter("page[size]"), wrongParameter("meta[total]"), wrongParameter("sort"), wrongParameter("filter[x]"))
 			for _, value := range []string{"%00", "%ff", "a%00b"} {
-				if list.searchable() {
-					owner.get(list.path+"?filter[search]="+value).refused(400, wrongParameter("filter[search]"))
-				}
-				owner.get(list.path+"?sort="+value).refused(400, wrongParameter("sort"))
+				t.Run(value, func(t *testing.T) {
+					owner := owner.in(t)
+					if list.searchable() {
+						owner.get(list.path+"?filter[search]="+value).refused(400, wrongParameter("filter[search]"))
+					}
+					owner.get(list.path+"?sort="+value).refused(400, wrongParameter("sort"))
+				})
 			}
 			for _, query := range []string{"%zz", "a;b", "page[size]=%", "x=%f"} {
-				got := owner.get(list.path + "?" + query)
-				if got.want(400); checkErrorDocument(400, got.body) != nil {
-					t.Errorf("?%s: %s", query, got.body)
-				}
+				t.Run(query, func(t *testing.T) {
+					got := owner.in(t).get(list.path + "?" + query)
+					if got.want(400); checkErrorDocument(400, got.body) != nil {
+						t.Errorf("?%s: %s", query, got.body)
+					}
+				})
 			}
 		})
 	}
@@ -275,11 +282,13 @@ func TestLists_Pages(t *testing.T) {
 				}
 				// Brackets arrive literally and encoded; the total is not given unasked.
 				for _, query := range []string{"page[size]=1&page[number]=2", "page%5Bsize%5D=1&page%5Bnumber%5D=2", "page%5bsize%5d=1&page[number]=2&meta[total]=false"} {
-					got := owner.get(list.path + "?" + query).want(200)
-					requirePagination(t, got, map[string]int{"page": 2, "size": 1})
-					if ids := got.ids(); len(ids) != 1 || ids[0] != all.ids()[1] {
-						t.Errorf("?%s: got %v, want the second of %v", query, ids, all.ids())
-					}
+					t.Run(query, func(t *testing.T) {
+						got := owner.in(t).get(list.path + "?" + query).want(200)
+						requirePagination(t, got, map[string]int{"page": 2, "size": 1})
+						if ids := got.ids(); len(ids) != 1 || ids[0] != all.ids()[1] {
+							t.Errorf("?%s: got %v, want the second of %v", query, ids, all.ids())
+						}
+					})
 				}
 				owner.get(list.path+"?meta[total]=TRUE", offContract).want(200)
 				owner.get(list.path + "?whatever=1&include=x&fields[environment]=name").want(200)
@@ -308,13 +317,16 @@ func TestLists_Sorts(t *testing.T) {
 					t.Errorf("the default order is not %s:\n%s", list.sorts[0], difference)
 				}
 				for _, field := range list.sorts {
-					field = strings.TrimPrefix(field, "-")
-					for _, order := range []string{field, "-" + field} {
-						got := owner.get(list.path + "?sort=" + order).want(200)
-						requireSorted(t, got, order)
-					}
-					several := strings.Join(append([]string{"-" + field}, slices.DeleteFunc(slices.Clone(list.sorts), func(each string) bool { return strings.TrimPrefix(each, "-") == field })...), ",")
-					owner.get(list.path + "?sort=" + several).want(200)
+					t.Run(field, func(t *testing.T) {
+						owner := owner.in(t)
+						field = strings.TrimPrefix(field, "-")
+						for _, order := range []string{field, "-" + field} {
+							got := owner.get(list.path + "?sort=" + order).want(200)
+							requireSorted(t, got, order)
+						}
+						several := strings.Join(append([]string{"-" + field}, slices.DeleteFunc(slices.Clone(list.sorts), func(each string) bool { return strings.TrimPrefix(each, "-") == field })...), ",")
+						owner.get(list.path + "?sort=" + several).want(200)
+					})
 				}
 			})
 		}
@@ -394,21 +406,23 @@ func TestLists_Search(t *testing.T) {
 					"one-key": {"one-key"}, "KEY": {"one-key", "two-key"}, "GRÜN": {"one-key"}, "%": {"one-key"}, "_": {"per_cent"}, `\`: {"per_cent"},
 					"three": {"Three"}, "underscore": {"Three"}, "keyGrün": {}, "0%0": {}, "nothing-like-it": {}, "' OR 1=1 --": {},
 				} {
-					for _, parameter := range []string{"filter[search]", "filter%5Bsearch%5D", "search"} {
-						found := []string{}
-						for _, id := range owner.get(list.path + "?sort=key&" + parameter + "=" + url.QueryEscape(text)).want(200).ids() {
-							found = append(found, strings.TrimPrefix(id, "user:"))
+					t.Run(text, func(t *testing.T) {
+						for _, parameter := range []string{"filter[search]", "filter%5Bsearch%5D", "search"} {
+							found := []string{}
+							for _, id := range owner.in(t).get(list.path + "?sort=key&" + parameter + "=" + url.QueryEscape(text)).want(200).ids() {
+								found = append(found, strings.TrimPrefix(id, "user:"))
+							}
+							if list.path == loggersPath { // whose keys have no case
+								want = strings.Split(strings.ToLower(strings.Join(want, " ")), " ")
+								want = slices.DeleteFunc(want, func(key string) bool { return key == "" })
+							}
+							slices.Sort(found)
+							slices.Sort(want)
+							if difference := cmp.Diff(want, found); difference != "" {
+								t.Errorf("searching %q:\n%s", text, difference)
+							}
 						}
-						if list.path == loggersPath { // whose keys have no case
-							want = strings.Split(strings.ToLower(strings.Join(want, " ")), " ")
-							want = slices.DeleteFunc(want, func(key string) bool { return key == "" })
-						}
-						slices.Sort(found)
-						slices.Sort(want)
-						if difference := cmp.Diff(want, found); difference != "" {
-							t.Errorf("searching %q:\n%s", text, difference)
-						}
-					}
+					})
 				}
 				if all := owner.get(list.path + "?filter[search]=").want(200).ids(); len(all) < len(keys) {
 					t.Errorf("an empty search finds %v, want everything", all)

@@ -21,9 +21,12 @@ func TestLogger_UnmanagedEnvironment(t *testing.T) {
 		return attributes{"environments": attributes{"qa": attributes{"level": qa}, "production": attributes{"level": production}}}
 	}
 	for _, path := range []string{owner.setLogger("l", both("DEBUG", "WARN")), owner.makeGroup("g", both("DEBUG", "WARN"))} {
-		owner.put(path, envelope("", "", both("DEBUG", "WARN"))).want(200)
-		owner.put(path, envelope("", "", attributes{"environments": attributes{"staging": attributes{"level": "INFO"}, "nowhere": attributes{"level": "INFO"}}})).
-			refused(400, unmanaged("nowhere"), unmanaged("staging"))
+		t.Run(path, func(t *testing.T) {
+			owner := owner.in(t)
+			owner.put(path, envelope("", "", both("DEBUG", "WARN"))).want(200)
+			owner.put(path, envelope("", "", attributes{"environments": attributes{"staging": attributes{"level": "INFO"}, "nowhere": attributes{"level": "INFO"}}})).
+				refused(400, unmanaged("nowhere"), unmanaged("staging"))
+		})
 	}
 	owner.demote("qa")
 	for _, path := range []string{loggersPath + "/l", groupsPath + "/g"} {
@@ -53,18 +56,21 @@ func TestLogger_ScopedKey(t *testing.T) {
 	forbidden := problem{code: "forbidden"}
 	for _, path := range []string{owner.setLogger("l", attributes{"level": "INFO", "environments": attributes{"production": attributes{"level": "WARN"}}}),
 		owner.makeGroup("g", attributes{"level": "INFO", "environments": attributes{"production": attributes{"level": "WARN"}}})} {
-		wanted := func(base, production, qa any) string {
-			return envelope("", "", attributes{"level": base, "environments": attributes{"production": attributes{"level": production}, "qa": attributes{"level": qa}}})
-		}
-		scoped.put(path, wanted("INFO", "WARN", "TRACE")).want(200)
-		scoped.put(path, wanted("INFO", "WARN", nil)).want(200)
-		scoped.put(path, wanted("DEBUG", "WARN", "TRACE")).refused(403, forbidden)
-		scoped.put(path, wanted("INFO", "ERROR", "TRACE")).refused(403, forbidden)
-		scoped.put(path, wanted("INFO", nil, "TRACE")).refused(403, forbidden)
-		scoped.delete(path).refused(403, forbidden)
-		if got := owner.get(path); got.environment("qa") != nil || got.environment("production")["level"] != "WARN" {
-			t.Errorf("got %s", got.body)
-		}
+		t.Run(path, func(t *testing.T) {
+			scoped := scoped.in(t)
+			wanted := func(base, production, qa any) string {
+				return envelope("", "", attributes{"level": base, "environments": attributes{"production": attributes{"level": production}, "qa": attributes{"level": qa}}})
+			}
+			scoped.put(path, wanted("INFO", "WARN", "TRACE")).want(200)
+			scoped.put(path, wanted("INFO", "WARN", nil)).want(200)
+			scoped.put(path, wanted("DEBUG", "WARN", "TRACE")).refused(403, forbidden)
+			scoped.put(path, wanted("INFO", "ERROR", "TRACE")).refused(403, forbidden)
+			scoped.put(path, wanted("INFO", nil, "TRACE")).refused(403, forbidden)
+			scoped.delete(path).refused(403, forbidden)
+			if got := owner.in(t).get(path); got.environment("qa") != nil || got.environment("production")["level"] != "WARN" {
+				t.Errorf("got %s", got.body)
+			}
+		})
 	}
 	scoped.put(loggersPath+"/new", envelope("", "", levelIn("qa", "TRACE"))).refused(403, forbidden)
 	scoped.put(owner.discoverLogger("found", "INFO"), envelope("", "", attributes{"level": "INFO", "environments": attributes{"qa": attributes{"level": "TRACE"}}})).refused(403, forbidden)

@@ -36,7 +36,7 @@ func (c client) makeGroup(key string, wanted attributes) string {
 	return groupsPath + "/" + key
 }
 
-// aLogger is a managed logger with a base level.
+// aLogger returns a managed logger with a base level.
 func aLogger(owner client) string {
 	return owner.setLogger(unique("logger"), attributes{"level": "WARN"})
 }
@@ -45,7 +45,7 @@ func aGroup(owner client) string {
 	return owner.makeGroup(unique("group"), attributes{"level": "WARN"})
 }
 
-// levelIn is an override for an environment.
+// levelIn returns an override for an environment.
 func levelIn(environment, level string) attributes {
 	return attributes{"environments": attributes{environment: attributes{"level": level}}}
 }
@@ -60,7 +60,7 @@ func requireLogger(t *testing.T, got answer, managed bool, level, group any, env
 	}
 }
 
-// resolvedIn is the effective level in an environment, its origin and whose it is.
+// resolvedIn returns the effective level in an environment, its origin, and the resource that sets it.
 func (a answer) resolvedIn(environment string) [3]any {
 	a.t.Helper()
 	found := a.attribute("resolved").(map[string]any)[environment].(map[string]any)

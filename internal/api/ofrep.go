@@ -82,7 +82,7 @@ func (a *API) ofrepFlag(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	leave, err := a.room.Enter(c.ctx(), admission.Evaluations, c.caller.Account)
+	leave, err := a.queue.Enter(c.ctx(), admission.Evaluations, c.caller.Account)
 	if err != nil {
 		return reply{}, err
 	}
@@ -109,7 +109,7 @@ func (a *API) ofrepFlags(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	leave, err := a.room.Enter(c.ctx(), admission.Evaluations, c.caller.Account)
+	leave, err := a.queue.Enter(c.ctx(), admission.Evaluations, c.caller.Account)
 	if err != nil {
 		return reply{}, err
 	}
@@ -246,9 +246,9 @@ func (a *API) evaluatedFlags(c *call) (snapshot *flags.Snapshot, since time.Time
 	return snapshot, since, nil
 }
 
-// versionWith returns the version of the caller's account, which includes the change that
-// caused the request. A number that is in no history is ignored: the database may have
-// been restored to an earlier state.
+// versionWith returns a version of the caller's account that includes the change that caused the
+// request. A number that is in no history is ignored: the database may have been restored to an
+// earlier state.
 func (a *API) versionWith(ctx context.Context, c *call, caused int64) (int64, error) {
 	if caused <= c.caller.Version {
 		return c.caller.Version, nil

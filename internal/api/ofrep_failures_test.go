@@ -42,8 +42,8 @@ func TestOFREP_RateLimit(t *testing.T) {
 	}
 }
 
-// TestOFREP_NoRoute: the wrong path or method is refused in the protocol's terms,
-// and not to web pages, because no key was looked at.
+// TestOFREP_NoRoute: a wrong path or method gets an error in the protocol's form. Web pages may not
+// read it, because no key was checked.
 func TestOFREP_NoRoute(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
@@ -60,7 +60,7 @@ func TestOFREP_NoRoute(t *testing.T) {
 	}
 }
 
-// anybody lets every key in.
+// anybody is an authenticator that accepts every key.
 type anybody struct{}
 
 func (anybody) Authenticate(context.Context, string, string) (accounts.Caller, error) {
@@ -76,7 +76,7 @@ func (a anybody) AuthenticateSession(ctx context.Context, token, peer string) (a
 	return a.Authenticate(ctx, token, peer)
 }
 
-// broken is a store in which every read ends the same way.
+// broken is a store whose reads all call read instead.
 type broken struct {
 	flags.Store
 	read func() error
@@ -117,8 +117,8 @@ func TestOFREP_InternalError(t *testing.T) {
 	}
 }
 
-// TestOFREP_UnservableFlag: a definition that no write accepts, from
-// another version, say. The other flags are served.
+// TestOFREP_UnservableFlag: a stored definition that no write accepts, such as one of another
+// version, does not prevent other flags from being served.
 func TestOFREP_UnservableFlag(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
@@ -181,24 +181,27 @@ func (oneFlag) ManagedEnvironments(context.Context, string) (map[string]bool, er
 	return map[string]bool{"production": true}, nil
 }
 
-// TestOFREP_CallerLeaves: all flags of an account may be a lot of work.
+// TestOFREP_CallerLeaves: evaluating all flags stops when the caller has disconnected, because an
+// account may have many.
 func TestOFREP_CallerLeaves(t *testing.T) {
 	t.Parallel()
 	handler := api.New(api.Services{FlagSnapshots: &flags.Snapshots{Store: oneFlag{}}, Evaluations: &observations.Evaluations{}, Auth: anybody{},
 		Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics("test")}, api.Options{})
 	for _, gone := range []bool{false, true} {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		if gone {
-			cancel()
-		}
-		sent := httptest.NewRequestWithContext(ctx, http.MethodPost, ofrepPath, strings.NewReader(`{}`))
-		sent.Header.Set("Authorization", "Bearer x")
-		sent.Header.Set("X-Signalbox-Environment", "production")
-		recorder := httptest.NewRecorder()
-		handler.ServeHTTP(recorder, sent)
-		if (recorder.Code == http.StatusOK) == gone || (recorder.Body.Len() > 0) == gone {
-			t.Errorf("gone is %v: got %d and %q", gone, recorder.Code, recorder.Body)
-		}
+		t.Run(fmt.Sprintf("gone %t", gone), func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if gone {
+				cancel()
+			}
+			sent := httptest.NewRequestWithContext(ctx, http.MethodPost, ofrepPath, strings.NewReader(`{}`))
+			sent.Header.Set("Authorization", "Bearer x")
+			sent.Header.Set("X-Signalbox-Environment", "production")
+			recorder := httptest.NewRecorder()
+			handler.ServeHTTP(recorder, sent)
+			if (recorder.Code == http.StatusOK) == gone || (recorder.Body.Len() > 0) == gone {
+				t.Errorf("gone is %v: got %d and %q", gone, recorder.Code, recorder.Body)
+			}
+		})
 	}
 }

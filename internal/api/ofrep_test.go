@@ -207,9 +207,11 @@ func TestOFREP_Refusals(t *testing.T) {
 				`{"context":{"a":1,"a":2}}`: "PARSE_ERROR", `{"context":{"a":1e999}}`: "PARSE_ERROR", `{"context":{"a":"\ud800"}}`: "PARSE_ERROR", "{\"context\":{\"a\":\"\xff\"}}": "PARSE_ERROR",
 				`{"context":{"a":` + strings.Repeat("[", 150) + strings.Repeat("]", 150) + `}}`: "PARSE_ERROR",
 			} {
-				if got := owner.ofrep(key, body).want(400); got.members()["errorCode"] != code {
-					t.Errorf("%s: got %s, want %s", body, got.body, code)
-				}
+				t.Run(fmt.Sprintf("%.60q", body), func(t *testing.T) {
+					if got := owner.in(t).ofrep(key, body).want(400); got.members()["errorCode"] != code {
+						t.Errorf("got %s, want %s", got.body, code)
+					}
+				})
 			}
 			owner.ofrep(key, `{}`, with("X-Signalbox-Environment", "")).want(400)
 			owner.ofrep(key, `{}`, with("X-Signalbox-Environment", "nowhere")).want(400)
@@ -222,8 +224,8 @@ func TestOFREP_Refusals(t *testing.T) {
 	}
 }
 
-// TestOFREP_StepsOfRequest: the rules of all flags of a request share its steps. The flags that come too late have no value, and
-// each of them can be evaluated alone.
+// TestOFREP_StepsOfRequest: the rules of all flags share the steps of a request. Flags for which no steps are left have
+// no value, and each of them can be evaluated alone.
 func TestOFREP_StepsOfRequest(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")

@@ -108,7 +108,7 @@ func TestNote(t *testing.T) {
 	}
 }
 
-// TestSummary: a change and a dry run say in sentences what they do.
+// TestSummary: a change and a dry run are described by sentences.
 func TestSummary(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")

@@ -100,13 +100,13 @@ func installProvider(t *testing.T) {
 	}
 }
 
-// settings are those of a node that trusts the provider.
+// settings returns a change of settings that makes a node trust the provider.
 func (p openIDProvider) settings(s *settings.Settings) {
 	s.OIDCIssuer, s.OIDCClientID, s.OIDCClientSecret = p.issuer, "signalbox", "a secret of tests only"
 	s.OIDCRoleClaim, s.OIDCRoles, s.OIDCDomains = "groups", map[string]string{"owners": "OWNER", "admins": "ADMIN", "all": "VIEWER"}, []string{"example.com"}
 }
 
-// knows says what the provider tells of somebody.
+// knows sets the claims that the provider has about a person.
 func (p openIDProvider) knows(name string, claims attributes) {
 	p.t.Helper()
 	p.send(http.MethodPut, p.issuer+"/test/people/"+url.PathEscape(name), bareBody(claims), nil)
@@ -150,8 +150,8 @@ var (
 	formPrompt = regexp.MustCompile(`name="prompt" value="([a-z]+)"`)
 )
 
-// visit does what a person does who is sent to the provider: fills in its forms and
-// agrees, until the browser is sent back to a redirect URI, which it returns.
+// visit signs in at the provider like a person: it fills in the forms and agrees, and
+// returns the redirect URI to which the browser is sent back.
 func (p openIDProvider) visit(location, name string) *url.URL {
 	p.t.Helper()
 	jar, err := cookiejar.New(nil)

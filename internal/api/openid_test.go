@@ -51,7 +51,7 @@ func begin(c client, query string) begun {
 	return begun{c.as(""), got.header.Get("Location"), flow}
 }
 
-// altered is the sign-in with another value of a parameter that goes to the provider.
+// altered returns the sign-in with another value of a parameter that goes to the provider.
 func (b begun) altered(name, value string) begun {
 	b.client.t.Helper()
 	target, err := url.Parse(b.location)
@@ -91,7 +91,7 @@ func (a answer) person(c client) (person, answer) {
 	return signedIn, user
 }
 
-// ada is somebody whom a provider knows.
+// ada returns the claims of a person at the provider.
 func ada(more attributes) attributes {
 	claims := attributes{"email": "Ada@Example.com", "email_verified": true, "name": "Ada Lovelace", "groups": []string{"all", "admins", "unknown"}}
 	maps.Copy(claims, more)
@@ -219,7 +219,7 @@ func TestOpenID_ForgedAnswers(t *testing.T) {
 	if got := owner.get(usersPath).want(200).ids(); len(got) != len(users) {
 		t.Errorf("there are new users: %v", got)
 	}
-	started.finish(back).person(owner) // what was not altered still works
+	started.finish(back).person(owner) // the unaltered sign-in still works
 }
 
 func TestOpenID_WhoMay(t *testing.T) {
@@ -232,14 +232,20 @@ func TestOpenID_WhoMay(t *testing.T) {
 		"no_role":          ada(attributes{"groups": []string{"others"}}),
 		"email":            {"groups": "all", "email_verified": true},
 	} {
-		provider.knows(reason, claims)
-		provider.signInAs(owner, reason).refusedSignIn(reason)
+		t.Run(reason, func(t *testing.T) {
+			owner := owner.in(t)
+			provider.knows(reason, claims)
+			provider.signInAs(owner, reason).refusedSignIn(reason)
+		})
 	}
 	// The strongest role wins; a claim may be one text.
 	for groups, role := range map[string]string{"all": "VIEWER", "admins": "ADMIN", "owners": "OWNER"} {
-		provider.knows(groups, ada(attributes{"email": groups + "@example.com", "groups": groups}))
-		_, user := provider.signInAs(owner, groups).person(owner)
-		requireContains(t, "attributes", user.data().Attributes, attributes{"role": role})
+		t.Run(groups, func(t *testing.T) {
+			owner := owner.in(t)
+			provider.knows(groups, ada(attributes{"email": groups + "@example.com", "groups": groups}))
+			_, user := provider.signInAs(owner, groups).person(owner)
+			requireContains(t, "attributes", user.data().Attributes, attributes{"role": role})
+		})
 	}
 	// An address belongs to one subject.
 	provider.knows("impostor", ada(attributes{"email": "all@example.com"}))
@@ -258,7 +264,7 @@ func TestOpenID_WhoMay(t *testing.T) {
 }
 
 // TestOpenID_Invited: people of the first account sign in with their address, and people who
-// are invited accept the invitation so. The rules are those of the first account.
+// are invited accept the invitation that way. The first account's rules apply.
 func TestOpenID_Invited(t *testing.T) {
 	t.Parallel()
 	provider := startProvider(t)
@@ -289,8 +295,8 @@ func TestOpenID_Invited(t *testing.T) {
 	requireContains(t, "attributes", user.data().Attributes, attributes{"role": "ADMIN"})
 }
 
-// TestOpenID_Squatting: whoever invites somebody may use the link as well. The person whom
-// the provider knows by that address is not signed in as theirs.
+// TestOpenID_Squatting: the user who invites an address can use the link, and then has the address of somebody
+// else. The person whom the provider knows by that address is not signed in as this user.
 func TestOpenID_Squatting(t *testing.T) {
 	t.Parallel()
 	provider := startProvider(t)
@@ -318,15 +324,21 @@ func TestOpenID_Addresses(t *testing.T) {
 	owner.redeem(owner.invite("nik@bücher.example", "MEMBER").want(201).text("link"), nil).want(201)
 	for email, reason := range map[string]string{"nİk@examplİ.com": "email", "nİk@exampli.com": "no_role", "ni\u212A@exampli.com": "no_role",
 		"nik@e\u212Aampli.com": "email", "nik@xn--exampl-t6c.com": "domain"} {
-		provider.knows("other", ada(attributes{"email": email}))
-		provider.signInAs(owner, "other").refusedSignIn(reason)
+		t.Run(email, func(t *testing.T) {
+			owner := owner.in(t)
+			provider.knows("other", ada(attributes{"email": email}))
+			provider.signInAs(owner, "other").refusedSignIn(reason)
+		})
 	}
 	for name, email := range map[string]string{"ascii": "NIK@Exampli.com", "idna": "nik@XN--bcher-kva.example"} {
-		provider.knows(name, ada(attributes{"email": email}))
-		_, user := provider.signInAs(owner, name).person(owner)
-		if role := user.text("role"); (role == "OWNER") != (name == "ascii") {
-			t.Errorf("%s is %s", email, role)
-		}
+		t.Run(name, func(t *testing.T) {
+			owner := owner.in(t)
+			provider.knows(name, ada(attributes{"email": email}))
+			_, user := provider.signInAs(owner, name).person(owner)
+			if role := user.text("role"); (role == "OWNER") != (name == "ascii") {
+				t.Errorf("%s is %s", email, role)
+			}
+		})
 	}
 }
 

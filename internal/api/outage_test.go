@@ -27,9 +27,9 @@ func (a answer) isStale(began time.Time) bool {
 	return true
 }
 
-// TestOutage_EvaluationGoesOn: while the database is away, this node evaluates with
-// what it has in memory for the keys it knows, and says so. Everything else is a 503,
-// and what is not marked as stale when the database is back is not.
+// TestOutage_EvaluationGoesOn: while the database is away, this node evaluates the
+// flags in memory for the keys it knows, and marks the answers as stale. Everything else
+// is a 503. When the database is back, answers without the mark are current.
 func TestOutage_EvaluationGoesOn(t *testing.T) {
 	t.Parallel()
 	direct := storetest.New(t, "postgres")
@@ -99,7 +99,7 @@ func confirmed(t *testing.T, ask func() answer) (got answer) {
 }
 
 // promised is how soon evaluation is answered from memory. The book says 2 s; a busy
-// machine gets more, which is still less than what a read may take.
+// machine gets more, which is still less than the time limit of a read.
 const promised = 6 * time.Second
 
 // answersFromMemory checks that both ways to evaluate are answered in time, marked as

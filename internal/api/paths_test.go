@@ -41,29 +41,32 @@ func TestPaths_MethodNotAllowed(t *testing.T) {
 	methods := []string{"GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "get"}
 	owner := newOwner(t, "pro")
 	for template := range contract().Paths.Map() {
-		path := strings.NewReplacer("{id}", "x", "{key}", "x", "{seq}", "1").Replace(template)
-		var has []string
-		for _, method := range methods {
-			if route, _ := operation(method, &url.URL{Path: path}); route != nil && method != "get" {
-				has = append(has, method)
-			}
-		}
-		for _, method := range methods {
-			if slices.Contains(has, method) {
-				continue
-			}
-			for _, key := range []string{owner.key, ""}[:1+len(method)%2] { // the caller makes no difference
-				got := owner.as(key).send(method, path, "")
-				if strings.HasPrefix(path, "/ofrep/") {
-					got.want(405) // see TestOFREP_NoRoute
-				} else {
-					got.refused(405, problem{code: "method_not_allowed"})
-				}
-				if allow := got.header.Get("Allow"); allow != strings.Join(has, ", ") {
-					t.Errorf("%s %s: Allow is %q, want %q", method, path, allow, strings.Join(has, ", "))
+		t.Run(template, func(t *testing.T) {
+			owner := owner.in(t)
+			path := strings.NewReplacer("{id}", "x", "{key}", "x", "{seq}", "1").Replace(template)
+			var has []string
+			for _, method := range methods {
+				if route, _ := operation(method, &url.URL{Path: path}); route != nil && method != "get" {
+					has = append(has, method)
 				}
 			}
-		}
+			for _, method := range methods {
+				if slices.Contains(has, method) {
+					continue
+				}
+				for _, key := range []string{owner.key, ""}[:1+len(method)%2] { // the caller makes no difference
+					got := owner.as(key).send(method, path, "")
+					if strings.HasPrefix(path, "/ofrep/") {
+						got.want(405) // see TestOFREP_NoRoute
+					} else {
+						got.refused(405, problem{code: "method_not_allowed"})
+					}
+					if allow := got.header.Get("Allow"); allow != strings.Join(has, ", ") {
+						t.Errorf("%s %s: Allow is %q, want %q", method, path, allow, strings.Join(has, ", "))
+					}
+				}
+			}
+		})
 	}
 }
 
@@ -86,7 +89,7 @@ func TestPaths_Head(t *testing.T) {
 	}
 }
 
-// encodeAll is how the strictest clients write an id: nothing is safe.
+// encodeAll returns an id as the strictest clients send it, with every character encoded.
 func encodeAll(id string) string {
 	var text strings.Builder
 	for i := range len(id) {
@@ -120,8 +123,8 @@ func TestIDs_AnyEncoding(t *testing.T) {
 	}
 }
 
-// TestIDs_UnnameableInPath: what cannot be read, changed or deleted
-// must not be made.
+// TestIDs_UnnameableInPath: an id that no path can name is refused, because its resource
+// could not be read, changed or deleted.
 func TestIDs_UnnameableInPath(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
@@ -192,7 +195,7 @@ func TestIDs_ImpossibleAreNotFound(t *testing.T) {
 			for method := range item.Operations() {
 				for _, id := range ids {
 					if method == http.MethodPut && template == loggersPath+"/{id}" {
-						continue // which makes what is not there
+						continue // creates the resource
 					}
 					body := ""
 					if method == http.MethodPut {
@@ -209,11 +212,13 @@ func TestIDs_ImpossibleAreNotFound(t *testing.T) {
 				}
 			}
 		}
-		for _, id := range ids[:7] { // those that are no text at all
+		for _, id := range ids[:7] { // values that are not texts
 			owner.put(loggersPath+"/"+id, envelope("", "", attributes{})).refused(404, problem{code: "not_found"})
 		}
 		for _, seq := range []string{"0", "-1", "+1", "01", "1.0", "1e0", "0x1", "９", "9223372036854775808", "18446744073709551617"} {
-			owner.get(changesPath+"/"+url.PathEscape(seq)).refused(404, problem{code: "not_found"})
+			t.Run(seq, func(t *testing.T) {
+				owner.in(t).get(changesPath+"/"+url.PathEscape(seq)).refused(404, problem{code: "not_found"})
+			})
 		}
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// goodPassword is that of all people of tests.
+// goodPassword is the password of all users in tests.
 const goodPassword = "correct horse battery"
 
 // person is somebody with a session.
@@ -74,7 +74,7 @@ func (c client) join(role, name string) person {
 	return person{client: c.with(joined.cookie().Value), id: joined.text("user"), email: email}
 }
 
-// again is the same person with another session.
+// again returns the same person with another session.
 func (p person) again() person {
 	p.t.Helper()
 	p.client = p.with(p.signIn(attributes{"email": p.email, "password": goodPassword}).want(201).cookie().Value)
@@ -99,7 +99,7 @@ func aLink(owner client) string {
 	return linksPath + "/" + owner.get(linksPath + "?filter[user]=" + strings.TrimPrefix(user, usersPath+"/")).want(200).ids()[0]
 }
 
-// aSession is one of the owner's key, whose role is OWNER.
+// aSession returns the path of a session of the owner's key, whose role is OWNER.
 func aSession(owner client) string {
 	return sessionsPath + "/" + owner.signIn(attributes{"api_key": owner.key}).want(201).data().ID
 }
@@ -117,7 +117,7 @@ func signingIn(owner client) (path, text string) {
 	return sessionsPath, bareBody(attributes{"api_key": owner.key})
 }
 
-// everySession has a person of each role, and one whose session has ended.
+// everySession returns sessions of a user of each role, and one that has ended.
 func everySession(owner client) map[string]person {
 	people := map[string]person{"ended": owner.join("OWNER", "Gone")}
 	people["ended"].delete(sessionsPath + "/current").want(204)

@@ -32,7 +32,7 @@ type subject struct {
 	actions []action
 }
 
-// subjects has every route in the words of the page.
+// subjects returns every route with the words of the page.
 func subjects() []subject {
 	return []subject{
 		{"Flags", []action{
@@ -128,7 +128,7 @@ func under(path string, requests ...string) (patterns []string) {
 // permissionsColumns are the columns after the action.
 var permissionsColumns = []string{"VIEWER", "MEMBER", "ADMIN", "OWNER", "key for environments", "key for browsers", "key for levels"}
 
-// TestPermissions_Page keeps docs/permissions.md what the route table says.
+// TestPermissions_Page compares docs/permissions.md with the route table.
 func TestPermissions_Page(t *testing.T) {
 	t.Parallel()
 	var covered []string

@@ -168,8 +168,8 @@ func startTenants(t *testing.T) *api.API {
 	return api.New(api.Services{Snapshots: of, Auth: of, FlagSnapshots: &flags.Snapshots{}, Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics("test")}, options)
 }
 
-// TestSnapshot_OthersStay: an account that loads many snapshots, or large ones, drives out
-// its own and not those of others.
+// TestSnapshot_OthersStay: an account that loads many or large snapshots evicts its own
+// snapshots and not those of other accounts.
 func TestSnapshot_OthersStay(t *testing.T) {
 	t.Parallel()
 	for account, names := range map[string]int{"many": 1005, "large": 10} {
@@ -303,38 +303,47 @@ func TestSnapshot_ETagCoversContent(t *testing.T) {
 		path, levels := snapshotsPath+"/production", snapshotsPath+"/production?include=levels"
 		first := owner.get(path).want(200)
 		tag, levelsTag := first.header.Get("Etag"), owner.get(levels).want(200).header.Get("Etag")
-		for what, change := range map[string]func(){
-			"a job":               func() { owner.makeJob(unique("job"), nil) },
-			"a key":               func() { owner.makeKey(nil) },
-			"a session":           func() { owner.post(sessionsPath, `{"api_key":"`+owner.key+`"}`).want(201) },
-			"a service":           func() { owner.post(servicesPath, envelope("service", unique("service"), attributes{})).want(201) },
-			"settings":            func() { owner.put(settingsPath, `{"x":1}`, with("Content-Type", "application/json")).want(200) },
-			"another environment": func() { owner.makeEnvironment(unique("environment")) },
-			"a rule in another environment": func() {
+		for what, change := range map[string]func(client){
+			"a job":     func(owner client) { owner.makeJob(unique("job"), nil) },
+			"a key":     func(owner client) { owner.makeKey(nil) },
+			"a session": func(owner client) { owner.post(sessionsPath, `{"api_key":"`+owner.key+`"}`).want(201) },
+			"a service": func(owner client) {
+				owner.post(servicesPath, envelope("service", unique("service"), attributes{})).want(201)
+			},
+			"settings": func(owner client) {
+				owner.put(settingsPath, `{"x":1}`, with("Content-Type", "application/json")).want(200)
+			},
+			"another environment": func(owner client) { owner.makeEnvironment(unique("environment")) },
+			"a rule in another environment": func(owner client) {
 				elsewhere := unique("elsewhere")
 				owner.makeEnvironment(elsewhere)
 				owner.put(flagsPath+"/made", envelope("flag", "made", attributes{"type": "BOOLEAN", "default": false,
 					"environments": attributes{elsewhere: attributes{"default": true}}})).want(200)
 			},
-			"a level in another environment": func() {
+			"a level in another environment": func(owner client) {
 				elsewhere := unique("elsewhere")
 				owner.makeEnvironment(elsewhere)
 				changed := attributes{"level": "WARN", "environments": attributes{elsewhere: attributes{"level": "DEBUG"}}}
 				owner.put(loggersPath+"/made", envelope("logger", "made", changed)).want(200)
 				owner.put(groupsPath+"/made-group", envelope("log_group", "made-group", changed)).want(200)
 			},
-			"a new name": func() { owner.put(accountPath, envelope("account", "", attributes{"name": unique("name")})).want(200) },
+			"a new name": func(owner client) {
+				owner.put(accountPath, envelope("account", "", attributes{"name": unique("name")})).want(200)
+			},
 		} {
-			change()
-			seq := owner.lastSeq()
-			for _, got := range []answer{owner.get(path, with("If-None-Match", tag)).want(304), owner.get(levels, with("If-None-Match", levelsTag)).want(304)} {
-				if sent := got.header.Get("Signalbox-Seq"); sent != strconv.FormatInt(seq, 10) {
-					t.Errorf("after %s: Signalbox-Seq is %q, want %d", what, sent, seq)
+			t.Run(what, func(t *testing.T) {
+				owner := owner.in(t)
+				change(owner)
+				seq := owner.lastSeq()
+				for _, got := range []answer{owner.get(path, with("If-None-Match", tag)).want(304), owner.get(levels, with("If-None-Match", levelsTag)).want(304)} {
+					if sent := got.header.Get("Signalbox-Seq"); sent != strconv.FormatInt(seq, 10) {
+						t.Errorf("after %s: Signalbox-Seq is %q, want %d", what, sent, seq)
+					}
 				}
-			}
-			if whole := owner.get(path).want(200); whole.snapshot().Seq != seq || whole.header.Get("Signalbox-Seq") != strconv.FormatInt(seq, 10) || whole.header.Get("Etag") != tag {
-				t.Errorf("after %s: got seq %d, %v", what, whole.snapshot().Seq, whole.header)
-			}
+				if whole := owner.get(path).want(200); whole.snapshot().Seq != seq || whole.header.Get("Signalbox-Seq") != strconv.FormatInt(seq, 10) || whole.header.Get("Etag") != tag {
+					t.Errorf("after %s: got seq %d, %v", what, whole.snapshot().Seq, whole.header)
+				}
+			})
 		}
 		owner.makeFlag("another", nil)
 		owner.get(levels, with("If-None-Match", levelsTag)).want(304)

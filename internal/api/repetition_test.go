@@ -31,7 +31,7 @@ func (c client) requireRepetition(path, body string) {
 	}
 }
 
-// A write that changes nothing is no change, on every route but that of jobs.
+// A write that changes nothing records no change, on every route except the jobs'.
 func TestChanges_RepeatedWriteIsNone(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, first client) {
@@ -54,7 +54,7 @@ func TestChanges_RepeatedWriteIsNone(t *testing.T) {
 				}
 				owner.requireRepetition(path, write.body)
 				shown := owner.get(path).want(200)
-				owner.requireRepetition(path, string(shown.body)) // as scripts echo what they read
+				owner.requireRepetition(path, string(shown.body)) // as scripts send back the attributes that they read
 				owner.put(path, write.body, with("If-Match", shown.header.Get("Etag"))).want(200)
 				owner.put(path, write.body, with("If-Match", `"other"`)).refused(412, problem{code: "version_mismatch"})
 			})
@@ -84,10 +84,13 @@ func TestChanges_RepeatedWriteOfEverything(t *testing.T) {
 			anEnvironment(owner): {"name": "N", "color": "#123456", "classification": "STANDARD", "managed": true},
 			ownSettingsPath:      {"environment_order": []string{"testing"}, "nested": attributes{"b": 1, "a": []any{}}, "updated_at": 1},
 		} {
-			body := envelope("", "", wanted)
-			owner.put(path, body).want(200)
-			owner.requireRepetition(path, body)
-			owner.requireRepetition(path, string(owner.get(path).want(200).body))
+			t.Run(path, func(t *testing.T) {
+				owner := owner.in(t)
+				body := envelope("", "", wanted)
+				owner.put(path, body).want(200)
+				owner.requireRepetition(path, body)
+				owner.requireRepetition(path, string(owner.get(path).want(200).body))
+			})
 		}
 	})
 }

@@ -108,7 +108,7 @@ func TestReport_RefreshesKnown(t *testing.T) {
 	requireJSON(t, owner.get(alice).attribute("attributes"), `{"plan":"free"}`) // PUT changes the name only
 	owner.put(typesPath+"/user", envelope("", "", attributes{"name": "Person", "attributes": attributes{"plan": attributes{"note": "x"}}})).want(200)
 
-	owner.discover("user", "alice") // without attributes: those of before stay
+	owner.discover("user", "alice") // without attributes: the earlier ones stay
 	requireJSON(t, owner.get(alice).attribute("attributes"), `{"plan":"free"}`)
 	owner.report(attributes{"type": "user", "key": "alice", "attributes": nil}).want(200)
 	requireJSON(t, owner.get(alice).attribute("attributes"), `{"plan":"free"}`)
@@ -220,11 +220,13 @@ func TestReport_RejectionSentences(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			scoped := scoped.in(t)
 			for _, item := range items {
-				name := path[strings.LastIndex(path, "/")+1:]
-				got := scoped.post(path+"/bulk", `{"`+name+`":[`+item[0]+`]}`, offContract).outcome()
-				if got.Meta == nil || got.Meta.Rejected[0].Detail != item[1] {
-					t.Errorf("%s %.80s: got %+v, want %s", path, item[0], got, item[1])
-				}
+				t.Run(fmt.Sprintf("%.60s", item[0]), func(t *testing.T) {
+					name := path[strings.LastIndex(path, "/")+1:]
+					got := scoped.in(t).post(path+"/bulk", `{"`+name+`":[`+item[0]+`]}`, offContract).outcome()
+					if got.Meta == nil || got.Meta.Rejected[0].Detail != item[1] {
+						t.Errorf("%s %.80s: got %+v, want %s", path, item[0], got, item[1])
+					}
+				})
 			}
 		})
 	}
@@ -266,25 +268,28 @@ func TestServicesAndContexts_Lifecycle(t *testing.T) {
 	owner := newOwner(t, "pro")
 	for _, make := range []func(client) string{aService, aContextType, aContext} {
 		path := make(owner)
-		made := owner.get(path).want(200)
-		renamed := owner.put(path, envelope(made.data().Type, made.data().ID, attributes{"name": "Renamed"})).want(200)
-		if renamed.text("name") != "Renamed" || renamed.data().ID != made.data().ID || renamed.text("created_at") != made.text("created_at") {
-			t.Errorf("%s: got %s", path, renamed.body)
-		}
-		for _, body := range []attributes{{}, {"name": nil}} {
-			id := made.data().ID
-			if _, key, isContext := strings.Cut(id, ":"); isContext {
-				id = key
+		t.Run(path, func(t *testing.T) {
+			owner := owner.in(t)
+			made := owner.get(path).want(200)
+			renamed := owner.put(path, envelope(made.data().Type, made.data().ID, attributes{"name": "Renamed"})).want(200)
+			if renamed.text("name") != "Renamed" || renamed.data().ID != made.data().ID || renamed.text("created_at") != made.text("created_at") {
+				t.Errorf("got %s", renamed.body)
 			}
-			owner.put(path, envelope("", "", attributes{"name": "Again"})).want(200)
-			if got := owner.put(path, envelope("", "", body)).want(200); got.text("name") != id {
-				t.Errorf("%s: without a name it is called %q", path, got.text("name"))
+			for _, body := range []attributes{{}, {"name": nil}} {
+				id := made.data().ID
+				if _, key, isContext := strings.Cut(id, ":"); isContext {
+					id = key
+				}
+				owner.put(path, envelope("", "", attributes{"name": "Again"})).want(200)
+				if got := owner.put(path, envelope("", "", body)).want(200); got.text("name") != id {
+					t.Errorf("without a name it is called %q", got.text("name"))
+				}
 			}
-		}
-		owner.delete(path).want(204)
-		owner.get(path).refused(404, problem{code: "not_found"})
-		owner.put(path, envelope("", "", attributes{"name": "N"})).refused(404, problem{code: "not_found"})
-		owner.delete(path).refused(404, problem{code: "not_found"})
+			owner.delete(path).want(204)
+			owner.get(path).refused(404, problem{code: "not_found"})
+			owner.put(path, envelope("", "", attributes{"name": "N"})).refused(404, problem{code: "not_found"})
+			owner.delete(path).refused(404, problem{code: "not_found"})
+		})
 	}
 	t.Run("a context type takes its contexts along", func(t *testing.T) {
 		owner := owner.in(t)
@@ -345,7 +350,7 @@ func TestContextTypes_Create(t *testing.T) {
 	})
 }
 
-// metric is one measurement as clients send it.
+// metric returns one measurement as clients send it.
 func metric(name string, value any, more attributes) attributes {
 	measured := attributes{"name": name, "value": value}
 	maps.Copy(measured, more)

@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -23,7 +24,7 @@ func readAll(t *testing.T, response *http.Response) []byte {
 	return text
 }
 
-// tagged are single resources, by the route that reads them.
+// tagged returns single resources, by the route that reads them.
 func tagged() map[string]func(client) string {
 	return map[string]func(client) string{
 		"GET /api/v1/accounts/current":          is(accountPath),
@@ -50,8 +51,8 @@ func tagged() map[string]func(client) string {
 	}
 }
 
-// observed are the routes that show more than the tag covers: a tag that is the
-// same does not say that the reader has it all.
+// observed returns the routes whose response has members that the ETag does not cover: with
+// the same ETag, these members may differ.
 func observed() []string {
 	return []string{
 		"GET /api/v1/api_keys/{id}", "GET /api/v1/contexts/{id}", "GET /api/v1/flags/{id}", "GET /api/v1/loggers/{id}",
@@ -93,12 +94,15 @@ func TestETag_FollowsDefinition(t *testing.T) {
 	owner := newOwner(t, "pro")
 	for _, make := range []func(client) string{is(accountPath), is(settingsPath), is(ownSettingsPath), aKey, anEnvironment, aService, aContextType, aContext, aFlag, aLogger, aGroup, aConfig, aJob} {
 		path := make(owner)
-		before := owner.get(path).want(200).header.Get("Etag")
-		put := owner.put(path, replacing(path, "Changed")).want(200).header.Get("Etag")
-		after := owner.get(path).want(200).header.Get("Etag")
-		if before == after || put != after {
-			t.Errorf("%s: before %s, PUT %s, after %s", path, before, put, after)
-		}
+		t.Run(path, func(t *testing.T) {
+			owner := owner.in(t)
+			before := owner.get(path).want(200).header.Get("Etag")
+			put := owner.put(path, replacing(path, "Changed")).want(200).header.Get("Etag")
+			after := owner.get(path).want(200).header.Get("Etag")
+			if before == after || put != after {
+				t.Errorf("before %s, PUT %s, after %s", before, put, after)
+			}
+		})
 	}
 	for path, body := range map[string]string{
 		environmentsPath: envelope("", "tagged", attributes{"name": "N"}), servicesPath: envelope("", "tagged", attributes{}),
@@ -118,7 +122,7 @@ func TestETag_FollowsDefinition(t *testing.T) {
 	}
 }
 
-// matched are the routes that obey If-Match.
+// matched returns the routes that obey If-Match.
 func matched() map[string]func(client) string {
 	return map[string]func(client) string{
 		"PUT /api/v1/accounts/current":          is(accountPath),
@@ -183,7 +187,7 @@ func TestIfMatch_EveryRoute(t *testing.T) {
 	}
 }
 
-// TestIfMatch_RacingWriters is what If-Match is for.
+// TestIfMatch_RacingWriters: of several writers with one ETag, only one succeeds.
 func TestIfMatch_RacingWriters(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {
@@ -221,20 +225,23 @@ func TestResponses_Compression(t *testing.T) {
 		"gzip": true, "gzip, deflate, br": true, "br;q=1.0, gzip;q=0.8": true, "deflate": false, "gzip;q=0": false, "gzip; q=0": false, "": false, "gzip;q=0.0": false, "gzip; q=0.000": false, "GZIP;Q=0.": false,
 		"*": true, "*;q=0": false, "gzip;q=0, *": false, "*;q=0, gzip": true, "gzip;q=none": false, "identity": false,
 	} {
-		got := rawGet(t, owner, environmentsPath, accept)
-		text := readAll(t, got)
-		if (got.Header.Get("Content-Encoding") == "gzip") != compressed || got.Header.Get("Vary") != "Accept-Encoding" {
-			t.Errorf("Accept-Encoding %q: got Content-Encoding %q, Vary %q", accept, got.Header.Get("Content-Encoding"), got.Header.Get("Vary"))
-		}
-		if got.Header.Get("Content-Length") != strconv.Itoa(len(text)) {
-			t.Errorf("Accept-Encoding %q: Content-Length %s for %d bytes", accept, got.Header.Get("Content-Length"), len(text))
-		}
-		if compressed {
-			text = decompress(t, text)
-		}
-		if !bytes.Equal(text, plain.body) {
-			t.Errorf("Accept-Encoding %q: got another document", accept)
-		}
+		t.Run(fmt.Sprintf("%q", accept), func(t *testing.T) {
+			owner := owner.in(t)
+			got := rawGet(t, owner, environmentsPath, accept)
+			text := readAll(t, got)
+			if (got.Header.Get("Content-Encoding") == "gzip") != compressed || got.Header.Get("Vary") != "Accept-Encoding" {
+				t.Errorf("Accept-Encoding %q: got Content-Encoding %q, Vary %q", accept, got.Header.Get("Content-Encoding"), got.Header.Get("Vary"))
+			}
+			if got.Header.Get("Content-Length") != strconv.Itoa(len(text)) {
+				t.Errorf("Accept-Encoding %q: Content-Length %s for %d bytes", accept, got.Header.Get("Content-Length"), len(text))
+			}
+			if compressed {
+				text = decompress(t, text)
+			}
+			if !bytes.Equal(text, plain.body) {
+				t.Errorf("Accept-Encoding %q: got another document", accept)
+			}
+		})
 	}
 	for _, path := range []string{environmentsPath + "/staging", environmentsPath + "/nowhere", "/api/liveness"} {
 		t.Run(path, func(t *testing.T) {

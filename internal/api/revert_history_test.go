@@ -13,8 +13,8 @@ import (
 // step is one write of a random history. The rules may refuse it.
 type step struct{ method, path, body string }
 
-// anyStep generates writes to a few resources of every product. Environments that
-// hold values are deleted with them: what is frozen cannot be written again.
+// anyStep generates writes to a few resources of every product. Environments with
+// values are deleted with their values, because frozen values cannot be written again.
 func anyStep() *rapid.Generator[step] {
 	return rapid.OneOf(
 		anyWrite(flagsPath, []string{"f1", "f2"}, "", func(t *rapid.T) attributes {
@@ -102,7 +102,7 @@ func anyItems(t *rapid.T) attributes {
 	return items
 }
 
-// wholeState is what people decided, of everything that a history writes. The order
+// wholeState returns the configured attributes of every resource that the history changes. The order
 // of environments is not a part of them.
 func wholeState(c client) map[string]any {
 	c.t.Helper()

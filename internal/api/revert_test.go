@@ -32,10 +32,10 @@ func (c client) revertLast(resource string, options ...option) answer {
 	return c.revert(c.lastOf(resource), options...)
 }
 
-// changePath is the path of the change with a number.
+// changePath returns the path of the change with a number.
 func changePath(seq int) string { return changesPath + "/" + strconv.Itoa(seq) }
 
-// definition is what people decide about the resource at a path; nil if there is none.
+// definition returns the configured attributes of the resource at a path; nil if there is none.
 func (c client) definition(path string) map[string]any {
 	c.t.Helper()
 	got := c.get(path)
@@ -45,7 +45,7 @@ func (c client) definition(path string) map[string]any {
 	return defined(got.want(200).data().Attributes)
 }
 
-// defined is the attributes without what follows from time or from others.
+// defined returns the attributes without times and without values that depend on other resources.
 func defined(attributes map[string]any) map[string]any {
 	rest := maps.Clone(attributes)
 	for _, name := range []string{"created_at", "updated_at", "version", "next_run_at", "last_run", "skipped_at", "health", "resolved", "sources", "effective_levels",
@@ -104,7 +104,7 @@ func TestRevert_EveryWrite(t *testing.T) {
 	})
 }
 
-// grantsPower reports whether a kind decides who may do what, or has secrets that the history does not keep: its changes
+// grantsPower reports whether a kind grants access or has secrets that the history does not keep. Changes of such kinds
 // are never reverted.
 func grantsPower(kind string) bool {
 	return slices.Contains([]string{"api_key", "user", "invitation", "link", "session", "webhook"}, kind)
@@ -143,7 +143,9 @@ func TestRevert_AnswersWithTheRecordedChange(t *testing.T) {
 	owner.post(owner.lastOf("environment:staging")+"/actions/revert", `[]`, offContract).want(400)
 	owner.post(owner.lastOf("environment:staging")+"/actions/revert?force=perhaps", "", offContract).refused(400, wrongParameter("force"))
 	for _, id := range []string{"0", "01", "999999", "x"} {
-		owner.post(changesPath+"/"+id+"/actions/revert", "").refused(404, problem{code: "not_found"})
+		t.Run(id, func(t *testing.T) {
+			owner.in(t).post(changesPath+"/"+id+"/actions/revert", "").refused(404, problem{code: "not_found"})
+		})
 	}
 }
 
@@ -318,12 +320,15 @@ func TestRevert_Roles(t *testing.T) {
 	path := owner.makeFlag("f", nil)
 	scoped.revertLast("flag:f").refused(403, problem{code: "forbidden"}) // it would delete the flag
 	for environment, status := range map[string]int{"production": 200, "qa": 403} {
-		if environment == "qa" {
-			owner.makeEnvironment("qa")
-		}
-		owner.put(path, envelope("", "", boolean(false, attributes{"environments": attributes{environment: attributes{"default": true}}}))).want(200)
-		scoped.revertLast("flag:f").want(status)
-		member.revertLast("flag:f")
+		t.Run(environment, func(t *testing.T) {
+			owner := owner.in(t)
+			if environment == "qa" {
+				owner.makeEnvironment("qa")
+			}
+			owner.put(path, envelope("", "", boolean(false, attributes{"environments": attributes{environment: attributes{"default": true}}}))).want(200)
+			scoped.in(t).revertLast("flag:f").want(status)
+			member.in(t).revertLast("flag:f")
+		})
 	}
 	owner.put(path, envelope("", "", boolean(true, nil))).want(200)
 	scoped.revertLast("flag:f").refused(403, problem{code: "forbidden"})
@@ -378,7 +383,7 @@ func TestRevert_Cascades(t *testing.T) {
 	refused := 0
 	for seq := owner.seq(); seq >= first; seq-- {
 		if owner.revert(changePath(seq)).status == 409 {
-			refused++ // those that only name the others
+			refused++ // changes that only name the others
 		}
 	}
 	for i, path := range paths {
@@ -421,10 +426,13 @@ func TestRevert_DiscoveredComeBackAsSuch(t *testing.T) {
 	owner.declare(attributes{"id": "f", "type": "STRING", "default": "x"}).want(200)
 	logger := owner.discoverLogger("l", "DEBUG")
 	for path, resource := range map[string]string{flagsPath + "/f": "flag:f", logger: "logger:l"} {
-		before := owner.definition(path)
-		owner.delete(path).want(204)
-		owner.revertLast(resource).want(200)
-		owner.requireDefinition(resource, path, before)
+		t.Run(resource, func(t *testing.T) {
+			owner := owner.in(t)
+			before := owner.definition(path)
+			owner.delete(path).want(204)
+			owner.revertLast(resource).want(200)
+			owner.requireDefinition(resource, path, before)
+		})
 	}
 	before := owner.definition(logger)
 	owner.setLogger("l", attributes{"level": "ERROR"})
@@ -548,31 +556,33 @@ func TestRevert_TableHasEveryKind(t *testing.T) {
 	}
 }
 
-// TestRevert_NeedsWhatTheRouteNeeds: a revert asks of its caller what the route does
+// TestRevert_NeedsWhatTheRouteNeeds: a revert requires the same rights as the route
 // that makes the same write, and no write is possible that has no route.
 func TestRevert_NeedsWhatTheRouteNeeds(t *testing.T) {
 	t.Parallel()
 	routes := api.RouteNeeds()
 	for kind, shared := range api.RestorerNeeds() {
-		needs := maps.Clone(shared) // kinds have the same
-		patterns := map[changes.Action]string{changes.Created: "POST /api/v1/" + kind + "s", changes.Updated: "PUT /api/v1/" + kind + "s/{id}",
-			changes.Deleted: "DELETE /api/v1/" + kind + "s/{id}"}
-		switch kind {
-		case "account", "account_settings", "user_settings":
-			owner, settings, _ := strings.Cut(kind, "_")
-			patterns = map[changes.Action]string{changes.Updated: strings.TrimSuffix("PUT /api/v1/"+owner+"s/current/"+settings, "/")}
-		case "logger":
-			patterns[changes.Created] = patterns[changes.Updated]
-		}
-		for action, pattern := range patterns {
-			want, exists := routes[pattern]
-			if got, possible := needs[action]; got != want || possible != exists {
-				t.Errorf("%s %s needs %v, %v; %s needs %v, %v", kind, action, got, possible, pattern, want, exists)
+		t.Run(kind, func(t *testing.T) {
+			needs := maps.Clone(shared) // kinds have the same
+			patterns := map[changes.Action]string{changes.Created: "POST /api/v1/" + kind + "s", changes.Updated: "PUT /api/v1/" + kind + "s/{id}",
+				changes.Deleted: "DELETE /api/v1/" + kind + "s/{id}"}
+			switch kind {
+			case "account", "account_settings", "user_settings":
+				owner, settings, _ := strings.Cut(kind, "_")
+				patterns = map[changes.Action]string{changes.Updated: strings.TrimSuffix("PUT /api/v1/"+owner+"s/current/"+settings, "/")}
+			case "logger":
+				patterns[changes.Created] = patterns[changes.Updated]
 			}
-			delete(needs, action)
-		}
-		if len(needs) > 0 {
-			t.Errorf("%s has no routes for %v", kind, needs)
-		}
+			for action, pattern := range patterns {
+				want, exists := routes[pattern]
+				if got, possible := needs[action]; got != want || possible != exists {
+					t.Errorf("%s %s needs %v, %v; %s needs %v, %v", kind, action, got, possible, pattern, want, exists)
+				}
+				delete(needs, action)
+			}
+			if len(needs) > 0 {
+				t.Errorf("%s has no routes for %v", kind, needs)
+			}
+		})
 	}
 }

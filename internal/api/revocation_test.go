@@ -43,8 +43,8 @@ func TestRevocation_NextRequest(t *testing.T) {
 	})
 }
 
-// TestRevocation_BusyCallers has callers that never
-// pause while the key is revoked.
+// TestRevocation_BusyCallers: a revocation takes effect while
+// many callers use the key without a pause.
 func TestRevocation_BusyCallers(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {

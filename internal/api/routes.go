@@ -38,7 +38,7 @@ func pollsLevels() access {
 	return access{needs: accounts.Needs{Role: accounts.Viewer, Scoped: true, Levels: true}, inPath: true, outlives: true, quiet: true}
 }
 
-// syncs is the access of flagd's providers: like evaluation, because they evaluate with what they load.
+// syncs returns the access of flagd's providers: like evaluation, because they evaluate with what they load.
 func syncs() access {
 	to := evaluates()
 	to.anyHeader, to.quiet = false, true
@@ -78,7 +78,7 @@ type route struct {
 	handle  handler
 }
 
-// routes is the whole interface.
+// routes returns every route of the interface.
 //
 //nolint:funlen // one line per route, and all on one screen
 func (a *API) routes() []route {
@@ -248,7 +248,7 @@ func (a *API) routes() []route {
 	return routes
 }
 
-// methods are the methods of gRPC, which the interface description does not have.
+// methods returns the methods of gRPC, which the interface description does not have.
 func (a *API) methods() []route {
 	return []route{
 		{"POST " + flagdService + "SyncFlags", syncsRPC(), a.syncFlags},

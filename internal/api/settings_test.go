@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -51,23 +52,26 @@ func TestSettings_Forms(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			owner := owner.in(t)
 			for _, c := range forms {
-				body := `{"environment_order":["production"],"theme":"dark"}`
-				if c.form == enveloped {
-					body = `{"data":{"type":"` + kind + `","id":"current","attributes":` + body + `}}`
-				}
-				negotiated := []option{with("Content-Type", c.contentType), with("Accept", c.accept), offContract}
-				for _, got := range []answer{owner.put(path, body, negotiated...), owner.get(path, negotiated...)} {
-					got.what += " as " + c.contentType + " accepting " + c.accept
-					if got.want(200); got.header.Get("Content-Type") != c.form {
-						t.Errorf("%s: got %s, want %s", got.what, got.header.Get("Content-Type"), c.form)
+				t.Run(c.contentType+" accepting "+c.accept, func(t *testing.T) {
+					owner := owner.in(t)
+					body := `{"environment_order":["production"],"theme":"dark"}`
+					if c.form == enveloped {
+						body = `{"data":{"type":"` + kind + `","id":"current","attributes":` + body + `}}`
 					}
-					if strings.TrimSpace(string(got.body)) != normalForm(kind, c.form) {
-						t.Errorf("%s: got %s", got.what, got.body)
+					negotiated := []option{with("Content-Type", c.contentType), with("Accept", c.accept), offContract}
+					for _, got := range []answer{owner.put(path, body, negotiated...), owner.get(path, negotiated...)} {
+						got.what += " as " + c.contentType + " accepting " + c.accept
+						if got.want(200); got.header.Get("Content-Type") != c.form {
+							t.Errorf("%s: got %s, want %s", got.what, got.header.Get("Content-Type"), c.form)
+						}
+						if strings.TrimSpace(string(got.body)) != normalForm(kind, c.form) {
+							t.Errorf("%s: got %s", got.what, got.body)
+						}
 					}
-				}
-				if c.form == enveloped { // and nothing else is taken for an envelope
-					owner.put(path, `{"theme":"light"}`, negotiated...).refused(400, invalid("/data"))
-				}
+					if c.form == enveloped { // and nothing else is taken for an envelope
+						owner.put(path, `{"theme":"light"}`, negotiated...).refused(400, invalid("/data"))
+					}
+				})
 			}
 		})
 	}
@@ -110,15 +114,18 @@ func TestSettings_KeepSpelling(t *testing.T) {
 			owner := owner.in(t)
 			want := `{"environment_order":["staging"],` + cmp.Or(c.back, c.sent) + `}`
 			for _, path := range []string{settingsPath, ownSettingsPath} {
-				put := owner.put(path, `{`+c.sent+`,"environment_order":["staging"]}`, plain...)
-				for _, got := range []answer{put, owner.get(path, plain...)} {
-					if text := strings.TrimSpace(string(got.want(200).body)); text != want {
-						t.Errorf("%s, %s:\ngot  %s\nwant %s", c.name, got.what, text, want)
+				t.Run(path, func(t *testing.T) {
+					owner := owner.in(t)
+					put := owner.put(path, `{`+c.sent+`,"environment_order":["staging"]}`, plain...)
+					for _, got := range []answer{put, owner.get(path, plain...)} {
+						if text := strings.TrimSpace(string(got.want(200).body)); text != want {
+							t.Errorf("%s, %s:\ngot  %s\nwant %s", c.name, got.what, text, want)
+						}
 					}
-				}
-				if got := owner.get(path).want(200); !got.contains(`"attributes":` + want + "}}") {
-					t.Errorf("the envelope has %s, want %s", got.body, want)
-				}
+					if got := owner.get(path).want(200); !got.contains(`"attributes":` + want + "}}") {
+						t.Errorf("the envelope has %s, want %s", got.body, want)
+					}
+				})
 			}
 		})
 	}
@@ -139,10 +146,13 @@ func TestSettings_OrderDropsUnknown(t *testing.T) {
 				{[]string{"nowhere"}, []string{}},
 				{[]string{}, []string{}},
 			} {
-				owner.put(path, envelope("", "", attributes{"environment_order": c.sent})).want(200)
-				if difference := gocmp.Diff(c.want, owner.order(path)); difference != "" {
-					t.Errorf("sent %v:\n%s", c.sent, difference)
-				}
+				t.Run(fmt.Sprint(c.sent), func(t *testing.T) {
+					owner := owner.in(t)
+					owner.put(path, envelope("", "", attributes{"environment_order": c.sent})).want(200)
+					if difference := gocmp.Diff(c.want, owner.order(path)); difference != "" {
+						t.Errorf("sent %v:\n%s", c.sent, difference)
+					}
+				})
 			}
 		})
 	}
@@ -153,11 +163,13 @@ func TestSettings_Replace(t *testing.T) {
 	owner := newOwner(t, "pro")
 	owner.put(settingsPath, envelope("", "", attributes{"environment_order": []string{"production"}, "old": 1})).want(200)
 	for _, body := range []attributes{{"new": 2}, {"new": 2, "environment_order": nil}} {
-		got := owner.put(settingsPath, envelope("", "", body)).want(200)
-		want := map[string]any{"environment_order": []any{}, "new": 2.0}
-		if difference := gocmp.Diff(want, got.data().Attributes); difference != "" {
-			t.Errorf("sent %v: want (-), got (+):\n%s", body, difference)
-		}
+		t.Run(fmt.Sprint(body), func(t *testing.T) {
+			got := owner.in(t).put(settingsPath, envelope("", "", body)).want(200)
+			want := map[string]any{"environment_order": []any{}, "new": 2.0}
+			if difference := gocmp.Diff(want, got.data().Attributes); difference != "" {
+				t.Errorf("sent %v: want (-), got (+):\n%s", body, difference)
+			}
+		})
 	}
 }
 
@@ -191,7 +203,7 @@ func TestSettings_UserFollowsAccount(t *testing.T) {
 	requireOrder()
 	set(user, ownSettingsPath, nil)
 	requireOrder("production")
-	// The settings of one user do not change those of another.
+	// A write of one user's settings changes no other user's settings.
 	if owner.get(ownSettingsPath).contains("dark") {
 		t.Error("a user sees the settings of another")
 	}

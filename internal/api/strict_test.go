@@ -136,8 +136,8 @@ func TestStrict_RoundTrip(t *testing.T) {
 	owner.put(keysPath+"/"+created.data().ID, string(created.body), strictly).want(200)
 }
 
-// TestStrict_EveryRoute: every answer says that it was strict, what the access
-// table sends is known, and an unknown parameter is refused before anything is done.
+// TestStrict_EveryRoute: every answer says that it was strict, the requests of the
+// access table have no unknown members, and an unknown parameter is refused before any effect.
 func TestStrict_EveryRoute(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
@@ -190,7 +190,7 @@ func TestStrict_Header(t *testing.T) {
 	}
 }
 
-// TestStrict_Parameters: the refusal names what the list knows.
+// TestStrict_Parameters: the refusal names the known parameters of the list.
 func TestStrict_Parameters(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// unreadable are values that some parsers cannot read, or read in different ways,
-// and where in the value that is.
+// unreadable returns values that some parsers cannot read, or read in different ways,
+// with the place of the problem in the value.
 func unreadable() map[string]string {
 	return map[string]string{
 		`1e999`:                          "",
@@ -116,21 +116,23 @@ func TestReports_UnreadableItem(t *testing.T) {
 					flagsPath + "/bulk":    `{"flags":[{"id":"a","type":"JSON","default":%},{"id":"b","type":"JSON","default":{"x":1}},{"id":"c","type":"JSON","default":[%]}]}`,
 					loggersPath + "/bulk":  `{"loggers":[{"id":"a","more":%},{"id":"b"},{"id":"c","resolved_level":"INFO","x":{"y":%}}]}`,
 				} {
-					got := owner.post(path, strings.ReplaceAll(body, "%", value), with("Content-Type", "application/json"), offContract).want(200)
-					var outcome struct {
-						Registered int
-						Meta       struct {
-							Rejected []struct {
-								Index  int
-								Detail string
+					t.Run(path, func(t *testing.T) {
+						got := owner.in(t).post(path, strings.ReplaceAll(body, "%", value), with("Content-Type", "application/json"), offContract).want(200)
+						var outcome struct {
+							Registered int
+							Meta       struct {
+								Rejected []struct {
+									Index  int
+									Detail string
+								}
 							}
 						}
-					}
-					got.decode(&outcome)
-					rejected := outcome.Meta.Rejected
-					if outcome.Registered != 1 || len(rejected) != 2 || rejected[0].Index != 0 || rejected[1].Index != 2 || rejected[0].Detail == "" {
-						t.Errorf("%s with %s: got %s", path, value, got.body)
-					}
+						got.decode(&outcome)
+						rejected := outcome.Meta.Rejected
+						if outcome.Registered != 1 || len(rejected) != 2 || rejected[0].Index != 0 || rejected[1].Index != 2 || rejected[0].Detail == "" {
+							t.Errorf("%s with %s: got %s", path, value, got.body)
+						}
+					})
 				}
 				metrics := `{"data":[{"type":"metric","attributes":{"name":"n","value":1,"dimensions":{"x":` + value + `}}},{"type":"metric","attributes":{"name":"n","value":1}}]}`
 				owner.post("/api/v1/metrics/bulk", metrics, offContract).want(202)

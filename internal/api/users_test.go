@@ -192,20 +192,24 @@ func TestUser_OwnerKeyOutlivesItsMaker(t *testing.T) {
 		owner.delete(usersPath + "/" + placeholder).want(204)
 		session := owner.with(owner.signIn(attributes{"api_key": owner.key}).want(201).cookie().Value)
 		for name, c := range map[string]client{"key": owner, "session of the key": session} {
-			if got := c.get("/api/v1/users/current").want(200); got.data().ID != ada.id {
-				t.Errorf("%s: got %s, want %s", name, got.body, ada.id)
-			}
-			sent := envelope("", "", attributes{"theme": name, "environment_order": []string{"production"}})
-			c.put(ownSettingsPath, sent, with("Origin", owner.node.URL), with("Sec-Fetch-Site", "same-origin")).want(200)
-			if got := c.get(ownSettingsPath).want(200); got.text("theme") != name || len(c.order(ownSettingsPath)) != 1 {
-				t.Errorf("%s: got %s", name, got.body)
-			}
-			if change := owner.latest(); change.Attributes["kind"] != "user_settings" || change.Attributes["key"] != ada.id {
-				t.Errorf("%s: recorded %v", name, change)
-			}
-			if got := ada.get(ownSettingsPath).want(200); got.text("theme") != name {
-				t.Errorf("%s: the OWNER has %s", name, got.body)
-			}
+			t.Run(name, func(t *testing.T) {
+				c := c.in(t)
+				owner := owner.in(t)
+				if got := c.get("/api/v1/users/current").want(200); got.data().ID != ada.id {
+					t.Errorf("got %s, want %s", got.body, ada.id)
+				}
+				sent := envelope("", "", attributes{"theme": name, "environment_order": []string{"production"}})
+				c.put(ownSettingsPath, sent, with("Origin", owner.node.URL), with("Sec-Fetch-Site", "same-origin")).want(200)
+				if got := c.get(ownSettingsPath).want(200); got.text("theme") != name || len(c.order(ownSettingsPath)) != 1 {
+					t.Errorf("got %s", got.body)
+				}
+				if change := owner.latest(); change.Attributes["kind"] != "user_settings" || change.Attributes["key"] != ada.id {
+					t.Errorf("recorded %v", change)
+				}
+				if got := ada.in(t).get(ownSettingsPath).want(200); got.text("theme") != name {
+					t.Errorf("the OWNER has %s", got.body)
+				}
+			})
 		}
 		if got := bob.get(ownSettingsPath).want(200); got.contains("theme") {
 			t.Errorf("another OWNER has %s", got.body)

@@ -73,29 +73,38 @@ func TestWarnings_Writes(t *testing.T) {
 func TestWarnings_SimilarIDs(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {
-		for path, create := range map[string]func(id string) answer{
-			flagsPath: func(id string) answer { return owner.post(flagsPath, envelope("", id, boolean(true, nil))) },
-			jobsPath:  func(id string) answer { return owner.post(jobsPath, envelope("", id, job(nil))) },
-			loggersPath: func(id string) answer {
+		for path, create := range map[string]func(client, string) answer{
+			flagsPath: func(owner client, id string) answer {
+				return owner.post(flagsPath, envelope("", id, boolean(true, nil)))
+			},
+			jobsPath: func(owner client, id string) answer { return owner.post(jobsPath, envelope("", id, job(nil))) },
+			loggersPath: func(owner client, id string) answer {
 				return owner.put(loggersPath+"/"+id, envelope("", "", attributes{"level": "INFO"}))
 			},
-			groupsPath:       func(id string) answer { return owner.post(groupsPath, envelope("", "group"+id, attributes{})) },
-			configsPath:      func(id string) answer { return owner.post(configsPath, envelope("", id, attributes{})) },
-			environmentsPath: func(id string) answer { return owner.post(environmentsPath, envelope("", id, attributes{"name": id})) },
-			servicesPath:     func(id string) answer { return owner.post(servicesPath, envelope("", id, attributes{})) },
-			typesPath:        func(id string) answer { return owner.post(typesPath, envelope("", id, attributes{})) },
+			groupsPath: func(owner client, id string) answer {
+				return owner.post(groupsPath, envelope("", "group"+id, attributes{}))
+			},
+			configsPath: func(owner client, id string) answer { return owner.post(configsPath, envelope("", id, attributes{})) },
+			environmentsPath: func(owner client, id string) answer {
+				return owner.post(environmentsPath, envelope("", id, attributes{"name": id}))
+			},
+			servicesPath: func(owner client, id string) answer { return owner.post(servicesPath, envelope("", id, attributes{})) },
+			typesPath:    func(owner client, id string) answer { return owner.post(typesPath, envelope("", id, attributes{})) },
 		} {
-			if first := create("check-out.v2").meta(); len(first.Warnings) != 0 {
-				t.Errorf("%s: got %v", path, first.Warnings)
-			}
-			second := create("check_out_v2")
-			warnings := second.meta().Warnings
-			if len(warnings) != 1 || warnings[0].Pointer != "/data/id" || !second.contains(`check-out.v2\" already`) || second.status >= 300 {
-				t.Errorf("%s: got %d, %s", path, second.status, second.body)
-			}
-			if again := create("something-else").meta(); len(again.Warnings) != 0 {
-				t.Errorf("%s: got %v", path, again.Warnings)
-			}
+			t.Run(path, func(t *testing.T) {
+				owner := owner.in(t)
+				if first := create(owner, "check-out.v2").meta(); len(first.Warnings) != 0 {
+					t.Errorf("got %v", first.Warnings)
+				}
+				second := create(owner, "check_out_v2")
+				warnings := second.meta().Warnings
+				if len(warnings) != 1 || warnings[0].Pointer != "/data/id" || !second.contains(`check-out.v2\" already`) || second.status >= 300 {
+					t.Errorf("got %d, %s", second.status, second.body)
+				}
+				if again := create(owner, "something-else").meta(); len(again.Warnings) != 0 {
+					t.Errorf("got %v", again.Warnings)
+				}
+			})
 		}
 	})
 }

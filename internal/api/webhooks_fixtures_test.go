@@ -22,7 +22,7 @@ func (c client) makeWebhook(more attributes) string {
 	return webhooksPath + "/" + c.post(webhooksPath, envelope("webhook", "", hook(more))).want(201).data().ID
 }
 
-// aWebhook creates a webhook, and deletes those that the same test created before, because an account may
+// aWebhook creates a webhook and deletes earlier webhooks of the same test, because an account may
 // have 50.
 func aWebhook(owner client) string {
 	owner.t.Helper()
@@ -36,7 +36,7 @@ func aWebhook(owner client) string {
 	return owner.makeWebhook(attributes{"name": name})
 }
 
-// aRedelivery is the action that sends a test again.
+// aRedelivery returns the action that sends a test again.
 func aRedelivery(owner client) string {
 	path := aWebhook(owner)
 	return path + "/deliveries/" + owner.post(path+"/actions/test", "").want(200).data().ID + "/actions/redeliver"

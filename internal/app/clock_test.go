@@ -219,7 +219,7 @@ func TestClock_CorrectedAfterStart(t *testing.T) {
 func TestDoctor_Clock(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "sqlite")
-	verdict := func(want app.Verdict, says string) {
+	verdict := func(t *testing.T, want app.Verdict, says string) {
 		t.Helper()
 		for _, finding := range app.Examine(t.Context(), apptest.Settings(database), "") {
 			if finding.Name == "clock" && (finding.Verdict != want || !strings.Contains(finding.Detail, says)) {
@@ -228,7 +228,7 @@ func TestDoctor_Clock(t *testing.T) {
 		}
 	}
 	db := database.Open(t)
-	verdict(app.Healthy, "agrees")
+	verdict(t, app.Healthy, "agrees")
 	for stored, want := range map[time.Duration]struct {
 		verdict app.Verdict
 		says    string
@@ -237,10 +237,12 @@ func TestDoctor_Clock(t *testing.T) {
 		-2 * day:          {app.Healthy, "agrees"},
 		-400*day - day/24: {app.Doubtful, "400 days ahead of the newest time"},
 	} {
-		if err := db.MarkClock(t.Context(), time.Now().Add(stored)); err != nil {
-			t.Fatal(err)
-		}
-		verdict(want.verdict, want.says)
+		t.Run(want.says, func(t *testing.T) {
+			if err := db.MarkClock(t.Context(), time.Now().Add(stored)); err != nil {
+				t.Fatal(err)
+			}
+			verdict(t, want.verdict, want.says)
+		})
 	}
 }
 

@@ -231,7 +231,7 @@ func (d *doctor) port(ctx context.Context) {
 		scheme = "https"
 	}
 	if err := ready(ctx, scheme+"://"+d.settings.Listen); err != nil {
-		d.find("port", Broken, "%s is taken, and not by a server that is ready (%v): stop what is there, or listen elsewhere with SIGNALBOX_LISTEN", d.settings.Listen, err)
+		d.find("port", Broken, "%s is taken, and not by a server that is ready (%v): stop that program, or listen elsewhere with SIGNALBOX_LISTEN", d.settings.Listen, err)
 		return
 	}
 	d.find("port", Healthy, "a server is ready on %s", d.settings.Listen)

@@ -71,11 +71,16 @@ func (o runObserver) RunFinished(status jobs.Status, reason jobs.Reason) {
 func (o runObserver) InFlight(requests int) { o.app.metrics.SetRunsInFlight(requests) }
 func (o runObserver) QueueDepth(runs int)   { o.app.metrics.SetRunQueueDepth(runs) }
 func (o runObserver) Unhealthy(found []jobs.Unhealthy) {
-	states := make(map[telemetry.JobHealth]bool, len(found))
-	for _, job := range found {
-		states[telemetry.JobHealth{Account: job.Account, Job: job.Key, State: string(job.State)}] = true
+	o.app.metrics.SetJobHealth(healthLabels(found))
+}
+
+// healthLabels returns the labels of jobs, or webhooks, that are not well.
+func healthLabels(found []jobs.Unhealthy) map[telemetry.Health]bool {
+	labels := make(map[telemetry.Health]bool, len(found))
+	for _, each := range found {
+		labels[telemetry.Health{Account: each.Account, ID: each.Key, State: string(each.State)}] = true
 	}
-	o.app.metrics.SetJobHealth(states)
+	return labels
 }
 
 // sender sends the requests of runs through egress.

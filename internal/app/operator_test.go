@@ -95,10 +95,12 @@ func TestOperator_CreateKey(t *testing.T) {
 	if err != nil || len(keys) != 2 {
 		t.Errorf("listed %d keys, %v", len(keys), err)
 	}
-	for _, draft := range []accounts.KeyDraft{keyDraft("", "OWNER"), keyDraft("n", "root"), {}} {
-		if _, _, err := operator.CreateKey(t.Context(), "", draft); !fault.Is(err, fault.Validation) {
-			t.Errorf("got %v", err)
-		}
+	for name, draft := range map[string]accounts.KeyDraft{"no name": keyDraft("", "OWNER"), "an unknown role": keyDraft("n", "root"), "nothing": {}} {
+		t.Run(name, func(t *testing.T) {
+			if _, _, err := operator.CreateKey(t.Context(), "", draft); !fault.Is(err, fault.Validation) {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 	if _, _, err := operator.CreateKey(t.Context(), "nobody", keyDraft("n", "OWNER")); !fault.Is(err, fault.NotFound) {
 		t.Errorf("got %v", err)

@@ -101,7 +101,9 @@ func TestOutage_RequestsAreUnavailable(t *testing.T) {
 	c.get(t, "/api/v1/environments", http.StatusOK)
 	proxy.Down()
 	for _, path := range []string{"/api/v1/environments", "/api/v1/environments/production", "/api/v1/users/current", "/api/v1/changes"} {
-		c.get(t, path, http.StatusServiceUnavailable)
+		t.Run(path, func(t *testing.T) {
+			c.get(t, path, http.StatusServiceUnavailable)
+		})
 	}
 	status, text, err := c.call(t.Context(), http.MethodPost, "/api/v1/services", `{"data":{"type":"service","id":"lost","attributes":{}}}`)
 	if err != nil || status != http.StatusServiceUnavailable {

@@ -1,13 +1,16 @@
 package app_test
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -206,7 +209,11 @@ func requireNoSecretInStore(t *testing.T, database storetest.Database) {
 		}
 		return
 	}
-	for table, text := range dump(t, database) {
+	texts := dump(t, database)
+	if len(texts["job_requests"]) == 0 || len(texts["runs"]) == 0 {
+		t.Error("the dump has no jobs or runs")
+	}
+	for table, text := range texts {
 		requireNoSecret(t, table, text, "")
 	}
 }
@@ -233,37 +240,194 @@ func dump(t *testing.T, database storetest.Database) map[string][]byte {
 		}
 		texts[table] = text
 	}
-	if err := tables.Err(); err != nil || len(texts["job_requests"]) == 0 || len(texts["runs"]) == 0 {
+	if err := tables.Err(); err != nil || len(texts["accounts"]) == 0 {
 		t.Errorf("the dump is empty: %v", err)
 	}
 	return texts
 }
 
-// TestSecrets_KeysInPaths: the key in the path of a level file, or of a request that was meant to be one, is in no log,
-// metric or change.
-func TestSecrets_KeysInPaths(t *testing.T) {
-	t.Parallel()
-	c, logged := startLogged(t, storetest.New(t, "sqlite"))
-	_, text, err := c.call(t.Context(), http.MethodPost, "/api/v1/api_keys",
-		`{"data":{"type":"api_key","attributes":{"name":"Logback","access":"levels","scopes":{"environments":["production"]}}}}`)
+// spans is a collector of traces that keeps what it receives.
+type spans struct {
+	lines
+	*httptest.Server
+}
+
+// collectSpans lets all nodes that the test starts send their traces to a collector.
+func collectSpans(t *testing.T) *spans {
+	t.Helper()
+	s := &spans{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if body, err := io.ReadAll(r.Body); err == nil {
+			_, _ = s.Write(body) // it takes everything
+		}
+	}))
+	t.Cleanup(s.Close)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", s.URL)
+	t.Setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "none")
+	return s
+}
+
+// startTraced starts a node that logs and traces everything. stopped ends it, and delivers the last spans.
+func startTraced(t *testing.T, database storetest.Database) (owner *client, logged *lines, stopped func()) {
+	t.Helper()
+	logged = &lines{}
+	s := apptest.Settings(database)
+	s.LogLevel, s.TracesEnabled = "debug", true
+	instance, err := app.New(t.Context(), s, slog.New(slog.NewJSONHandler(logged, &slog.HandlerOptions{Level: slog.LevelDebug})), io.Discard, apptest.Quick)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := instance.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	stopped = sync.OnceFunc(func() { stop(t, instance) })
+	t.Cleanup(stopped)
+	return newClient(t, "http://"+instance.Address(), s.BootstrapKey), logged, stopped
+}
+
+// TestSecrets_OfReaders: a key in the path of a level file or in flagd's selector, and the token of an event stream, are in no log, trace,
+// metric or change, and nowhere in the database, whether or not the request was right.
+//
+// It is not parallel, because it sets the environment.
+func TestSecrets_OfReaders(t *testing.T) {
+	for _, kind := range []string{"sqlite", "postgres"} {
+		t.Run(kind, func(t *testing.T) {
+			database, traced := storetest.New(t, kind), collectSpans(t)
+			owner, logged, stopped := startTraced(t, database)
+			secrets := map[string]string{"the key of level files": owner.readLevelFiles(t)}
+			secrets["the key that evaluates"], secrets["the token"] = owner.followFlags(t)
+			shown := map[string]string{}
+			for _, path := range []string{"/metrics", "/api/v1/changes", "/api/v1/api_keys", "/api/v1/connections", "/api/v1/services"} {
+				shown[path] = owner.get(t, path, http.StatusOK)
+			}
+			stopped()
+			shown["the log"], shown["the traces"] = string(logged.read()), string(traced.read())
+			for _, where := range []string{"the log", "the traces"} {
+				for _, text := range []string{"/levels/<redacted>/production/levels.json", "/ofrep/v1/events", "/flagd.sync.v1.FlagSyncService/FetchAllFlags"} {
+					if !strings.Contains(shown[where], text) {
+						t.Errorf("%s does not have %s", where, text)
+					}
+				}
+			}
+			maps.Copy(shown, stored(t, database))
+			for where, text := range shown {
+				for what, secret := range secrets {
+					for part := range strings.SplitSeq(strings.TrimPrefix(secret, "sk_api_"), ".") {
+						if strings.Contains(text, part) {
+							t.Errorf("%s has %s", where, what)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// stored returns everything that a database stores.
+func stored(t *testing.T, database storetest.Database) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	if database.Kind == "postgres" {
+		for table, text := range dump(t, database) {
+			texts[table] = string(text)
+		}
+		return texts
+	}
+	files, err := filepath.Glob(filepath.Join(database.Dir, "signalbox.db*"))
+	for _, file := range files {
+		text, failed := os.ReadFile(file)
+		err = errors.Join(err, failed)
+		texts[filepath.Base(file)] = string(text)
+	}
+	if err != nil || len(texts) == 0 {
+		t.Errorf("%d files were read: %v", len(texts), err)
+	}
+	return texts
+}
+
+// makeKey creates a key for production.
+func (c *client) makeKey(t *testing.T, access string) string {
+	t.Helper()
+	text := c.write(t, http.MethodPost, "/api/v1/api_keys",
+		`{"data":{"type":"api_key","attributes":{"name":"Reader","access":"`+access+`","scopes":{"environments":["production"]}}}}`, http.StatusCreated)
 	_, after, _ := strings.Cut(text, `"key":"`)
 	key, _, found := strings.Cut(after, `"`)
-	if err != nil || !found || !strings.HasPrefix(key, "sk_api_") {
-		t.Fatalf("got %v, %s", err, text)
+	if !found || !strings.HasPrefix(key, "sk_api_") {
+		t.Fatalf("got %s", text)
 	}
-	reader := newClient(t, c.url, "")
-	for _, prefix := range []string{"/levels/", "/%6cevels/", "/x/../levels/", "//levels/", "/levels/%73k_api_/../", "/Levels/"} {
+	return key
+}
+
+// readLevelFiles reads level files in right and wrong ways, and returns the key.
+func (c *client) readLevelFiles(t *testing.T) string {
+	t.Helper()
+	key, reader := c.makeKey(t, "levels"), newClient(t, c.url, "")
+	for _, prefix := range []string{"/levels/", "/%6cevels/", "/x/../levels/", "//levels/", "/levels/%73k_api_/../", "/Levels/", "/api/v1/flags/", "/?key="} {
 		for _, rest := range []string{"/production/levels.json", "/production/levels.json?service=%00", "/staging/python.json", "/production/nothing", "/", ""} {
 			reader.status(t, prefix+key+rest)
 		}
 	}
 	reader.status(t, "/levels/%73"+strings.TrimPrefix(key, "s")+"/production/levels.json")
-	if logged.count("/levels/<redacted>/production/levels.json") == 0 {
-		t.Error("the requests are not logged")
+	reader.get(t, "/levels/"+key+"/production/levels.json?service=shop", http.StatusOK)
+	reader.key = key
+	reader.get(t, "/api/v1/flags", http.StatusForbidden)
+	return key
+}
+
+// followFlags uses flagd's methods and an event stream in right and wrong ways, and returns the key and the token.
+func (c *client) followFlags(t *testing.T) (key, token string) {
+	t.Helper()
+	key = c.makeKey(t, "evaluate")
+	page := newClient(t, c.url, key)
+	text := page.write(t, http.MethodPost, "/ofrep/v1/evaluate/flags", `{}`, http.StatusOK)
+	_, after, _ := strings.Cut(text, "/ofrep/v1/events?token=")
+	token, _, found := strings.Cut(after, `"`)
+	if !found {
+		t.Fatalf("got %s", text)
 	}
-	for where, text := range map[string]string{"log": string(logged.read()), "metrics": c.get(t, "/metrics", http.StatusOK), "history": c.get(t, "/api/v1/changes", http.StatusOK)} {
-		if secret := strings.TrimPrefix(key, "sk_api_"); strings.Contains(text, secret) {
-			t.Errorf("the %s has the key", where)
+	page.key = ""
+	for _, wrong := range []string{"/ofrep/v1/events?token=x" + token, "/ofrep/v1/events/" + token, "/ofrep/v1/events?key=" + key, "/api/ws/v1/events?api_key=" + key, "/ofrep/v1/evaluate/flags?token=" + token} {
+		if status := page.status(t, wrong); status < http.StatusBadRequest {
+			t.Errorf("%s got %d", wrong, status)
 		}
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.url+"/ofrep/v1/events?token="+token, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := page.http.Do(request)
+	if err != nil || stream.StatusCode != http.StatusOK {
+		t.Fatalf("the stream got %v, %v", stream, err)
+	}
+	defer stream.Body.Close()
+	if first, err := bufio.NewReader(stream.Body).ReadString('\n'); err != nil {
+		t.Errorf("the stream begins with %q, %v", first, err)
+	}
+	for _, selector := range []string{"key=" + key, "key=" + key + ",environment=staging", "key=" + key + ",other=x", key, "environment=" + key, "key=x" + key} {
+		c.fetchFlags(t, selector)
+	}
+	return key, token
+}
+
+// fetchFlags calls a method of flagd with a selector, whatever the answer is.
+func (c *client) fetchFlags(t *testing.T, selector string) {
+	t.Helper()
+	var protocols http.Protocols
+	protocols.SetUnencryptedHTTP2(true)
+	transport := &http.Transport{Protocols: &protocols}
+	defer transport.CloseIdleConnections()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url+"/flagd.sync.v1.FlagSyncService/FetchAllFlags", strings.NewReader("\x00\x00\x00\x00\x00"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/grpc")
+	request.Header.Set("Flagd-Selector", selector)
+	answer, err := transport.RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if _, err := io.Copy(io.Discard, answer.Body); err != nil {
+		t.Error(err)
 	}
 }

@@ -55,15 +55,17 @@ func TestSender_TranslatesEveryReason(t *testing.T) {
 		t.Errorf("egress has the reasons %v", reasons)
 	}
 	for _, each := range reasons {
-		failed := &egress.Error{Reason: egress.Reason(each[1]), Detail: "It failed."}
-		want, known := translations[failed.Reason]
-		if !known {
-			t.Errorf("%s has no translation", failed.Reason)
-		}
-		got := app.SendError(failed)
-		if sent, ok := errors.AsType[*worker.SendError](got); ok != (want != "") || ok && *sent != (worker.SendError{Reason: want, Detail: "It failed."}) {
-			t.Errorf("%s became %#v", failed.Reason, got)
-		}
+		t.Run(each[1], func(t *testing.T) {
+			failed := &egress.Error{Reason: egress.Reason(each[1]), Detail: "It failed."}
+			want, known := translations[failed.Reason]
+			if !known {
+				t.Errorf("%s has no translation", failed.Reason)
+			}
+			got := app.SendError(failed)
+			if sent, ok := errors.AsType[*worker.SendError](got); ok != (want != "") || ok && *sent != (worker.SendError{Reason: want, Detail: "It failed."}) {
+				t.Errorf("%s became %#v", failed.Reason, got)
+			}
+		})
 	}
 	if got := app.SendError(&egress.Error{Reason: egress.Exhausted}); !errors.Is(got, worker.ErrExhausted) {
 		t.Errorf("a shortage became %v", got)

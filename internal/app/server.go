@@ -26,8 +26,8 @@ type server struct {
 	emptied chan struct{} // receives a value when the last connection was closed
 }
 
-// lastAnswers is how long a server that stops goes on answering, so that clients learn from an answer that the connection
-// ends. Otherwise a request that is sent when the connection is closed would fail.
+// lastAnswers is how long a stopping server goes on answering, so that clients learn from an answer that the connection
+// will be closed. Otherwise a request that is sent when the connection is closed would fail.
 const lastAnswers = 200 * time.Millisecond
 
 // newServer binds the address of a setting. Its handler is set before it starts.

@@ -83,7 +83,7 @@ func TestSignIn_ThousandAtOnce(t *testing.T) {
 		}
 	}
 	if status := send(http.MethodGet, "/api/readiness", ""); status != http.StatusOK {
-		t.Errorf("afterwards readiness got %d", status)
+		t.Errorf("afterward readiness got %d", status)
 	}
 	t.Logf("%d were decided and %d refused; the heap grew by %d MiB", decided.Load(), refused.Load(), (peak-min(peak, before))>>20)
 	if decided.Load() == 0 || peak > before+512<<20 { // 64 MiB of hashing, garbage not yet collected, and a thousand connections

@@ -161,7 +161,9 @@ func TestStandIn_ServesEvaluation(t *testing.T) {
 		t.Errorf("serving says %s", text)
 	}
 	for _, path := range []string{"/api/v1/flags", "/api/v1/flags/switch", "/api/v1/users/current", "/api/v1/snapshots/staging", "/api/ws/v1/events"} {
-		c.get(t, path, http.StatusServiceUnavailable)
+		t.Run(path, func(t *testing.T) {
+			c.get(t, path, http.StatusServiceUnavailable)
+		})
 	}
 	c.send(t, http.MethodPost, "/api/v1/flags", flagDocument("true"), http.StatusServiceUnavailable)
 	for name, key := range map[string]string{"revoked": k.revoked, "never sent": k.neverSent, "unknown": "sk_api_unknown"} {

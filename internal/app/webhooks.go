@@ -10,18 +10,18 @@ import (
 )
 
 const (
-	// deliveriesInFlight bounds the requests of webhooks in flight on a node. They are beside those of runs, so that neither
-	// takes the place of the other.
+	// deliveriesInFlight bounds the requests of webhooks in flight on a node. Requests of runs have a limit of
+	// their own, so that neither queue delays the other.
 	deliveriesInFlight = 512
-	// ofOneWebhook bounds the requests of one webhook in flight. All webhooks of an account that hang together leave room in
-	// the account's share of a node.
+	// ofOneWebhook bounds the requests of one webhook in flight. Even if all webhooks of an account hang, other requests
+	// of the account fit into its share of a node.
 	ofOneWebhook = 4
 	// readAnswer is how much of an answer is read: enough to keep its beginning, so that a stream without an end costs nothing.
 	readAnswer = 4 << 10
 )
 
-// wireDeliveries connects the engine of webhooks: a commit with due deliveries wakes the worker that sends them, and so
-// does the courier, which releases the ones that have waited.
+// wireDeliveries connects the engine of webhooks: a commit with due deliveries wakes the worker that sends them. So
+// does the courier when it has released waiting deliveries.
 func (a *App) wireDeliveries() *worker.Worker {
 	log := a.log.With("queue", "webhooks")
 	limits := limits(deliveriesInFlight)
@@ -53,6 +53,8 @@ func (o deliveryObserver) RunFinished(status jobs.Status, _ jobs.Reason) {
 	}
 	o.app.metrics.CountDelivery(outcome)
 }
-func (o deliveryObserver) InFlight(requests int)      { o.app.metrics.SetDeliveriesInFlight(requests) }
-func (o deliveryObserver) QueueDepth(deliveries int)  { o.app.metrics.SetDeliveryQueueDepth(deliveries) }
-func (o deliveryObserver) Unhealthy([]jobs.Unhealthy) {}
+func (o deliveryObserver) InFlight(requests int)     { o.app.metrics.SetDeliveriesInFlight(requests) }
+func (o deliveryObserver) QueueDepth(deliveries int) { o.app.metrics.SetDeliveryQueueDepth(deliveries) }
+func (o deliveryObserver) Unhealthy(found []jobs.Unhealthy) {
+	o.app.metrics.SetWebhookHealth(healthLabels(found))
+}

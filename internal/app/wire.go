@@ -127,8 +127,8 @@ func (a *App) services() api.Services {
 	}
 }
 
-// wireConnections creates the recorder of this node's event sockets and of the programs
-// that poll it, and the list of those of all nodes. The worker's heartbeats show which
+// wireConnections creates the recorder of this node's event sockets and of polling
+// programs, and the list of the connections of all nodes. The worker's heartbeats show which
 // nodes are live.
 func (a *App) wireConnections() *connections.Service {
 	store := a.db.Connections()

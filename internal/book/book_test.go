@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox"
 )
 
-// example is a book of a few pages.
+// example returns a book of a few pages.
 func example() *Book {
 	return New(fstest.MapFS{
 		"docs/README.md": {Data: []byte("# The book\n\n- [Not a page](other.md)\n\n## Begin\n\n- [Tour](../README.md#a-tour): first\n- [Keys](keys.md)\n\n" +
@@ -104,9 +104,11 @@ func TestBook_Pictures(t *testing.T) {
 	t.Parallel()
 	book := example()
 	for path, media := range map[string]string{"/docs/screenshots/a.webp": "image/webp", "/docs/pictures/b.svg": "image/svg+xml"} {
-		if page, found := book.Page(path, nil); !found || page.Type != media {
-			t.Errorf("%s is %q, found %v; want %s", path, page.Type, found, media)
-		}
+		t.Run(path, func(t *testing.T) {
+			if page, found := book.Page(path, nil); !found || page.Type != media {
+				t.Errorf("%s is %q, found %v; want %s", path, page.Type, found, media)
+			}
+		})
 	}
 }
 

@@ -39,24 +39,26 @@ func TestCookbook_Rules(t *testing.T) {
 		t.Fatalf("%d of %d rules have contexts", len(rules), blocks)
 	}
 	for _, rule := range rules {
-		compiled, err := jsonlogic.Compile([]byte(rule[1]), jsonlogic.FlagKey("checkout-v2"))
-		if err != nil {
-			t.Errorf("%s: %v", rule[1], err)
-			continue
-		}
-		cases := cookbookCase.FindAllStringSubmatch(rule[2], -1)
-		if len(cases) != strings.Count(rule[2], "\n")-2 {
-			t.Errorf("%s has contexts that cannot be read:\n%s", rule[1], rule[2])
-		}
-		for _, each := range cases {
-			data, err := jsonlogic.Parse([]byte(each[1]))
+		t.Run(rule[1], func(t *testing.T) {
+			compiled, err := jsonlogic.Compile([]byte(rule[1]), jsonlogic.FlagKey("checkout-v2"))
 			if err != nil {
-				t.Errorf("%s: %v", each[1], err)
+				t.Error(err)
+				return
 			}
-			if got := compiled.Decide(data).Matched; got != (each[2] == "true") {
-				t.Errorf("%s is %v for %s", rule[1], got, each[1])
+			cases := cookbookCase.FindAllStringSubmatch(rule[2], -1)
+			if len(cases) != strings.Count(rule[2], "\n")-2 {
+				t.Errorf("%s has contexts that cannot be read:\n%s", rule[1], rule[2])
 			}
-		}
+			for _, each := range cases {
+				data, err := jsonlogic.Parse([]byte(each[1]))
+				if err != nil {
+					t.Errorf("%s: %v", each[1], err)
+				}
+				if got := compiled.Decide(data).Matched; got != (each[2] == "true") {
+					t.Errorf("%s is %v for %s", rule[1], got, each[1])
+				}
+			}
+		})
 	}
 }
 
@@ -100,6 +102,8 @@ var checkedCode = map[string]string{
 	"docs/flagd.md python":       "make check-guides",
 	"docs/flagd.md js":           "make check-guides",
 	"docs/flagd.md java":         "make check-guides",
+	"docs/flagd.md rust":         "make check-guides",
+	"docs/flagd.md toml":         "make check-guides",
 	"docs/flagd.md go":           "make check-flagd, which runs the same calls",
 	"docs/openfeature.md text":   "make check-guides",
 	"docs/openfeature.md python": "make check-guides",

@@ -99,7 +99,7 @@ func (f *frame) page(d *document) Page {
 	return f.fill(shown)
 }
 
-// results is the page of a search.
+// results returns the page of a search.
 func (c *content) results(query string) Page {
 	query = strings.Join(words(query), " ")
 	title := "Search"

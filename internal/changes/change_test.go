@@ -137,14 +137,16 @@ func TestMatch_DecidesWrite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for kind, write := range writes() {
-				tx, touched := &recorder{}, false
-				err := write(t.Context(), tx, target(each.match, nil), func() error {
-					touched = true
-					return nil
+				t.Run(kind, func(t *testing.T) {
+					tx, touched := &recorder{}, false
+					err := write(t.Context(), tx, target(each.match, nil), func() error {
+						touched = true
+						return nil
+					})
+					if fault.Is(err, fault.VersionMismatch) != each.refused || touched == each.refused || (len(tx.recorded) == 1) == each.refused {
+						t.Errorf("%v, touched %v, recorded %d", err, touched, len(tx.recorded))
+					}
 				})
-				if fault.Is(err, fault.VersionMismatch) != each.refused || touched == each.refused || (len(tx.recorded) == 1) == each.refused {
-					t.Errorf("%s: %v, touched %v, recorded %d", kind, err, touched, len(tx.recorded))
-				}
 			}
 		})
 	}

@@ -100,9 +100,11 @@ func TestChange_Names(t *testing.T) {
 		t.Error("the change of one resource names others")
 	}
 	for cause, want := range map[string]bool{"logger:b": true, "log_group:b": false, "environment:b": false} {
-		after := json.RawMessage(`{"keys":["a"],"cause":"` + cause + `"}`)
-		if got := (changes.Change{Kind: "logger", Key: changes.AllKeys, After: after}).Names("a"); got != want {
-			t.Errorf("caused by %s: got %v", cause, got)
-		}
+		t.Run(cause, func(t *testing.T) {
+			after := json.RawMessage(`{"keys":["a"],"cause":"` + cause + `"}`)
+			if got := (changes.Change{Kind: "logger", Key: changes.AllKeys, After: after}).Names("a"); got != want {
+				t.Errorf("caused by %s: got %v", cause, got)
+			}
+		})
 	}
 }

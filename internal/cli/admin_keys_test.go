@@ -99,11 +99,13 @@ func TestKeys_Refusals(t *testing.T) {
 	term := newTerminal(t)
 	term.must("admin", "migrate")
 	for _, command := range []string{"list", "create", "revoke x"} {
-		got := term.run(append([]string{"admin", "keys"}, strings.Fields(command)...)...)
-		want := "signalbox: there is no account yet: start the server once, or make one with signalbox admin accounts create\n"
-		if got.code != 1 || got.stdout != "" || got.stderr != want {
-			t.Errorf("keys %s without an account: %+v", command, got)
-		}
+		t.Run(command, func(t *testing.T) {
+			got := term.in(t).run(append([]string{"admin", "keys"}, strings.Fields(command)...)...)
+			want := "signalbox: there is no account yet: start the server once, or make one with signalbox admin accounts create\n"
+			if got.code != 1 || got.stdout != "" || got.stderr != want {
+				t.Errorf("keys %s without an account: %+v", command, got)
+			}
+		})
 	}
 	term.must("admin", "accounts", "create", "Acme")
 	tests := map[string]struct {
@@ -142,10 +144,12 @@ func TestKeys_SeveralAccounts(t *testing.T) {
 	term.must("admin", "accounts", "create", "One")
 	term.must("admin", "accounts", "create", "Two")
 	for _, command := range []string{"list", "create", "revoke x"} {
-		got := term.run(append([]string{"admin", "keys"}, strings.Fields(command)...)...)
-		if got.code != 1 || got.stderr != "signalbox: there are several accounts: name one with --account\n" {
-			t.Errorf("keys %s: %+v", command, got)
-		}
+		t.Run(command, func(t *testing.T) {
+			got := term.in(t).run(append([]string{"admin", "keys"}, strings.Fields(command)...)...)
+			if got.code != 1 || got.stderr != "signalbox: there are several accounts: name one with --account\n" {
+				t.Errorf("keys %s: %+v", command, got)
+			}
+		})
 	}
 	bot := decode[made](term, "admin", "keys", "create", "Bot", "--account", "two")
 	if bot.Account != "two" {

@@ -118,7 +118,11 @@ func (f *planFlags) make(ctx context.Context, c *call, options manifest.Options)
 	if err != nil {
 		return nil, terminal.Usage(err)
 	}
-	return manifest.New(ctx, c.client, resources, options)
+	plan, err := manifest.New(ctx, c.client, resources, options)
+	if plan == nil {
+		return nil, err
+	}
+	return plan, plan.Verify()
 }
 
 const manifestHelp = `Files are YAML or JSON, with several resources in each if you like:

@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/internal/cli"
 )
 
-// outcome is what a command left behind.
+// outcome is the result of a command.
 type outcome struct {
 	code           int
 	stdout, stderr string
@@ -28,6 +28,12 @@ func newTerminal(t *testing.T, environ ...string) *terminal {
 	return &terminal{t: t, environ: append([]string{"SIGNALBOX_DATA=" + t.TempDir(), "XDG_CONFIG_HOME=" + t.TempDir()}, environ...)}
 }
 
+// in returns the same terminal for a subtest.
+func (term *terminal) in(t *testing.T) *terminal {
+	t.Helper()
+	return &terminal{t: t, environ: term.environ, input: term.input}
+}
+
 // run runs a command.
 func (term *terminal) run(args ...string) outcome {
 	term.t.Helper()
@@ -40,8 +46,8 @@ func (term *terminal) runUntil(ctx context.Context, args ...string) outcome {
 	return outcome{code, stdout.String(), stderr.String()}
 }
 
-// must runs a command that has to work without a word on stderr, and returns
-// what it printed.
+// must runs a command that must succeed without output on stderr, and returns its
+// output.
 func (term *terminal) must(args ...string) string {
 	term.t.Helper()
 	got := term.run(args...)
@@ -51,8 +57,7 @@ func (term *terminal) must(args ...string) string {
 	return got.stdout
 }
 
-// decode runs a command with --json and reads what it prints, which has to be
-// one line.
+// decode runs a command with --json and decodes its output, which must be one line.
 func decode[T any](term *terminal, args ...string) T {
 	term.t.Helper()
 	text := term.must(append(args, "--json")...)

@@ -12,7 +12,7 @@ import (
 	output "github.com/signalbox/signalbox/internal/cli/terminal"
 )
 
-// enumerates finds help texts that list what a flag takes: two words with a comma or "or" between them, in the same case.
+// enumerates matches help texts that list the values of a flag: two words with a comma or "or" between them, in the same case.
 var enumerates = regexp.MustCompile(`^(?:[^(:]*: )?(?:[A-Z]{3,}|[a-z]{4,})(?:, (?:[A-Z]{3,}|[a-z]{4,}))* or [A-Za-z]{3,}\b`)
 
 // Every flag that takes one of a few words, or a profile, completes them.

@@ -189,7 +189,7 @@ func describeEnvironment(ctx context.Context, c *call, e signalbox.Environment) 
 		return err
 	}
 	c.title("what it stores")
-	c.Say("  %d flag rules, %d flag defaults, %d config values, %d levels\n", usage.FlagRules, usage.FlagDefaults, usage.ConfigOverrides, usage.LoggerOverrides)
+	c.Say("  %s\n", storedText(usage))
 	if !e.Managed {
 		c.Say("  They are frozen, because it is not managed. signalbox environments promote %s thaws them.\n", e.ID)
 	}
@@ -216,4 +216,81 @@ func describeJob(ctx context.Context, c *call, j signalbox.Job) error {
 		return terminal.Sprintf("%s  %s  %s  %s  %s", moment(&run.CreatedAt), run.ID, c.Paint(statusColor(run.Status), string(run.Status)), runResult(run), millis(run.RunMillis))
 	})
 	return err
+}
+
+func describeWebhook(ctx context.Context, c *call, w signalbox.Webhook) error {
+	c.row("target", w.URL)
+	c.row("only ids", strings.Join(w.Filter.IDs, ", "))
+	c.row("only in", strings.Join(w.Filter.Environments, ", "))
+	page, err := c.client.Webhooks.Deliveries(ctx, w.ID, signalbox.DeliveryParams{Size: 100})
+	if err != nil {
+		return err
+	}
+	problem, err := c.webhookProblem(ctx, w, page.Items)
+	if err != nil {
+		return err
+	}
+	section(c, "what is wrong", problem, func(line string) terminal.Shown { return c.Paint(terminal.Bad, line) })
+	section(c, "last deliveries", page.Items[:min(described, len(page.Items))], func(delivery signalbox.Delivery) terminal.Shown {
+		return terminal.Sprintf("%s  %s  %s  %s", moment(&delivery.CreatedAt), delivery.ID, delivery.Type, deliveryText(delivery))
+	})
+	return nil
+}
+
+// deliveryText says how a delivery does.
+func deliveryText(d signalbox.Delivery) string {
+	text := string(d.Status)
+	if answer := deliveryAnswer(d); answer != "" {
+		text += fmt.Sprintf(", %s after %d %s", answer, len(d.Attempts), plural(len(d.Attempts), "attempt"))
+	}
+	if d.NextAttemptAt != nil {
+		text += ", next attempt " + moment(d.NextAttemptAt)
+	}
+	return text
+}
+
+// webhookProblem says why a webhook is not well, and what to do: nothing for one that is.
+func (c *call) webhookProblem(ctx context.Context, w signalbox.Webhook, newest []signalbox.Delivery) (lines []string, err error) {
+	if w.State == signalbox.WebhookOK {
+		return nil, nil
+	}
+	if failed := lastFailure(newest); failed != nil {
+		result := value(failed.Error)
+		if failed.Status != nil {
+			result = fmt.Sprintf("HTTP %d.", *failed.Status)
+		}
+		lines = append(lines, fmt.Sprintf("The attempt of %s failed after %s: %s", moment(&failed.At), millis(&failed.DurationMillis), result))
+		if answer := strings.TrimSpace(value(failed.Answer)); answer != "" {
+			lines = append(lines, "The target said: "+strings.Join(strings.Fields(answer), " "))
+		}
+	}
+	if w.State != signalbox.WebhookDisabled {
+		return append(lines, "signalbox webhooks test "+w.ID+" tries it now."), nil
+	}
+	why := "It is disabled, and sends nothing."
+	for change, err := range first(described, c.client.Changes.All(ctx, signalbox.ChangeParams{Resource: "webhook:" + w.ID, Size: described})) {
+		if err != nil {
+			return nil, err
+		}
+		if change.Note != nil && change.Actor.Type == "system" {
+			why = "The server disabled it: " + *change.Note
+			break
+		}
+	}
+	return append(lines, why, "signalbox webhooks set "+w.ID+" --enabled starts it again."), nil
+}
+
+// lastFailure returns the newest attempt of some deliveries, if it failed; nil if it did not.
+func lastFailure(deliveries []signalbox.Delivery) (last *signalbox.DeliveryAttempt) {
+	for _, delivery := range deliveries {
+		for _, attempt := range delivery.Attempts {
+			if last == nil || attempt.At.After(last.At) {
+				last = &attempt
+			}
+		}
+	}
+	if last != nil && last.Status != nil && *last.Status >= 200 && *last.Status <= 299 {
+		return nil
+	}
+	return last
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// compared is what the tests of diff change, with every kind in it.
+// compared has resources of every kind, which the tests of diff change.
 const compared = `
 {kind: environment, id: qa, name: QA}
 ---
@@ -44,7 +44,7 @@ environments:
 {kind: job, id: weekly, name: Weekly, enabled: false, schedule: 30 2 * * 1, configuration: {url: "https://hooks.example.com/weekly", method: put, body: x, timeout: 5}}
 `
 
-// A viewer's diff is the same as that of a key that may write, whatever changes.
+// A viewer's diff of any change equals the diff of a key that may write.
 func TestDiff_ViewerAgreesWithServer(t *testing.T) {
 	t.Parallel()
 	term, _ := newAccount(t)

@@ -137,9 +137,15 @@ func (s *shell) deleteEnvironment() *cobra.Command {
 		if values {
 			fate = "are deleted too"
 		}
-		return fmt.Sprintf("The environment %s will be deleted. Its %d flag rules, %d flag defaults, %d config values and %d levels %s.",
-			e.ID, usage.FlagRules, usage.FlagDefaults, usage.ConfigOverrides, usage.LoggerOverrides, fate), err
+		return fmt.Sprintf("The environment %s will be deleted. Its %s %s.", e.ID, storedText(usage), fate), err
 	})
 	cmd.Flags().BoolVar(&values, "with-values", false, "also delete every value that is stored for the environment")
 	return cmd
+}
+
+// storedText says how many values are stored for an environment.
+func storedText(usage signalbox.EnvironmentUsage) string {
+	counted := func(count int, noun string) string { return fmt.Sprintf("%d %s", count, plural(count, noun)) }
+	return counted(usage.FlagRules, "flag rule") + ", " + counted(usage.FlagDefaults, "flag default") + ", " +
+		counted(usage.ConfigOverrides, "config value") + " and " + counted(usage.LoggerOverrides, "level")
 }

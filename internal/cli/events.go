@@ -24,7 +24,7 @@ func (s *shell) tailEvents() *cobra.Command {
 		use:   "tail",
 		short: "Print the events of a server as they happen",
 		long: "Print the events of a server as they happen: the number of the change, what happened, and to which resource.\n" +
-			"A connection that is lost is made again, and nothing is left out.",
+			"A lost connection is opened again, and no event is missed.",
 		example: "signalbox events tail --since 0 --count 1\nsignalbox events tail --topics all --since 0 --count 1\nsignalbox events tail --since 0 --count 1 -o json",
 		format:  terminal.FormatTable,
 		flags: func(cmd *cobra.Command) {

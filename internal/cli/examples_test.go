@@ -150,7 +150,7 @@ func newFilled(t *testing.T, onStore bool) *filled {
 	return w
 }
 
-// fill makes what the examples name.
+// fill creates the resources that the examples name.
 func (w *filled) fill(client *signalbox.Client) {
 	w.t.Helper()
 	ctx := w.t.Context()

@@ -20,9 +20,11 @@ func TestExport_Flagd(t *testing.T) {
 		t.Errorf("got %+v, want %s", got, served)
 	}
 	for _, wrong := range [][]string{{"--format", "flipt"}, {"--format", "flagd", "--kind", "flag"}} {
-		if got := term.run(append([]string{"export"}, wrong...)...); got.code != 2 {
-			t.Errorf("%v: got %+v", wrong, got)
-		}
+		t.Run(strings.Join(wrong, " "), func(t *testing.T) {
+			if got := term.in(t).run(append([]string{"export"}, wrong...)...); got.code != 2 {
+				t.Errorf("%v: got %+v", wrong, got)
+			}
+		})
 	}
 	if got := term.run("export", "--format", "flagd", "-e", "nowhere"); got.code == 0 {
 		t.Errorf("got %+v", got)

@@ -104,7 +104,7 @@ func drawPolicies(t *rapid.T, draft *signalbox.JobDraft) {
 	draft.NoAlerts = draft.Alerts == nil && rapid.Bool().Draw(t, "no alerts")
 }
 
-// An export is what the server has: applying it, as YAML or JSON, changes nothing.
+// An export describes the server exactly: applying it, as YAML or JSON, changes nothing.
 func TestExport_RoundTrip(t *testing.T) {
 	t.Parallel()
 	term, client := newAccount(t)

@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/internal/cli/terminal"
 	"github.com/signalbox/signalbox/internal/condition"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 func (s *shell) rules() *cobra.Command {
@@ -69,7 +70,7 @@ func (f *ruleFlags) logic(c *call) (json.RawMessage, error) {
 	if parts == nil {
 		return nil, nil
 	}
-	return json.Marshal(condition.And(parts...))
+	return rawjson.Encode(condition.And(parts...))
 }
 
 // change sets the members of a rule for which there are command-line flags.
@@ -276,7 +277,7 @@ func (s *shell) setPercentage() *cobra.Command {
 				if !had {
 					changed = condition.And(logic, share)
 				}
-				rules[at].Logic, err = json.Marshal(changed)
+				rules[at].Logic, err = rawjson.Encode(changed)
 				return rules, err
 			})
 			return flagKind().wrote(c, written, err, "Rule %s of the flag %s in %s is for %v %% now.", c.args[1], c.args[0], c.environment, percent)

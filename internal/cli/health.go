@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,7 +22,11 @@ API key.`,
 		Args:    terminal.Arguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			const patience = 5 * time.Second
-			target := cmp.Or(s.address(cmp.Or(base, s.Variable(urlVariable))), defaultURL)
+			target := s.address(cmp.Or(base, s.Variable(urlVariable)))
+			if target == "" {
+				file, _ := s.readProfiles() // without profiles it is the default
+				target = cmp.Or(strings.TrimRight(file.Profiles[file.Current].URL, "/"), defaultURL)
+			}
 			if err := signalbox.Ready(cmd.Context(), target, signalbox.WithTimeout(patience), signalbox.WithRetry(signalbox.RetryPolicy{})); err != nil {
 				return profile{URL: target}.explain(err)
 			}
@@ -29,6 +34,6 @@ API key.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&base, "url", "", "the server's base `URL` ("+urlVariable+", default: "+defaultURL+")")
+	cmd.Flags().StringVar(&base, "url", "", "the server's base `URL` ("+urlVariable+", default: the profile's, or "+defaultURL+")")
 	return cmd
 }

@@ -29,7 +29,7 @@ func quoted(text string) string {
 	return string(encoded)
 }
 
-// requireHarmless fails if a terminal would obey what was printed.
+// requireHarmless fails if the output has characters that a terminal interprets.
 func requireHarmless(t *testing.T, args []string, printed string) {
 	t.Helper()
 	if strings.ContainsAny(printed, "\x1b\x07\u009b\u202e") {
@@ -79,11 +79,13 @@ func TestPrint_HostileNames(t *testing.T) {
 		{[]string{"flags", "get", "f", "-o", "json"}, `\u009b`},
 		{[]string{"configs", "get", "c"}, shownName},
 	} {
-		got := term.run(test.args...)
-		requireHarmless(t, test.args, got.stdout+got.stderr)
-		if !strings.Contains(got.stdout+got.stderr, test.shows) {
-			t.Errorf("%q: exit code %d, %q, %q", test.args, got.code, got.stdout, got.stderr)
-		}
+		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
+			got := term.in(t).run(test.args...)
+			requireHarmless(t, test.args, got.stdout+got.stderr)
+			if !strings.Contains(got.stdout+got.stderr, test.shows) {
+				t.Errorf("%q: exit code %d, %q, %q", test.args, got.code, got.stdout, got.stderr)
+			}
+		})
 	}
 }
 
@@ -106,14 +108,17 @@ func TestAdmin_HostileNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"admin", "users", "list", "--account", "acme"}, {"admin", "keys", "list", "--account", "acme"}, {"admin", "accounts", "list"}} {
-		printed := term.must(args...)
-		if requireHarmless(t, args, printed); !strings.Contains(printed, shownName) {
-			t.Errorf("%q printed %q", args, printed)
-		}
-		printed = term.must(append(args, "--json")...)
-		if requireHarmless(t, args, printed); !strings.Contains(printed, `Eve\u001b]52;c;cm0gLXJm\u0007\u009b1A\u202egnp`) {
-			t.Errorf("%q printed %q", args, printed)
-		}
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			term := term.in(t)
+			printed := term.must(args...)
+			if requireHarmless(t, args, printed); !strings.Contains(printed, shownName) {
+				t.Errorf("%q printed %q", args, printed)
+			}
+			printed = term.must(append(args, "--json")...)
+			if requireHarmless(t, args, printed); !strings.Contains(printed, `Eve\u001b]52;c;cm0gLXJm\u0007\u009b1A\u202egnp`) {
+				t.Errorf("%q printed %q", args, printed)
+			}
+		})
 	}
 	refused := term.run("admin", "accounts", "create", hostileName)
 	if requireHarmless(t, nil, refused.stderr); refused.code != 1 || !strings.Contains(refused.stderr, "name must not contain U+001B, a control character.") {

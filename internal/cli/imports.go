@@ -16,7 +16,7 @@ import (
 func (s *shell) imports() *cobra.Command {
 	group := terminal.Group("import", "Translate what other systems export to files for apply")
 	group.Long = `Translate what other systems export to files for apply. The result goes to stdout; stderr says what could not be carried
-over and what to know before applying it. No server is asked.`
+over and what to know before applying it. No server is needed.`
 	for _, format := range imports.Formats() {
 		group.AddCommand(s.importFormat(format))
 	}
@@ -30,7 +30,7 @@ func (s *shell) importFormat(format imports.Format) *cobra.Command {
 		Short: "Import " + format.Short,
 		Long: "Import " + format.Short + `. FILE may be - for stdin.
 
-What cannot be said here is left out and reported on stderr, each with what that means.`,
+What Signalbox cannot express is left out. Stderr names it, and says what the users of the flag or job get instead.`,
 		Example: "  signalbox import " + format.Name + " " + exampleFile(format.Name) + " > imported.yaml",
 		Args:    terminal.Arguments,
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -22,13 +22,13 @@ func TestImport_AcceptedByServer(t *testing.T) {
 		resources int
 		lost      string
 	}{
-		"launchdarkly.json":   {2, `flag checkout in production: rule 2 is left out, because "segmentMatch" is not known here`},
+		"launchdarkly.json":   {2, `flag checkout in production: rule 2 is left out, because it tests a segment`},
 		"unleash.json":        {1, "flag beta in production: a strategy applicationHostname is left out"},
 		"flagd.json":          {3, "flag later: its targeting is left out, because rules cannot read the time"},
 		"flipt.yaml":          {2, "flag theme: the attachment of the variant dark is left out"},
-		"growthbook.json":     {2, `flag dark: rule 2 is left out, because the operator "$regex" is not known here`},
+		"growthbook.json":     {2, `flag dark: rule 2 is left out, because rules have no operator like "$regex"`},
 		"crontab.txt":         {2, "line 4: left out, because it does not call a URL with curl or wget"},
-		"spring-logging.yaml": {5, "logging.level.root: there is no root logger here"},
+		"spring-logging.yaml": {5, "logging.level.root: Signalbox has no root logger"},
 	} {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
@@ -96,10 +96,12 @@ func TestImport_Refused(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"flags": 7}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"flagd", file}, {"flagd", file + ".none"}, {"crontab", os.DevNull}} {
-		if got := newTerminal(t).run(append([]string{"import"}, args...)...); got.code != 1 || got.stdout != "" {
-			t.Errorf("%v: exit code %d, %s%s", args, got.code, got.stdout, got.stderr)
-		}
+	for name, args := range map[string][]string{"no flags": {"flagd", file}, "no file": {"flagd", file + ".none"}, "an empty file": {"crontab", os.DevNull}} {
+		t.Run(name, func(t *testing.T) {
+			if got := newTerminal(t).run(append([]string{"import"}, args...)...); got.code != 1 || got.stdout != "" {
+				t.Errorf("%v: exit code %d, %s%s", args, got.code, got.stdout, got.stderr)
+			}
+		})
 	}
 	term := newTerminal(t)
 	term.input = `{"flags": {"a": {"state": "ENABLED", "variants": {"on": true, "off": false}, "defaultVariant": "on"}}}`

@@ -277,9 +277,10 @@ func (s *shell) nextJob() *cobra.Command {
 			cmd.Flags().StringVar(&timezone, "tz", "", "the IANA time `ZONE` of the schedule (default: the job's, or UTC)")
 		},
 		run: func(ctx context.Context, c *call) error {
-			schedule := c.args[0]
+			schedule, paused := c.args[0], false
 			if job, err := c.client.Jobs.Get(ctx, schedule); err == nil && !strings.Contains(schedule, " ") {
 				schedule, timezone = job.Schedule, cmp.Or(timezone, value(job.Timezone))
+				paused = !job.Enabled
 			}
 			preview, err := c.client.Jobs.PreviewScheduleIn(ctx, schedule, timezone, count)
 			if err != nil {
@@ -290,6 +291,9 @@ func (s *shell) nextJob() *cobra.Command {
 			}
 			for _, at := range preview.NextLocal {
 				c.Say("%s\n", fireTime(at))
+			}
+			if paused && len(preview.NextLocal) > 0 {
+				c.Note("the job %s is paused; it fires at these times after signalbox jobs resume %[1]s", c.args[0])
 			}
 			return nil
 		},

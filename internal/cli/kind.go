@@ -17,6 +17,7 @@ import (
 	signalbox "github.com/signalbox/signalbox/client"
 	"github.com/signalbox/signalbox/internal/cli/terminal"
 	"github.com/signalbox/signalbox/internal/naming"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // kind describes a kind of resource to the commands that all kinds share.
@@ -61,11 +62,11 @@ func (k kind[T]) items() terminal.Items[T] {
 
 // document returns a resource as one JSON object that begins with its kind and its id, as files for apply do.
 func (k kind[T]) document(item T) (json.RawMessage, error) {
-	attributes, err := json.Marshal(item)
+	attributes, err := rawjson.Encode(item)
 	if err != nil {
 		return nil, err
 	}
-	identity, err := json.Marshal(struct {
+	identity, err := rawjson.Encode(struct {
 		Kind string `json:"kind,omitempty"`
 		ID   string `json:"id"`
 	}{k.name, k.of(item).ID})

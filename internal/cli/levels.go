@@ -158,7 +158,7 @@ func (w *levelWriter) write(loggers []live.ControlledLogger, now time.Time) erro
 	return nil
 }
 
-// list returns the loggers for the file: the controlled ones, and those that were controlled within keepReleased.
+// list returns the loggers for the file: controlled loggers, and loggers that were controlled within keepReleased.
 func (w *levelWriter) list(loggers []live.ControlledLogger, now time.Time) []levelfiles.Logger {
 	list, names := make([]levelfiles.Logger, 0, len(loggers)), map[string]bool{}
 	for _, logger := range loggers {

@@ -47,10 +47,12 @@ func TestLevelsFollow_Once(t *testing.T) {
 	term.must("loggers", "set", "com.example.Shop", "DEBUG")
 	for format, want := range map[string]string{"log4j2": `<Logger name="com.example.Shop" level="DEBUG"/>`, "json": `{"com.example.Shop":"DEBUG"}`,
 		"python": `"com.example.Shop":{"level":"DEBUG"}`, "log4j2-json": `"monitorInterval":"5"`} {
-		file := filepath.Join(t.TempDir(), "levels")
-		term.must("levels", "follow", "--format", format, "-e", "production", "--once", file)
-		if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), want) {
-			t.Errorf("%s: got %s, %v", format, text, err)
-		}
+		t.Run(format, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "levels")
+			term.in(t).must("levels", "follow", "--format", format, "-e", "production", "--once", file)
+			if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), want) {
+				t.Errorf("got %s, %v", text, err)
+			}
+		})
 	}
 }

@@ -29,8 +29,8 @@ type recording struct {
 	}
 }
 
-// TestImport_DecidesAsTheProduct imports an export, applies it, and compares what the server serves to 200 contexts with what
-// the product itself answers. A flag may differ only if the report names it; one that is spread has several answers.
+// TestImport_DecidesAsTheProduct imports an export, applies it, and compares the server's values for 200 contexts with the
+// product's own. A flag may differ only if the report names it. A percentage flag has several right values.
 func TestImport_DecidesAsTheProduct(t *testing.T) {
 	t.Parallel()
 	node := apptest.Shared(t, "sqlite")
@@ -169,7 +169,7 @@ func evaluateAll(t *testing.T, server, key string, attributes map[string]any) ma
 	return values
 }
 
-// compareValues notes the flags whose value is none of those that the product may give.
+// compareValues notes the flags whose value differs from every possible value of the product.
 func compareValues(got map[string]any, want map[string][]any, context map[string]any, differ map[string]string) {
 	for flag, possible := range want {
 		if !slices.ContainsFunc(possible, func(value any) bool { return reflect.DeepEqual(value, got[flag]) }) {

@@ -62,20 +62,33 @@ func (p profile) client(options ...signalbox.Option) (*signalbox.Client, error) 
 func (p profile) explain(err error) error {
 	refused, answered := errors.AsType[*signalbox.APIError](err)
 	_, lost := errors.AsType[net.Error](err)
+	_, ofFile := errors.AsType[*fs.PathError](err) // which is a net.Error too, by its methods
 	switch {
 	case err == nil || errors.Is(err, context.Canceled):
 		return err
 	case p.Session != "" && signalbox.IsUnauthorized(err):
 		return terminal.Unauthorized(fmt.Errorf("your session on %s has ended; sign in again with signalbox login %s", p.URL, p.URL))
 	case errors.Is(err, http.ErrSchemeMismatch):
-		return fmt.Errorf("%s does not speak TLS: write http:// in place of https:// (%w)", p.URL, err)
-	case answered && len(refused.Errors) == 0:
-		return fmt.Errorf("what answers at %s is not Signalbox, or a proxy in front of it: %w", p.URL, err)
-	case lost && !answered:
-		return fmt.Errorf("%s does not answer; is the server running, and the URL right? (%w)", p.URL, err)
+		return advice{fmt.Sprintf("%s does not speak TLS: write http:// in place of https://", p.URL), err}
+	case answered && len(refused.Errors) == 0, errors.Is(err, signalbox.ErrNotSignalbox):
+		return advice{fmt.Sprintf("what answers at %s is not Signalbox, or a proxy in front of it", p.URL), err}
+	case lost && !answered && !ofFile:
+		return advice{fmt.Sprintf("%s does not answer; is the server running, and the URL right?", p.URL), err}
 	}
 	return err
 }
+
+// advice is an error whose text says what to do, followed by the cause.
+type advice struct {
+	text  string
+	cause error
+}
+
+func (a advice) Error() string {
+	return a.text + " (" + strings.TrimPrefix(a.cause.Error(), "signalbox: ") + ")"
+}
+
+func (a advice) Unwrap() error { return a.cause }
 
 // address returns the given base URL without slashes at its end. Without a scheme, it uses http for this machine and https for
 // all others, so that it never guesses a URL that would send a key unencrypted over a network.

@@ -72,9 +72,11 @@ func TestLogin_Refusals(t *testing.T) {
 		t.Errorf("a refused login left a file: %v", err)
 	}
 	for _, args := range [][]string{{"profiles", "none"}, {"logout"}, {"logout", "--profile", "none"}, {"events", "tail", "--profile", "none"}} {
-		if got := term.run(args...); got.code != 2 || !strings.Contains(got.stderr, "there is no profile") {
-			t.Errorf("%v: %+v", args, got)
-		}
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			if got := term.in(t).run(args...); got.code != 2 || !strings.Contains(got.stderr, "there is no profile") {
+				t.Errorf("%v: %+v", args, got)
+			}
+		})
 	}
 	term.must("login", node.URL, "--api-key", node.Account(t, "refusals", "pro"))
 	if err := os.Chmod(term.profileFile(), 0o644); err != nil {

@@ -12,7 +12,7 @@ import (
 
 // anyKind is a kind of resource for commands that take the kind as an argument.
 type anyKind struct {
-	// name is the kind's name in documents, and words are what people call it.
+	// name is the kind's name in documents, and words are its names on the command line.
 	name   string
 	words  []string
 	ids    completion
@@ -29,12 +29,13 @@ func anyKinds() []anyKind {
 		anyOf(configKind(), describeConfig, "configs"),
 		anyOf(environmentKind(), describeEnvironment, "environments"),
 		anyOf(jobKind(), describeJob, "jobs"),
+		anyOf(webhookKind(), describeWebhook, "webhooks"),
 		anyOf(serviceKind(), nil, "services"),
 		anyOf(contextTypeKind(), nil, "context_types"),
 	}
 }
 
-// anyOf returns a kind by the words for it. The sections of a description follow what every kind has.
+// anyOf returns a kind with its words. sections prints the part of a description that only this kind has.
 func anyOf[T any](k kind[T], sections func(context.Context, *call, T) error, words ...string) anyKind {
 	return anyKind{name: k.name, words: append(words, k.name), ids: k.ids, exists: k.exists,
 		describe: func(ctx context.Context, c *call, id string) error { return k.describe(ctx, c, id, sections) }}

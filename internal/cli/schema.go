@@ -15,7 +15,7 @@ func (s *shell) schema() *cobra.Command {
 
     # yaml-language-server: $schema=signalbox.schema.json
 
-No server is asked.`,
+No server is needed.`,
 		Example: "  signalbox schema > signalbox.schema.json",
 		Args:    terminal.Arguments,
 		RunE: func(*cobra.Command, []string) error {

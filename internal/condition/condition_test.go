@@ -2,6 +2,7 @@ package condition_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -77,9 +78,11 @@ func TestShare(t *testing.T) {
 		t.Errorf("it is shown as %s", got)
 	}
 	for _, wrong := range []float64{-1, 101} {
-		if _, err := condition.Share("", "user.key", wrong); err == nil {
-			t.Errorf("%v %% is accepted", wrong)
-		}
+		t.Run(fmt.Sprint(wrong), func(t *testing.T) {
+			if _, err := condition.Share("", "user.key", wrong); err == nil {
+				t.Errorf("%v %% is accepted", wrong)
+			}
+		})
 	}
 	if _, err := condition.Share("", "key", 5); err == nil {
 		t.Error("a share by no attribute is accepted")

@@ -204,7 +204,7 @@ func TestCreate_HostileSchema(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	deep, wide := strings.Repeat(`{"a":`, 60)+"1"+strings.Repeat("}", 60), "["+strings.Repeat("1,", 10_000)+"1]"
-	for _, each := range map[string]struct {
+	for name, each := range map[string]struct {
 		value, schema string
 		want          values
 	}{
@@ -213,8 +213,10 @@ func TestCreate_HostileSchema(t *testing.T) {
 		"many parts for many values": {wide, `{"items":{"allOf":[` + strings.Repeat(`{"minimum":2},`, 400) + `true]}}`,
 			values{"items/a/value": "work smaller"}},
 	} {
-		_, err := h.Create(t.Context(), h.owner, fitting(draft("hostile", "", values{"a": each.value}), "a", each.schema))
-		requireRefused(t, err, each.want)
-		same(t, h.count(t), 0)
+		t.Run(name, func(t *testing.T) {
+			_, err := h.Create(t.Context(), h.owner, fitting(draft("hostile", "", values{"a": each.value}), "a", each.schema))
+			requireRefused(t, err, each.want)
+			same(t, h.count(t), 0)
+		})
 	}
 }

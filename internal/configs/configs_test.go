@@ -327,9 +327,11 @@ func TestReplace_ScopedKey(t *testing.T) {
 		"spelled another":           in(in(draft("config", "", another(values{"a": "1.0"})), "qa", values{"a": "7"}), "production", values{"a": "3.0"}),
 		"a schema in another order": fitting(in(draft("config", "", items), "production", production), "j", `{"title":"x", "type":"object"}`),
 	} {
-		if err := write(allowed); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := write(allowed); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 	named, described := draft("config", "", items), draft("config", "", items)
 	named.Name, described.Description = optional.Of("Other"), optional.Of("Other")
@@ -344,9 +346,11 @@ func TestReplace_ScopedKey(t *testing.T) {
 		"another's value":   in(draft("config", "", items), "production", values{"a": "4"}),
 		"another's removal": draft("config", "", items),
 	} {
-		if err := write(refused); !fault.Is(err, fault.Forbidden) {
-			t.Errorf("%s: got %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := write(refused); !fault.Is(err, fault.Forbidden) {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 

@@ -18,14 +18,16 @@ func TestBook_Served(t *testing.T) {
 				"/docs": "<h1 id=\"contents\">", "/docs/": "<h1 id=\"contents\">", "/docs/keys": "A key opens a door.",
 				"/docs/search?q=door": "<mark>door</mark>", "/docs/book.css": "color-scheme", "/docs/book.js": "search",
 			} {
-				answer, served := get(t, console, http.MethodGet, path, nil)
-				if !served || answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), want) {
-					t.Errorf("%s is %v, %d, %q", path, served, answer.Code, answer.Body)
-				}
-				header := answer.Header()
-				if header.Get("Cache-Control") != "no-cache" || header.Get("ETag") == "" || !strings.Contains(header.Get("Content-Security-Policy"), "script-src 'self';") {
-					t.Errorf("%s has the headers %v", path, header)
-				}
+				t.Run(path, func(t *testing.T) {
+					answer, served := get(t, console, http.MethodGet, path, nil)
+					if !served || answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), want) {
+						t.Errorf("%s is %v, %d, %q", path, served, answer.Code, answer.Body)
+					}
+					header := answer.Header()
+					if header.Get("Cache-Control") != "no-cache" || header.Get("ETag") == "" || !strings.Contains(header.Get("Content-Security-Policy"), "script-src 'self';") {
+						t.Errorf("%s has the headers %v", path, header)
+					}
+				})
 			}
 		})
 	}

@@ -20,7 +20,7 @@ func built() *Console {
 		"index.html.gz":        {Data: []byte("index in gzip")},
 		"docs.html":            {Data: []byte("<html>docs</html>")},
 		"favicon.svg":          {Data: []byte("<svg/>")},
-		"licences.txt":         {Data: []byte("licences")},
+		"licenses.txt":         {Data: []byte("licenses")},
 		"assets/app-1a2b.js":   {Data: []byte("code")},
 		"assets/app-1a2b.css":  {Data: []byte("style")},
 		"assets/only-gz.js":    {Data: []byte("code")},
@@ -29,7 +29,7 @@ func built() *Console {
 	}, pages())
 }
 
-// pages is a book of two pages.
+// pages returns a book of two pages.
 func pages() *book.Book {
 	return book.New(fstest.MapFS{
 		"docs/README.md": {Data: []byte("# Contents\n\n## Use\n\n- [Keys](keys.md)\n")},
@@ -54,7 +54,7 @@ func TestConsole_Files(t *testing.T) {
 		"/index.html":          {"<html>index</html>", "text/html; charset=utf-8", "no-cache"},
 		"/docs/api":            {"<html>docs</html>", "text/html; charset=utf-8", "no-cache"},
 		"/favicon.svg":         {"<svg/>", "image/svg+xml", "no-cache"},
-		"/licences.txt":        {"licences", "text/plain; charset=utf-8", "no-cache"},
+		"/licenses.txt":        {"licenses", "text/plain; charset=utf-8", "no-cache"},
 		"/assets/app-1a2b.js":  {"code", "text/javascript; charset=utf-8", "public, max-age=31536000, immutable"},
 		"/assets/app-1a2b.css": {"style", "text/css; charset=utf-8", "public, max-age=31536000, immutable"},
 	} {
@@ -81,7 +81,7 @@ func TestConsole_Files(t *testing.T) {
 }
 
 // TestConsole_Addresses: browsers get the index for every address of the console,
-// programs hear that there is nothing, and the interface's paths stay its own.
+// programs get a 404, and paths of the interface never get the index.
 func TestConsole_Addresses(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/flags", "/flags/checkout-v2?env=production", "/loggers/com.example", "/setup?token=x"} {

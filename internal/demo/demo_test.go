@@ -66,6 +66,9 @@ func TestDemo(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Errorf("Run = %v", err)
 	}
+	if strings.Contains(printed.String(), "past their retention") {
+		t.Errorf("the server warns of the invented months:\n%s", printed)
+	}
 	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
 		t.Errorf("the demo left %v, %v", left, err)
 	}
@@ -252,14 +255,14 @@ func checkConnected(t *testing.T, client *signalbox.Client, printed *output) {
 		found, err := client.Connections.List(t.Context(), signalbox.ConnectionParams{})
 		return err == nil && len(found.Items) == len(programs())
 	})
-	if printed.has("level=DEBUG", "logger=catalogue.products") {
+	if printed.has("level=DEBUG", "logger=catalog.products") {
 		t.Error("a program printed DEBUG before it was told to")
 	}
 	draft := signalbox.LoggerDraft{Base: signalbox.LevelSetting{Level: loglevel.Debug, TTL: time.Minute}}
-	if _, err := client.Loggers.Apply(t.Context(), "catalogue.products", draft); err != nil {
+	if _, err := client.Loggers.Apply(t.Context(), "catalog.products", draft); err != nil {
 		t.Fatal(err)
 	}
-	storetest.Wait(t, time.Minute, "a program prints DEBUG", func() bool { return printed.has("level=DEBUG", "logger=catalogue.products") })
+	storetest.Wait(t, time.Minute, "a program prints DEBUG", func() bool { return printed.has("level=DEBUG", "logger=catalog.products") })
 }
 
 // output collects the output of the demo and its programs.

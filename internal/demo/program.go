@@ -21,8 +21,8 @@ import (
 // pace is how often a program logs. The level of the logger decides which records are printed.
 const pace = 700 * time.Millisecond
 
-// startPrograms starts the programs as processes until ctx ends. If one of the three ends earlier, it sends an error; if
-// one of the others does, it says so.
+// startPrograms starts the programs as processes until ctx ends. If one of the three ends earlier, the
+// channel receives an error; if one of Options.Others ends earlier, the output says so.
 func (d *demo) startPrograms(ctx context.Context, server string) (*sync.WaitGroup, <-chan error) {
 	var running sync.WaitGroup
 	ended := make(chan error, len(programs()))

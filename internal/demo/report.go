@@ -17,7 +17,7 @@ type program struct {
 }
 
 func programs() []program {
-	return []program{{"checkout", "production"}, {"catalogue", "production"}, {"mailer", "staging"}}
+	return []program{{"checkout", "production"}, {"catalog", "production"}, {"mailer", "staging"}}
 }
 
 const (

@@ -58,9 +58,11 @@ func TestMissingFolder(t *testing.T) {
 		"Rename":     durable.Rename(filepath.Join(missing, "a"), filepath.Join(missing, "b")),
 		"SyncFolder": durable.SyncFolder(missing),
 	} {
-		if !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s got %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 

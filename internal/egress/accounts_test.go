@@ -53,30 +53,32 @@ func bodiesIgnored(conn net.Conn) {
 func TestReuse_BodyTakenForRequest(t *testing.T) {
 	t.Parallel()
 	smuggled := "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
-	for _, c := range []struct {
+	for name, c := range map[string]struct {
 		first       egress.Request
 		connections int64 // after two more requests: one of another account, one of the same
 	}{
-		{egress.Request{Method: "GET", Body: smuggled}, 3},
-		{egress.Request{Method: "DELETE", Body: smuggled}, 3},
-		{egress.Request{Method: "OPTIONS", Body: smuggled}, 3},
-		{egress.Request{Method: "POST", Body: smuggled, Headers: []egress.Header{{Name: "expect", Value: "100-continue"}}}, 3},
-		{egress.Request{Method: "GET"}, 2},
-		{egress.Request{Method: "DELETE"}, 2},
+		"GET with a body":     {egress.Request{Method: "GET", Body: smuggled}, 3},
+		"DELETE with a body":  {egress.Request{Method: "DELETE", Body: smuggled}, 3},
+		"OPTIONS with a body": {egress.Request{Method: "OPTIONS", Body: smuggled}, 3},
+		"POST that expects":   {egress.Request{Method: "POST", Body: smuggled, Headers: []egress.Header{{Name: "expect", Value: "100-continue"}}}, 3},
+		"GET without":         {egress.Request{Method: "GET"}, 2},
+		"DELETE without":      {egress.Request{Method: "DELETE"}, 2},
 	} {
-		server := listen(t, "127.0.0.1:0", bodiesIgnored)
-		client := localClient(t)
-		c.first.URL, c.first.Account = server.url(), "one"
-		do(t, client, c.first)
-		for _, account := range []string{"other", "one"} {
-			second := get(server.url() + "own")
-			second.Account = account
-			if result := do(t, client, second); string(result.Body) != "GET /own HTTP/1.1" {
-				t.Errorf("%s: account %s got %q", c.first.Method, account, result.Body)
+		t.Run(name, func(t *testing.T) {
+			server := listen(t, "127.0.0.1:0", bodiesIgnored)
+			client := localClient(t)
+			c.first.URL, c.first.Account = server.url(), "one"
+			do(t, client, c.first)
+			for _, account := range []string{"other", "one"} {
+				second := get(server.url() + "own")
+				second.Account = account
+				if result := do(t, client, second); string(result.Body) != "GET /own HTTP/1.1" {
+					t.Errorf("account %s got %q", account, result.Body)
+				}
 			}
-		}
-		if n := server.connections.Load(); n != c.connections {
-			t.Errorf("%s: %d connections, want %d", c.first.Method, n, c.connections)
-		}
+			if n := server.connections.Load(); n != c.connections {
+				t.Errorf("%d connections, want %d", n, c.connections)
+			}
+		})
 	}
 }

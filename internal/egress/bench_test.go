@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/internal/egress"
 )
 
-// smallAnswers is a server that allocates nothing. It treats every read as one request.
+// smallAnswers returns a server that allocates nothing. It treats every read as one request.
 func smallAnswers(b *testing.B) string {
 	var config net.ListenConfig
 	listener, err := config.Listen(b.Context(), "tcp", "127.0.0.1:0")

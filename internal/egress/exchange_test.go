@@ -226,16 +226,19 @@ func TestDo_Unreachable(t *testing.T) {
 	gone := listen(t, "127.0.0.1:0", nil)
 	gone.Close()
 	client := newClient(t, egress.Options{Allow: networks("127.0.0.0/8"), Resolver: &names{}})
-	for url, want := range map[string]string{
-		reset.url():               "The request failed while waiting for the answer: connection reset by peer.",
-		gone.url():                "The request failed while connecting to " + gone.Addr().String() + ": connection refused.",
-		"http://nowhere.test/":    "The request failed while looking up the host's address: no such host.",
-		"http://1.2.3.4.5/":       "The request failed while looking up the host's address: no such host.",
-		"http://999.999.999.999/": "The request failed while looking up the host's address: no such host.",
+	unknown := "The request failed while looking up the host's address: no such host."
+	for name, c := range map[string]struct{ url, want string }{
+		"reset":           {reset.url(), "The request failed while waiting for the answer: connection reset by peer."},
+		"refused":         {gone.url(), "The request failed while connecting to " + gone.Addr().String() + ": connection refused."},
+		"unknown":         {"http://nowhere.test/", unknown},
+		"five numbers":    {"http://1.2.3.4.5/", unknown},
+		"numbers too big": {"http://999.999.999.999/", unknown},
 	} {
-		if failure := fails(t, client, get(url), egress.ConnectionError); failure.Detail != want {
-			t.Errorf("got  %s\nwant %s", failure.Detail, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if failure := fails(t, client, get(c.url), egress.ConnectionError); failure.Detail != c.want {
+				t.Errorf("got  %s\nwant %s", failure.Detail, c.want)
+			}
+		})
 	}
 }
 

@@ -41,10 +41,12 @@ func TestDo_ShortageOfThisMachine(t *testing.T) {
 				"connecting":     {connecting, "http://127.0.0.1/"},
 				"to two of them": {connecting, "http://two.example/"},
 			} {
-				_, err := each.client.Do(t.Context(), egress.Request{Method: "GET", URL: each.url})
-				if failed, ok := errors.AsType[*egress.Error](err); !ok || failed.Reason != want {
-					t.Errorf("%s with %v: %v", name, cause, err)
-				}
+				t.Run(name, func(t *testing.T) {
+					_, err := each.client.Do(t.Context(), egress.Request{Method: "GET", URL: each.url})
+					if failed, ok := errors.AsType[*egress.Error](err); !ok || failed.Reason != want {
+						t.Errorf("%s with %v: %v", name, cause, err)
+					}
+				})
 			}
 		})
 	}

@@ -14,7 +14,7 @@ func FailSockets(c *Client, err error) {
 	c.dialer.net.Control = func(string, string, syscall.RawConn) error { return os.NewSyscallError("socket", err) }
 }
 
-// IsWasteful reports whether an answer with so much content may not take this many reads and bytes.
+// IsWasteful reports whether an answer takes too many reads and bytes for its content.
 func IsWasteful(reads int, bytes, content int64) bool {
 	return (&incoming{reads: reads, bytes: bytes}).isWasteful(content)
 }

@@ -53,9 +53,11 @@ func TestReuse_NotAfterTLSLeftovers(t *testing.T) {
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		t.Run(tls.VersionName(version), func(t *testing.T) {
 			for name, write := range ways {
-				for _, size := range []int{0, 2, 4096, 9000} {
-					leftOver(t, version, size, name, write)
-				}
+				t.Run(name, func(t *testing.T) {
+					for _, size := range []int{0, 2, 4096, 9000} {
+						leftOver(t, version, size, name, write)
+					}
+				})
 			}
 		})
 	}

@@ -97,33 +97,35 @@ func TestTLS_Certificates(t *testing.T) {
 	resolver := &names{answers: map[string][][]netip.Addr{"good.test": {addrs("127.0.0.1")}, "other.test": {addrs("127.0.0.1")}}}
 	client := newClient(t, egress.Options{Allow: networks("127.0.0.1/32"), Resolver: resolver})
 	_, port, _ := net.SplitHostPort(good.Listener.Addr().String())
-	for _, c := range []struct {
+	for name, c := range map[string]struct {
 		url      string
 		caCert   string
 		insecure bool
 		want     string // a part of the error; "" means no error
 	}{
-		{good.URL, trusted.pem(), false, ""},
-		{good.URL, stranger.pem() + trusted.pem(), false, ""},
-		{"https://good.test:" + port, trusted.pem(), false, ""},
-		{good.URL, "", false, "x509: certificate signed by unknown authority"},
-		{good.URL, stranger.pem(), false, "x509: certificate signed by unknown authority"},
-		{"https://other.test:" + port, trusted.pem(), false, "valid for good.test, not other.test"},
-		{old.URL, trusted.pem(), false, "certificate has expired"},
-		{good.URL, "", true, ""},
-		{old.URL, "no certificate", true, ""},
-		{good.URL, "no certificate", false, "ca_cert holds no certificate"},
+		"by address":                 {good.URL, trusted.pem(), false, ""},
+		"by the second of two":       {good.URL, stranger.pem() + trusted.pem(), false, ""},
+		"by name":                    {"https://good.test:" + port, trusted.pem(), false, ""},
+		"none given":                 {good.URL, "", false, "x509: certificate signed by unknown authority"},
+		"another given":              {good.URL, stranger.pem(), false, "x509: certificate signed by unknown authority"},
+		"another name":               {"https://other.test:" + port, trusted.pem(), false, "valid for good.test, not other.test"},
+		"expired":                    {old.URL, trusted.pem(), false, "certificate has expired"},
+		"unverified":                 {good.URL, "", true, ""},
+		"unverified with an invalid": {old.URL, "no certificate", true, ""},
+		"an invalid given":           {good.URL, "no certificate", false, "ca_cert holds no certificate"},
 	} {
-		request := egress.Request{Method: "GET", URL: c.url, CACert: c.caCert, Insecure: c.insecure, Timeout: time.Minute}
-		if c.want != "" {
-			if failure := fails(t, client, request, egress.ConnectionError); !strings.Contains(failure.Detail, c.want) {
-				t.Errorf("%s: got %q, want %q in it", c.url, failure.Detail, c.want)
+		t.Run(name, func(t *testing.T) {
+			request := egress.Request{Method: "GET", URL: c.url, CACert: c.caCert, Insecure: c.insecure, Timeout: time.Minute}
+			if c.want != "" {
+				if failure := fails(t, client, request, egress.ConnectionError); !strings.Contains(failure.Detail, c.want) {
+					t.Errorf("got %q, want %q in it", failure.Detail, c.want)
+				}
+				return
 			}
-			continue
-		}
-		if result := do(t, client, request); result.Status != http.StatusOK || result.Timings.Total < result.Timings.TLS {
-			t.Errorf("%s: %+v", c.url, result)
-		}
+			if result := do(t, client, request); result.Status != http.StatusOK || result.Timings.Total < result.Timings.TLS {
+				t.Errorf("got %+v", result)
+			}
+		})
 	}
 }
 

@@ -43,9 +43,11 @@ func TestProblems_Take(t *testing.T) {
 		t.Errorf("got %v, %v", err, problems.Err())
 	}
 	for _, err := range []error{nil, errors.New("other"), fault.New(fault.Unavailable, "The database is away.")} {
-		if got := problems.Take(err); !errors.Is(got, err) || len(fault.All(problems.Err())) != 2 {
-			t.Errorf("%v: got %v, %v", err, got, problems.Err())
-		}
+		t.Run(fmt.Sprint(err), func(t *testing.T) {
+			if got := problems.Take(err); !errors.Is(got, err) || len(fault.All(problems.Err())) != 2 {
+				t.Errorf("got %v, %v", got, problems.Err())
+			}
+		})
 	}
 }
 

@@ -18,7 +18,7 @@ func (e Errors) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// Problems collects the refusals of one input: first those of its reader, then those
+// Problems collects the refusals of one input: first the refusals of its reader, then
 // of the domain's rules. The zero value is ready for use.
 type Problems struct {
 	found    Errors

@@ -15,7 +15,7 @@ var errTooLarge = errors.New("its rules have too many branches")
 // translation translates the rules of one flag.
 type translation struct {
 	key    string          // the flag's key
-	kinds  map[string]kind // what the rules compare each attribute with
+	kinds  map[string]kind // the types of values that rules compare each attribute with
 	scoped bool            // inside a loop's body, where variables read an element
 	splits bool            // a rule has a fractional
 	steps  int
@@ -213,7 +213,7 @@ func (t *translation) moveIf(arguments []node, with func(node) (node, error)) (n
 	return t.either(arguments[0], func() (node, error) { return with(arguments[1]) }, func() (node, error) { return t.moveIf(arguments[2:], with) })
 }
 
-// moveJunction translates an operation with and, or among its arguments: their value is that of one argument.
+// moveJunction translates an operation with `and` or `or` among its arguments. The value of these is one of their own arguments.
 func (t *translation) moveJunction(operator string, arguments []node, with func(node) (node, error)) (node, error) {
 	if len(arguments) < 2 {
 		return with(argument(arguments, 0))

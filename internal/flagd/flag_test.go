@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/internal/flagd"
 )
 
-// ruled is a BOOLEAN flag with one rule.
+// ruled returns a BOOLEAN flag with one rule.
 func ruled(logic string) flagd.Flag {
 	return flagd.Flag{Key: "made", Type: flageval.Boolean, Default: json.RawMessage(`false`), Environment: flageval.Environment{
 		Enabled: true, Rules: []flageval.Rule{{Logic: json.RawMessage(logic), Value: json.RawMessage(`true`)}},
@@ -29,10 +29,12 @@ func TestTranslate_Targeting(t *testing.T) {
 		`{"sem_ver":[{"var":"tenant.version"},">=","v2"]}`:    `{"and":[{"!==":[{"var":"tenant.version"},null]},{"sem_ver":[{"var":"tenant.version"},">=","2.0.0"]}]}`,
 		`{"==":[1,1]}`: `true`,
 	} {
-		_, read := translate(t, ruled(logic))
-		if got := string(read.Flags["made"].Targeting); got != `{"if":[`+want+`,"rule-0"]}` {
-			t.Errorf("%s: got %s, want %s", logic, got, want)
-		}
+		t.Run(logic, func(t *testing.T) {
+			_, read := translate(t, ruled(logic))
+			if got := string(read.Flags["made"].Targeting); got != `{"if":[`+want+`,"rule-0"]}` {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
 	}
 }
 
@@ -55,12 +57,14 @@ func TestTranslate_Omits(t *testing.T) {
 		`{"==":[{"substr":[{"var":"user.a"},2]},"x"]}`:                        "substr",
 		`{"missing_some":[2,["user.a","user.b"]]}`:                            "missing_some",
 	} {
-		made, read := translate(t, ruled(logic))
-		if len(made.Omitted) != 1 || read.Metadata["signalbox.omitted"] != "made" || len(read.Flags) != 0 {
-			t.Errorf("%s: got %s", logic, made.Text)
-		} else if reason := made.Omitted[0].Reason; !strings.Contains(reason, why) {
-			t.Errorf("%s: got the reason %q, want %q", logic, reason, why)
-		}
+		t.Run(logic, func(t *testing.T) {
+			made, read := translate(t, ruled(logic))
+			if len(made.Omitted) != 1 || read.Metadata["signalbox.omitted"] != "made" || len(read.Flags) != 0 {
+				t.Errorf("got %s", made.Text)
+			} else if reason := made.Omitted[0].Reason; !strings.Contains(reason, why) {
+				t.Errorf("got the reason %q, want %q", reason, why)
+			}
+		})
 	}
 }
 

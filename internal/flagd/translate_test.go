@@ -65,8 +65,8 @@ func (s served) value(t *testing.T, key string, context map[string]any) json.Raw
 	return s.Variants[s.DefaultVariant]
 }
 
-// TestTranslate_ServesServersValue: the translation of random flags serves what the server serves, in the server's own JSON
-// Logic. What other implementations make of it is checked by scripts/check-flagd.
+// TestTranslate_ServesServersValue: the translation of random flags serves the server's values, by the server's own JSON
+// Logic. scripts/check-flagd checks the values of other implementations.
 func TestTranslate_ServesServersValue(t *testing.T) {
 	t.Parallel()
 	random := flagdtest.New(1)

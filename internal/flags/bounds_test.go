@@ -2,6 +2,7 @@ package flags
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -146,9 +147,11 @@ func TestDeclaration_DefaultSize(t *testing.T) {
 		quoted(SmallBytes): "", quoted(SmallBytes + 1): "default must have at most 8192 bytes as JSON",
 		deep(1000): "", deep(1001): "default must be JSON of at most 1000 levels, as the flag is JSON",
 	} {
-		declaration := Declaration{Key: "f", Type: "JSON", Default: json.RawMessage(base), Service: "s", Environment: "e"}
-		if _, got := declaration.source(accounts.Caller{}); got != want {
-			t.Errorf("%d bytes: got %q, want %q", len(base), got, want)
-		}
+		t.Run(fmt.Sprintf("%d bytes from %c", len(base), base[0]), func(t *testing.T) {
+			declaration := Declaration{Key: "f", Type: "JSON", Default: json.RawMessage(base), Service: "s", Environment: "e"}
+			if _, got := declaration.source(accounts.Caller{}); got != want {
+				t.Errorf("%d bytes: got %q, want %q", len(base), got, want)
+			}
+		})
 	}
 }

@@ -29,8 +29,8 @@ func evict(v *viewer, rounds int) {
 	}
 }
 
-// TestSnapshots_KeepShares: the flags of an account that takes most of the bytes come after
-// those of others, although it used them last.
+// TestSnapshots_KeepShares: the flags of other accounts are kept first, although the account
+// with most of the bytes used its flags last.
 func TestSnapshots_KeepShares(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, storetest.New(t, "sqlite"), "free")
@@ -73,7 +73,7 @@ func TestSnapshots_Bounded(t *testing.T) {
 		h.owner = caller
 		h.create(t, numeric("a", "1"))
 		v.shows(t, map[string]string{"a": "1"}, nil)
-		v.shows(t, map[string]string{"a": "1"}) // what is in use stays
+		v.shows(t, map[string]string{"a": "1"}) // the flags in use stay
 		v.Evict()
 	}
 	for _, caller := range callers[7:] {

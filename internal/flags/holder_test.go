@@ -44,7 +44,7 @@ func (c *counted) RecordChanges(ctx context.Context, account string, made ...cha
 	return c.Tx.RecordChanges(ctx, account, made...)
 }
 
-// about is a configuration whose one rule looks at a context type.
+// about returns a configuration whose one rule looks at a context type.
 func about(contextType string) flags.Environment {
 	return flags.Environment{Enabled: true, Rules: []flags.Rule{
 		{Logic: json.RawMessage(`{"==":[{"var":"` + contextType + `.plan"},"pro"]}`), Value: json.RawMessage("1")}}}

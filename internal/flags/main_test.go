@@ -132,12 +132,12 @@ func (h *fixture) history(t *testing.T) []changes.Change {
 	return storetest.History(t, h.db, h.owner.Account, flags.Kind)
 }
 
-// numeric is the draft of a NUMERIC flag with a default.
+// numeric returns the draft of a NUMERIC flag with a default.
 func numeric(key, base string) flags.Draft {
 	return flags.Draft{Key: optional.Of(key), Type: optional.Of("NUMERIC"), Default: optional.Of(json.RawMessage(base))}
 }
 
-// ruled is a draft with some rules in production.
+// ruled returns a draft with some rules in production.
 func ruled(key string, rules int) flags.Draft {
 	draft := numeric(key, "0")
 	environment := flags.Environment{Enabled: true, Rules: []flags.Rule{}}

@@ -76,7 +76,7 @@ func TestReplace_OneRacerWinsPerVersion(t *testing.T) {
 }
 
 // Racers without a precondition all win, and the history is one chain: every change begins with the
-// state that the one before it left.
+// state after the previous change.
 func TestReplace_RacersMakeOneChainOfChanges(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -150,10 +150,10 @@ func TestReplace_RuleLimit(t *testing.T) {
 	})
 }
 
-// fill makes flags until the account has room for a few only.
-func (h *fixture) fill(t *testing.T, room int) {
+// fill makes flags until only left more fit into the account.
+func (h *fixture) fill(t *testing.T, left int) {
 	t.Helper()
-	made := make([]flags.Flag, flags.MaxFlags-room)
+	made := make([]flags.Flag, flags.MaxFlags-left)
 	for i := range made {
 		made[i] = flags.Flag{Account: h.owner.Account, Key: "filler-" + strconv.Itoa(i), Name: "Filler", Type: flageval.Numeric,
 			Default: json.RawMessage("0"), Environments: map[string]flags.Environment{}}
@@ -180,7 +180,7 @@ func TestCreate_FlagCap(t *testing.T) {
 		}
 		same(t, h.count(t), flags.MaxFlags)
 		_, err := h.Create(t.Context(), h.owner, numeric("filler-1", "1"))
-		same(t, fault.Is(err, fault.AlreadyExists), true) // which helps more than to hear of the cap
+		same(t, fault.Is(err, fault.AlreadyExists), true) // which helps the caller more than the limit
 		promoted := numeric("filler-1", "2")
 		promoted.Managed = optional.Of(true)
 		h.replace(t, "filler-1", promoted)
@@ -223,7 +223,7 @@ func TestReport_SourceCap(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newFixture(t, database, "pro")
 		h.report(t, declared("f", "NUMERIC", "0", "known", "e"))
-		// The total says that there is one more to come.
+		// The stored total allows one more source.
 		if _, err := database.Raw(t).ExecContext(t.Context(), `UPDATE account_totals SET amount = $1 WHERE account_id = $2 AND what = 'flag sources'`,
 			observations.MaxSources-1, h.owner.Account); err != nil {
 			t.Fatal(err)

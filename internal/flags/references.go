@@ -32,7 +32,7 @@ func references(flag Flag) []Reference {
 	return found.list()
 }
 
-// add adds the references of a rule, those of `missing` included. It skips the
+// add adds the references of a rule, including the ones in `missing`. It skips the
 // targeting key that `fractional` hashes by default: the rule does not name it.
 func (s referenceSet) add(rule *jsonlogic.Rule) {
 	for _, reference := range rule.References() {

@@ -30,7 +30,7 @@ type Filter struct {
 	Managed optional.Value[bool]
 	// References finds the flags whose rules have all of these references.
 	References []Reference
-	// Stale finds the flags that StaleRule calls stale, or those that it does not. Service.Flags sets the rule.
+	// Stale finds the flags that are stale by StaleRule or, if false, the others. Service.Flags sets the rule.
 	Stale     optional.Value[bool]
 	StaleRule StaleRule
 }

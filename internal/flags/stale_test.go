@@ -24,7 +24,7 @@ func anEnvironment(enabled bool, value string, rules ...string) flags.Environmen
 	return environment
 }
 
-// oldFlag is a flag of last year that is used now and serves two values.
+// oldFlag returns a flag of last year that is used now and serves two values.
 func oldFlag(change func(*flags.Flag)) flags.Flag {
 	now := staleNow
 	flag := flags.Flag{Key: "f", Managed: true, Default: json.RawMessage(`false`), LastSeen: &now, LastEvaluated: &now,

@@ -26,9 +26,11 @@ func TestCanonical(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			for _, spelling := range spellings {
-				if got := hosts.Canonical(spelling); got != want {
-					t.Errorf("%s is %s, want %s", spelling, got, want)
-				}
+				t.Run(spelling, func(t *testing.T) {
+					if got := hosts.Canonical(spelling); got != want {
+						t.Errorf("%s is %s, want %s", spelling, got, want)
+					}
+				})
 			}
 		})
 	}

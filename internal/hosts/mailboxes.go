@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// Mailbox returns an e-mail address as it is compared: letters of ASCII in lower case, the domain as Domain returns it.
+// Mailbox returns the form of an e-mail address for comparisons: ASCII letters in lower case, the domain as of Domain.
 // Nothing else is folded, because Unicode's lower case turns two addresses, such as "nİk" and "nik", into one.
 func Mailbox(email string) (string, error) {
 	at := strings.LastIndexByte(email, '@')
@@ -19,7 +19,7 @@ func Mailbox(email string) (string, error) {
 	return LowerASCII(email[:at+1]) + domain, nil
 }
 
-// Domain returns a domain as it is compared: in ASCII and lower case. A domain of another script must be spelled as its
+// Domain returns the form of a domain for comparisons: in ASCII and lower case. A domain of another script must be spelled as its
 // registry has it. Lookups also map characters such as "K" (the Kelvin sign) to others; here that is an error, because
 // permission to sign in must not depend on a mapping.
 func Domain(domain string) (string, error) {

@@ -7,7 +7,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
+
+	"github.com/signalbox/signalbox/internal/jobs/cron"
 )
 
 // job is a job in the form that apply reads.
@@ -66,9 +69,9 @@ func crontab(documents [][]byte, options Options) (Result, error) {
 		comment = ""
 	}
 	if len(c.Documents) > 0 && !zoned {
-		c.Notes = append(c.Notes, "Schedules are in UTC here; shift schedules that were meant in another time zone.")
+		c.Notes = append(c.Notes, "Schedules are in UTC: shift those that were meant in another time zone, or set CRON_TZ in the file.")
 	}
-	return c.finish()
+	return c.finish("crontab")
 }
 
 // assignment is a line that sets a variable.
@@ -91,7 +94,7 @@ func retryOf(options Options) *retry {
 // cronLine adds the job of a line. made has the members that all jobs share.
 func (c *collector) cronLine(line, comment string, made job, taken map[string]int) error {
 	if assignment.MatchString(line) {
-		return fmt.Errorf("variables are not known here")
+		return fmt.Errorf("jobs have no variables")
 	}
 	schedule, command, err := cronSchedule(line)
 	if err != nil {
@@ -100,8 +103,11 @@ func (c *collector) cronLine(line, comment string, made job, taken map[string]in
 	if strings.Contains(strings.ReplaceAll(command, `\%`, ""), "%") {
 		return fmt.Errorf("it has a %% that is a line break to cron")
 	}
-	call, err := parseCall(strings.ReplaceAll(command, `\%`, "%"))
+	call, err := parseCall(withoutUser(strings.ReplaceAll(command, `\%`, "%")))
 	if err != nil {
+		return err
+	}
+	if err := refusedTimes(schedule, made.Timezone); err != nil {
 		return err
 	}
 	id, sent := jobID(call.sent.URL, taken), call.sent
@@ -131,7 +137,7 @@ func cronSchedule(line string) (schedule, command string, err error) {
 			"@monthly": "0 0 1 * *", "@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *"}
 		schedule = known[words[0]]
 		if schedule == "" {
-			return "", "", fmt.Errorf("%s is not known here", words[0])
+			return "", "", fmt.Errorf("jobs have no schedule like %s", words[0])
 		}
 		return schedule, strings.TrimSpace(strings.TrimPrefix(line, words[0])), nil
 	}
@@ -146,6 +152,31 @@ func cronSchedule(line string) (schedule, command string, err error) {
 	}
 	return strings.Join(words[:fields], " "), strings.TrimSpace(rest), nil
 }
+
+// refusedTimes returns why the server would refuse a schedule or its zone. One refused job would stop the apply of all others.
+func refusedTimes(schedule, zone string) error {
+	if _, err := time.LoadLocation(zone); err != nil || zone == "Local" {
+		return fmt.Errorf("%q is no time zone", zone)
+	}
+	_, err := cron.Parse(schedule)
+	return err
+}
+
+// systemLine matches a command of /etc/crontab, where the name of a user precedes it.
+var systemLine = regexp.MustCompile(`^[a-z_][a-z0-9_.-]*\s+((?:/\S*/)?(?:curl|wget)\s)`)
+
+// withoutUser removes the user of a line of /etc/crontab. A crontab of a user has none: there the word before curl is a program
+// that runs it, and these remain.
+func withoutUser(command string) string {
+	match := systemLine.FindStringSubmatchIndex(command)
+	if match == nil || slices.Contains(runners, strings.Fields(command)[0]) {
+		return command
+	}
+	return command[match[2]:]
+}
+
+// runners are programs that run or print the command after their name.
+var runners = []string{"chronic", "command", "doas", "echo", "env", "eval", "exec", "ionice", "nice", "nohup", "setsid", "sudo", "test", "time", "which"}
 
 // notInID matches characters that are not allowed in an id.
 var notInID = regexp.MustCompile(`[^a-z0-9]+`)

@@ -194,7 +194,7 @@ func (p *callParser) option(name, value string) error {
 		}
 		p.sent.Timeout = max(1, int(seconds+0.999))
 	default:
-		return fmt.Errorf("the option %s is not known here", name)
+		return fmt.Errorf("the import does not know the option %s", name)
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func flagd(documents [][]byte, options Options) (Result, error) {
 
 func (c *collector) flagd(key string, from flagdFlag, evaluators map[string]any, where string) {
 	if from.Default == nil || from.Variants[*from.Default] == nil {
-		c.lose("flag %s: left out, because it has no defaultVariant, and the fallback in the code is not known here.", key)
+		c.lose("flag %s: left out, because it has no defaultVariant, and the file does not have the fallback of the code.", key)
 		return
 	}
 	names := slices.Sorted(maps.Keys(from.Variants))

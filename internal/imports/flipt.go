@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/client/flageval"
@@ -70,6 +71,10 @@ func flipt(documents [][]byte, options Options) (Result, error) {
 			segments[each.Key] = each
 		}
 		for _, each := range file.Flags {
+			if !slices.Contains([]string{"", "VARIANT_FLAG_TYPE", "BOOLEAN_FLAG_TYPE"}, each.Type) {
+				c.lose("flag %s: left out, because Signalbox has no type like %q.", each.Key, each.Type)
+				continue
+			}
 			made := flag{ID: each.Key, Name: each.Name, Description: each.Description, Type: flageval.Boolean, Default: encode(false)}
 			var place environment
 			if each.Type == "BOOLEAN_FLAG_TYPE" {
@@ -212,7 +217,7 @@ func (f fliptConstraint) logic() (logic, error) {
 	}
 	switch f.Type {
 	case "DATETIME_COMPARISON_TYPE":
-		return nil, errors.New("dates are compared, which is not possible here")
+		return nil, errors.New("dates are compared, which rules cannot do")
 	case "NUMBER_COMPARISON_TYPE":
 		return f.number(path, operator)
 	case "BOOLEAN_COMPARISON_TYPE":
@@ -222,7 +227,7 @@ func (f fliptConstraint) logic() (logic, error) {
 }
 
 func (f fliptConstraint) unknown() error {
-	return fmt.Errorf("the operator %q is not known here", f.Operator)
+	return fmt.Errorf("rules have no operator like %q", f.Operator)
 }
 
 // number compares numbers, which may be texts.

@@ -105,7 +105,7 @@ func (c *collector) growthGate(key string, index int, from growthRule) bool {
 	for _, parent := range from.Parents {
 		if parent.Gate {
 			gate = true
-			c.lose("flag %s: rule %d is left out: its prerequisite %s is not known here. Where the prerequisite was not met, users got no value (null); here they fall through to the next rule.",
+			c.lose("flag %s: rule %d is left out, because flags have no prerequisites in Signalbox. Where the prerequisite %s was not met, users got no value (null); in Signalbox they fall through to the next rule.",
 				key, index+1, parent.ID)
 		}
 	}
@@ -117,7 +117,7 @@ func (c *collector) growthRules(key string, from growthRule) ([]rule, error) {
 		return nil, fmt.Errorf("it depends on the flag %s", from.Parents[0].ID)
 	}
 	if from.unknown != "" {
-		return nil, fmt.Errorf("%q is not known here", from.unknown)
+		return nil, fmt.Errorf("rules have nothing like its %q", from.unknown)
 	}
 	condition, err := growthCondition(from.Condition)
 	if err != nil {
@@ -271,7 +271,7 @@ func growthOperator(path, operator string, value any) (logic, error) {
 		condition, err := growthComparison(path, value)
 		return negate(condition, true), err
 	}
-	return nil, fmt.Errorf("the operator %q is not known here", operator)
+	return nil, fmt.Errorf("rules have no operator like %q", operator)
 }
 
 // growthVersion compares versions. In GrowthBook a missing version is lower than all others.

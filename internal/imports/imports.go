@@ -2,7 +2,9 @@ package imports
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -72,7 +74,7 @@ func collect[T any](documents [][]byte, what string, add func(c *collector, deco
 		}
 		add(c, decoded)
 	}
-	return c.finish()
+	return c.finish(what)
 }
 
 func newCollector() *collector {
@@ -151,7 +153,7 @@ func (c *collector) choices(id string, names []string, values []json.RawMessage)
 	for i, value := range values {
 		text := string(rawjson.Canonical(value))
 		if seen[text] {
-			c.lose("flag %s: the names of its values are left out, because %s is there more than once.", id, text)
+			c.lose("flag %s: the names of its values are left out, because %s occurs more than once.", id, text)
 			return nil
 		}
 		seen[text] = true
@@ -160,10 +162,10 @@ func (c *collector) choices(id string, names []string, values []json.RawMessage)
 	return made
 }
 
-// finish returns the result with its notes.
-func (c *collector) finish() (Result, error) {
+// finish returns the result with its notes. What names the format.
+func (c *collector) finish(what string) (Result, error) {
 	if len(c.Documents) == 0 && len(c.Lost) == 0 {
-		return Result{}, fmt.Errorf("the file has nothing that can be imported")
+		return Result{}, fmt.Errorf("the file has nothing to import: it is no %s, or an empty one", what)
 	}
 	if len(c.splits) > 0 {
 		c.Notes = append(c.Notes, "Users keep their buckets of fractional as flagd's core 0.16 computes them; 0.13 and older give other users each value: "+
@@ -233,6 +235,22 @@ func typeOfValue(value json.RawMessage) flageval.Type {
 	}
 }
 
+// kindOf returns words for a type of Go or JSON.
+func kindOf(name string) string {
+	name, _, _ = strings.Cut(name, " ") // "number 1.5"
+	switch name {
+	case "map", "struct", "object":
+		return "an object"
+	case "slice", "array":
+		return "a list"
+	case "string":
+		return "a text"
+	case "bool":
+		return "a boolean"
+	}
+	return "a number"
+}
+
 // encode encodes a value of JSON and texts, which never fails.
 func encode(value any) json.RawMessage {
 	text, err := rawjson.Encode(value)
@@ -244,8 +262,11 @@ func encode(value any) json.RawMessage {
 
 // decode decodes a JSON document of a format.
 func decode[T any](document []byte, what string) (decoded T, err error) {
-	if decoded, err = rawjson.Decode[T](document); err != nil {
-		return decoded, fmt.Errorf("the file is no %s: %w", what, err)
+	if decoded, err = rawjson.Decode[T](document); err == nil {
+		return decoded, nil
 	}
-	return decoded, nil
+	if wrong, is := errors.AsType[*json.UnmarshalTypeError](err); is { // its text names types of Go
+		err = fmt.Errorf("%s must be %s, not %s", cmp.Or(wrong.Field, "it"), kindOf(wrong.Type.Kind().String()), kindOf(wrong.Value))
+	}
+	return decoded, fmt.Errorf("the file is no %s: %w", what, err)
 }

@@ -132,14 +132,34 @@ func (i imported) is(id, want string) {
 func TestFormats_RefuseOthers(t *testing.T) {
 	t.Parallel()
 	for _, format := range imports.Formats() {
-		for _, document := range []string{`[]`, `{}`, `7`, ``, `{"flags": 7, "features": 7, "items": 7}`} {
-			if format.Name == "crontab" && document != "" || format.Name == "spring-logging" && strings.HasPrefix(document, `{"`) {
-				continue // these formats report line by line, or have nothing to report
+		t.Run(format.Name, func(t *testing.T) {
+			for _, document := range []string{`[]`, `{}`, `7`, ``, `{"flags": 7, "features": 7, "items": 7}`} {
+				if format.Name == "crontab" && document != "" || format.Name == "spring-logging" && strings.HasPrefix(document, `{"`) {
+					continue // these formats report line by line, or have nothing to report
+				}
+				if result, err := tryRun(format.Name, document); err == nil {
+					t.Errorf("%s takes %q: %s", format.Name, document, result.Documents)
+				}
 			}
-			if result, err := tryRun(format.Name, document); err == nil {
-				t.Errorf("%s takes %q: %s", format.Name, document, result.Documents)
+		})
+	}
+}
+
+// TestFormats_SayWhatIsWrong: files of other products, empty ones and wrong types get an error that a person understands.
+func TestFormats_SayWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ name, format, document, want string }{
+		{"another product", "launchdarkly", `{"flags": {"a": {"state": "ENABLED"}}}`, "it is no list of flags of LaunchDarkly, or an empty one"},
+		{"an error of the API", "growthbook", `{"status": 400, "error": "Invalid API key"}`, "it is no list of features of GrowthBook, or an empty one"},
+		{"a list in place of an object", "flagd", `{"flags": [{"key": "a"}]}`, "the file is no flag definition of flagd: flags must be an object, not a list"},
+		{"no object at all", "unleash", `[]`, "the file is no export of Unleash: it must be an object, not a list"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := tryRun(test.format, test.document); err == nil || !strings.HasSuffix(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
 			}
-		}
+		})
 	}
 }
 
@@ -174,7 +194,7 @@ func TestLaunchDarkly_Rules(t *testing.T) {
 	})
 	i.serves("checkout", "test", map[string]string{`{}`: "false"})
 	i.about("color", `"blue"`, 200)
-	i.lost(`rule 2 is left out, because "matches" is not known`, "color in production: its prerequisite checkout", "color in production: its percentages",
+	i.lost(`rule 2 is left out, because rules have no operator like "matches"`, "color in production: flags have no prerequisites in Signalbox; it decides as if its prerequisite checkout were met", "color in production: its percentages",
 		"old: left out", `"no such id"`)
 	if notes := strings.Join(i.Notes, " "); !strings.Contains(notes, "production, test") {
 		t.Error(notes)
@@ -182,6 +202,15 @@ func TestLaunchDarkly_Rules(t *testing.T) {
 	if !strings.Contains(string(i.document("color")), `"values":[{"name":"Red","value":"red"},{"name":"Blue","value":"blue"}]`) {
 		t.Errorf("%s", i.document("color"))
 	}
+}
+
+// TestLaunchDarkly_OnePage: a file with some of the flags does not look complete.
+func TestLaunchDarkly_OnePage(t *testing.T) {
+	t.Parallel()
+	page := `{"totalCount": %d, "items": [{"key": "a", "variations": [{"value": true}, {"value": false}],
+	  "environments": {"production": {"on": true, "offVariation": 1, "fallthrough": {"variation": 0}}}}]}`
+	run(t, "launchdarkly", fmt.Sprintf(page, 1)).lost()
+	run(t, "launchdarkly", fmt.Sprintf(page, 21)).lost("the file has 1 of 21 flags")
 }
 
 // TestLaunchDarkly_Switches: switching an imported flag on has the same effect as in LaunchDarkly.
@@ -308,7 +337,7 @@ func TestGrowthBook_Conditions(t *testing.T) {
 	i.about("test", "2", 700)
 	i.about("some", "1", 250)
 	i.about("some", "2", 250)
-	i.lost("dark: rule 2 compares versions", `"$regex" is not known`, "part: its percentages", "test: its percentages", "some: its percentages", "depends on the flag x")
+	i.lost("dark: rule 2 compares versions", `no operator like "$regex"`, "part: its percentages", "test: its percentages", "some: its percentages", "depends on the flag x")
 }
 
 // TestGrowthBook_SpreadsByAnotherMember: all rules of a rollout use the same buckets.
@@ -349,8 +378,8 @@ SHELL=/bin/sh
 		`{"method":"GET","url":"https://example.com/ping"}}`)
 	i.is("example-com-a-b", `{"kind":"job","id":"example-com-a-b","name":"GET https://example.com/a b","schedule":"0 4 * * 1","configuration":`+
 		`{"method":"GET","url":"https://example.com/a b","timeout":3,"tls_verify":false}}`)
-	i.lost("line 2: left out, because variables", "line 9", "line 10", "line 11: left out, because it does not call", "line 12: left out, because @reboot",
-		"line 13: left out, because the option -F", "line 14: left out, because jobs cannot send HEAD", "line 15", "line 16: left out, because a quote")
+	i.lost("line 2: left out, because jobs have no variables", "line 9", "line 10", "line 11: left out, because it does not call", "line 12: left out, because jobs have no schedule like @reboot",
+		"line 13: left out, because the import does not know the option -F", "line 14: left out, because jobs cannot send HEAD", "line 15", "line 16: left out, because a quote")
 	if strings.Contains(string(slices.Concat(toBytes(i.Documents)...)), "s3cret") {
 		t.Error("a credential is in the file")
 	}
@@ -370,7 +399,33 @@ func TestCrontab_OptionsOfEachProgram(t *testing.T) {
 		`"headers":[{"name":"Content-Type","value":"application/x-www-form-urlencoded"}],"body":"a >/dev/null"}}`)
 	i.is("a-test-three", `{"kind":"job","id":"a-test-three","name":"POST https://a.test/three","schedule":"0 3 * * *","configuration":{"method":"POST","url":"https://a.test/three",`+
 		`"headers":[{"name":"User-Agent","value":"robot"},{"name":"Content-Type","value":"application/x-www-form-urlencoded"}],"body":"@text","timeout":5}}`)
-	i.lost("line 4: left out, because the option -U", "line 5: left out, because the option -T", "line 6: left out, because the option --user", "line 7: left out, because the option -d")
+	i.lost("line 4: left out, because the import does not know the option -U", "line 5: left out, because the import does not know the option -T",
+		"line 6: left out, because the import does not know the option --user", "line 7: left out, because the import does not know the option -d")
+}
+
+// TestCrontab_RefusedTimes: a line that the server would refuse is left out, so that it does not stop the others.
+func TestCrontab_RefusedTimes(t *testing.T) {
+	t.Parallel()
+	i := run(t, "crontab", `0 25 * * * curl https://a.test/hour
+0 0 30 2 * curl https://a.test/never
+CRON_TZ=Europe/Berlin
+0 1 * * * curl https://a.test/one
+CRON_TZ=Mars/Olympus
+0 2 * * * curl https://a.test/two`)
+	i.is("a-test-one", `{"kind":"job","id":"a-test-one","name":"GET https://a.test/one","schedule":"0 1 * * *","timezone":"Europe/Berlin",`+
+		`"configuration":{"method":"GET","url":"https://a.test/one"}}`)
+	i.lost(`line 1: left out, because the hour field "25" is wrong: 25 is above 23`, `line 2: left out, because the expression never fires`,
+		`line 6: left out, because "Mars/Olympus" is no time zone: 0 2 * * * curl …`)
+}
+
+// TestCrontab_OfTheSystem: in /etc/crontab the name of a user precedes each command.
+func TestCrontab_OfTheSystem(t *testing.T) {
+	t.Parallel()
+	i := run(t, "crontab", `17 * * * *	root    cd / && run-parts --report /etc/cron.hourly
+0 1 * * *	www-data	/usr/bin/curl https://a.test/one
+0 2 * * * nice curl https://a.test/two`)
+	i.is("a-test-one", `{"kind":"job","id":"a-test-one","name":"GET https://a.test/one","schedule":"0 1 * * *","configuration":{"method":"GET","url":"https://a.test/one"}}`)
+	i.lost("line 1: left out", "line 3: left out, because it does not call a URL with curl or wget: 0 2 * * * nice …")
 }
 
 func toBytes(documents []json.RawMessage) (all [][]byte) {
@@ -431,11 +486,11 @@ func TestCrontab_NoCredentials(t *testing.T) {
 		"two URLs":               {"0 1 * * * curl https://a.test https://admin:hunter2@a.test", "", "line 1: left out, because it calls several URLs: 0 1 * * * curl …"},
 		"another program":        {"0 1 * * * mysqldump -phunter2 shop", "", "line 1: left out, because it does not call a URL with curl or wget: 0 1 * * * mysqldump …"},
 		"a variable before it":   {"0 1 * * * PGPASSWORD=hunter2 pg_dump", "", "line 1: left out, because it does not call a URL with curl or wget: 0 1 * * * …"},
-		"a variable":             {"PASSWORD=hunter2", "", "line 1: left out, because variables are not known here"},
+		"a variable":             {"PASSWORD=hunter2", "", "line 1: left out, because jobs have no variables"},
 		"no schedule":            {"mysql -u root -p hunter2 -e x", "", "line 1: left out, because it does not call a URL with curl or wget"},
 		"a header without value": {"0 1 * * * curl -H 'Bearer hunter2' https://a.test", "", "line 1: left out, because a header in it has no value: 0 1 * * * curl …"},
 		"a wrong timeout":        {"0 1 * * * curl -m hunter2 https://a.test", "", "line 1: left out, because -m has no number of seconds: 0 1 * * * curl …"},
-		"an unknown option":      {"0 1 * * * curl --oauth2-bearer=hunter2 https://a.test", "", "line 1: left out, because the option --oauth2-bearer is not known here: 0 1 * * * curl …"},
+		"an unknown option":      {"0 1 * * * curl --oauth2-bearer=hunter2 https://a.test", "", "line 1: left out, because the import does not know the option --oauth2-bearer: 0 1 * * * curl …"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

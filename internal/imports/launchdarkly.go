@@ -15,6 +15,8 @@ import (
 
 type darklyList struct {
 	Items []darklyFlag `json:"items"`
+	// Total counts the flags of all pages. The file has one page.
+	Total int `json:"totalCount"`
 }
 
 type darklyFlag struct {
@@ -83,6 +85,9 @@ func launchDarkly(documents [][]byte, _ Options) (Result, error) {
 			summary = summary || each.isSummary()
 			c.darkly(each)
 		}
+		if count := len(list.Items); count > 0 && count < list.Total {
+			c.lose("the file has %d of %d flags, which is one page: get the others with &limit= and &offset=, and import them too.", count, list.Total)
+		}
 	})
 	if summary {
 		return Result{}, errSummary
@@ -109,7 +114,7 @@ func (c *collector) darkly(from darklyFlag) {
 		c.lose("flag %s: left out, because it has no variations.", from.Key)
 		return
 	case len(from.Environments) == 0:
-		c.lose("flag %s: left out, because the file has no environments for it; name them with ?env=.", from.Key)
+		c.lose("flag %s: left out, because the file has no environments for it; name them with &env=.", from.Key)
 		return
 	}
 	var values []json.RawMessage
@@ -155,7 +160,7 @@ func (p darklyPlace) value(variation int) (json.RawMessage, error) {
 func (c *collector) darklyEnvironment(place darklyPlace, from darklyEnvironment) environment {
 	made := environment{Enabled: from.On, Default: c.darklyOff(place, from.OffVariation)}
 	for _, each := range from.Prerequisites {
-		c.lose("%s: its prerequisite %s is not known here; it decides as if the prerequisite were met.", place, each.Key)
+		c.lose("%s: flags have no prerequisites in Signalbox; it decides as if its prerequisite %s were met.", place, each.Key)
 	}
 	for _, target := range from.targets() {
 		path, err := darklyPath(target.ContextKind, "key")
@@ -301,7 +306,10 @@ func (d darklyClause) test() (func(path string) logic, error) {
 	case versions[d.Op] != "":
 		return func(path string) logic { return darklyVersion(versions[d.Op], path, valuesOf[string](d.Values)) }, nil
 	}
-	return nil, fmt.Errorf("%q is not known here", d.Op)
+	if d.Op == "segmentMatch" {
+		return nil, errors.New("it tests a segment, and Signalbox has no segments")
+	}
+	return nil, fmt.Errorf("rules have no operator like %q", d.Op)
 }
 
 // in tests whether an attribute equals one of the values and has the same type.

@@ -63,7 +63,7 @@ func springLogging(documents [][]byte, _ Options) (Result, error) {
 			c.add(all[id].Kind, id, all[id])
 		}
 	}
-	return c.finish()
+	return c.finish("configuration of Spring Boot with logging.level or logging.group")
 }
 
 // trimIndex removes the index of a list element: web[0] becomes web.
@@ -99,13 +99,13 @@ func (c *collector) springLevels(file springFile, groups, loggers map[string]*lo
 		parsed, known := loglevel.Parse(strings.Replace(strings.ToUpper(file.values[property]), "OFF", "SILENT", 1))
 		switch {
 		case strings.EqualFold(name, "root"):
-			c.lose("%s: there is no root logger here; loggers without a level above them stay as the framework has them.", property)
+			c.lose("%s: Signalbox has no root logger; loggers without a level above them stay as the framework has them.", property)
 			continue
 		case !known:
 			c.lose("%s: %q is no level.", property, file.values[property])
 			continue
 		case (name == "web" || name == "sql") && groups[name] == nil:
-			c.lose("%s: the group %s of Spring Boot is not known here; name its loggers in logging.group.%s.", property, name, name)
+			c.lose("%s: the file does not have the loggers of the group %s, which is built into Spring Boot; name them in logging.group.%s.", property, name, name)
 			continue
 		}
 		to := groups[name]

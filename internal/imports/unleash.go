@@ -105,11 +105,11 @@ func (c *collector) unleashParents(export unleashExport, feature unleashFeature)
 		}
 	}
 	for _, parent := range parents {
-		c.lose("flag %s: it depends on the flag %s, which is not known here; it decides as if the dependency were met.", feature.Name, parent.Feature)
+		c.lose("flag %s: flags have no dependencies in Signalbox; it decides as if its dependency on the flag %s were met.", feature.Name, parent.Feature)
 	}
 }
 
-const unleashVariants = "%s: variants are a second value, which flags do not have here; make a flag of type STRING for them."
+const unleashVariants = "%s: variants are a second value, which flags of Signalbox do not have; make a flag of type STRING for them."
 
 func (c *collector) unleashEnvironments(export unleashExport, feature unleashFeature, fallback string) map[string]environment {
 	made := map[string]environment{}
@@ -185,7 +185,7 @@ func (c *collector) unleashStrategy(export unleashExport, from unleashStrategy, 
 		}
 		all = append(all, share)
 	default:
-		return nil, errors.New("this kind of strategy is not known here")
+		return nil, errors.New("rules cannot express this kind of strategy")
 	}
 	return every(all...), nil
 }
@@ -283,7 +283,7 @@ func (u unleashConstraint) logic() (logic, error) {
 	case versions[u.Operator] != "":
 		return u.version(path, versions[u.Operator])
 	}
-	return nil, fmt.Errorf("the operator %q is not known here", u.Operator)
+	return nil, fmt.Errorf("rules have no operator like %q", u.Operator)
 }
 
 // fullVersion is a version of three numbers.

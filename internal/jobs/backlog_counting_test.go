@@ -12,8 +12,8 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs"
 )
 
-// slowDatabase answers after a while, with the number of pending runs at the time of the question.
-// Its time is that of a synctest bubble.
+// slowDatabase answers after a while, with the number of pending runs when it was asked.
+// It runs in a synctest bubble.
 type slowDatabase struct {
 	jobs.Store
 	takes   time.Duration

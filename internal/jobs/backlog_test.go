@@ -55,7 +55,7 @@ func TestBacklog_Admit(t *testing.T) {
 		t.Fatalf("admitted %d of 5", got)
 	}
 	got, second := b.admit(t, 5)
-	if got != 1 { // what is admitted counts before it is stored
+	if got != 1 { // admitted runs count before they are stored
 		t.Errorf("admitted %d where one is left", got)
 	}
 	second.Settle(false)

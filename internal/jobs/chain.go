@@ -27,14 +27,14 @@ type Judge struct {
 	Host    string // the destination
 }
 
-// Verdict is what follows from the end of a run: another attempt, or an outcome that changes the health of the job.
+// Verdict is the consequence of the end of a run: another attempt, or an outcome that changes the health of the job.
 type Verdict struct {
 	Next   *Run
 	Health Health
 	Event  *HealthChange
 }
 
-// End decides what follows from a run that has ended as SUCCEEDED or FAILED. random is from 0 to 1.
+// End returns the verdict on a run that has ended as SUCCEEDED or FAILED. random is from 0 to 1.
 func (j Judge) End(run Run, random float64) Verdict {
 	if next := j.next(run, random); next != nil {
 		return Verdict{Next: next, Health: j.Health}

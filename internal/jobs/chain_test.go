@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"fmt"
 	"testing"
 	"time"
 )
@@ -68,24 +69,25 @@ func TestJudge_Detail(t *testing.T) {
 		"A run failed: no runs left in the plan.":                  ended(func(r *Run) { r.Reason, r.Result = new(QuotaExceeded), nil }),
 		"A run failed after 2 attempts: the server node was lost.": ended(func(r *Run) { r.Attempt, r.Reason, r.Result = 2, new(WorkerLost), nil }),
 	} {
-		verdict := Judge{UID: "u", Version: 4, Alerts: new(DefaultAlerts()), Health: Health{State: HealthOK}}.End(run, 0)
-		if verdict.Event == nil || verdict.Event.Detail != want {
-			t.Errorf("got %+v, want %s", verdict.Event, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			verdict := Judge{UID: "u", Version: 4, Alerts: new(DefaultAlerts()), Health: Health{State: HealthOK}}.End(run, 0)
+			if verdict.Event == nil || verdict.Event.Detail != want {
+				t.Errorf("got %+v, want %s", verdict.Event, want)
+			}
+		})
 	}
 }
 
 func TestRetry_AfterStaysWithinJitter(t *testing.T) {
 	t.Parallel()
 	retry := Retry{Delay: 100, MaxDelay: 300, Backoff: BackoffExponential}
-	for attempt, want := range []int{1: 100, 2: 200, 3: 300, 9: 300} {
-		if want == 0 {
-			continue
-		}
-		low, high := retry.after(attempt, 0, 0), retry.after(attempt, 1, 0)
-		if low != seconds(want)*9/10 || high != seconds(want)*11/10 {
-			t.Errorf("after attempt %d: %s to %s", attempt, low, high)
-		}
+	for attempt, want := range map[int]int{1: 100, 2: 200, 3: 300, 9: 300} {
+		t.Run(fmt.Sprint(attempt), func(t *testing.T) {
+			low, high := retry.after(attempt, 0, 0), retry.after(attempt, 1, 0)
+			if low != seconds(want)*9/10 || high != seconds(want)*11/10 {
+				t.Errorf("after attempt %d: %s to %s", attempt, low, high)
+			}
+		})
 	}
 	fixed := Retry{Delay: 100, MaxDelay: 300, Backoff: BackoffFixed}
 	if got := fixed.after(9, 0.5, 0); got != seconds(100) {

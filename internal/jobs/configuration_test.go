@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -86,7 +87,7 @@ func TestConfiguration_SnapshotHidesUserInformation(t *testing.T) {
 	}
 }
 
-// secretive is a configuration in which every secret contains the same word.
+// secretive returns a configuration in which every secret contains the same word.
 func secretive() Configuration {
 	return NewConfiguration(Plain{Method: "POST", URL: "https://user:hush@example.com/?token=hush&hush#hush", SuccessStatus: "2xx", TLSVerify: true, Timeout: 5,
 		Headers: []Header{{"Authorization", "Bearer hush"}, {"X-Plain", "hush"}}, Body: new("hush")})
@@ -96,10 +97,12 @@ func TestConfiguration_JSONHasNoSecrets(t *testing.T) {
 	t.Parallel()
 	for _, value := range []any{secretive(), new(secretive()), Job{Configuration: secretive()}, []Job{{Configuration: secretive()}},
 		map[string]any{"configuration": secretive()}} {
-		text, err := json.Marshal(value)
-		if err != nil || strings.Contains(string(text), "hush") {
-			t.Errorf("%v in %s", err, text)
-		}
+		t.Run(fmt.Sprintf("%T", value), func(t *testing.T) {
+			text, err := json.Marshal(value)
+			if err != nil || strings.Contains(string(text), "hush") {
+				t.Errorf("%v in %s", err, text)
+			}
+		})
 	}
 	var got map[string]any
 	text, err := json.Marshal(secretive())
@@ -119,10 +122,12 @@ func TestJob_ShowHasSecrets(t *testing.T) {
 	job := Job{Key: "job", Name: "Job", Configuration: secretive(), NextRunAt: new(time.Unix(1, 0)), Version: 3}
 	// The definition keeps what everybody sees: the body, and three of the URL.
 	for shown, secrets := range map[any]int{new(job.Show()): 7, new(job.Show().Definition()): 4} {
-		text, err := json.Marshal(shown)
-		if err != nil || strings.Count(string(text), "hush") != secrets || strings.Count(string(text), `"configuration"`) != 1 {
-			t.Errorf("%v in %s", err, text)
-		}
+		t.Run(fmt.Sprintf("%T", shown), func(t *testing.T) {
+			text, err := json.Marshal(shown)
+			if err != nil || strings.Count(string(text), "hush") != secrets || strings.Count(string(text), `"configuration"`) != 1 {
+				t.Errorf("%v in %s", err, text)
+			}
+		})
 	}
 	moved := job
 	moved.NextRunAt = nil

@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/optional"
 )
 
-// right is a draft that breaks no rule, changed by a test.
+// right returns a draft that breaks no rule, changed by a test.
 func right(change func(*Draft, *ConfigurationDraft)) *Draft {
 	draft := &Draft{Key: optional.Of("job"), Name: optional.Of("Job"), Schedule: optional.Of("* * * * *")}
 	configuration := ConfigurationDraft{URL: optional.Of("http://example.com/")}
@@ -38,7 +38,7 @@ func places(draft *Draft) []string {
 	return found
 }
 
-// header is a header as the first of an array.
+// header returns a header as the first of an array.
 func header(name, value string) []HeaderDraft {
 	return []HeaderDraft{{Header{name, value}, "headers/0/name", "headers/0/value"}}
 }
@@ -172,9 +172,11 @@ func TestRunID(t *testing.T) {
 		t.Errorf("got %s, %v", got, err)
 	}
 	for _, text := range []string{"", "x", "{" + id + "}", "urn:uuid:" + id, strings.ReplaceAll(id, "-", ""), id + "0", id[:35]} {
-		if _, err := runID(text); !fault.Is(err, fault.NotFound) {
-			t.Errorf("%q: got %v", text, err)
-		}
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			if _, err := runID(text); !fault.Is(err, fault.NotFound) {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 

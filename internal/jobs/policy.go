@@ -45,7 +45,7 @@ type Alerts struct {
 	RemindEvery   *int `json:"remind_every_seconds"`
 }
 
-// DefaultAlerts are the alerts of a job that asks for nothing.
+// DefaultAlerts returns the alerts of a job that sets none.
 func DefaultAlerts() Alerts { return Alerts{AfterFailures: 1, RecoverAfter: 1} }
 
 // RetryDraft is the retry that a caller asks for, not yet validated.
@@ -71,7 +71,7 @@ const (
 	minRemind                  = 300
 )
 
-// retryReasons are the failures that may be retried. All but the last are retried by default: after WORKER_LOST the
+// retryReasons returns the failures that may be retried. All but the last are retried by default: after WORKER_LOST the
 // request may have been sent.
 func retryReasons() []Reason { return []Reason{Timeout, ConnectionError, NonSuccessStatus, WorkerLost} }
 

@@ -23,7 +23,7 @@ type Preview struct {
 }
 
 // ClockChange is the next change of a zone's clock, and the instants of a schedule around it: there a schedule of local
-// times does what people do not expect.
+// times may surprise people.
 type ClockChange struct {
 	At     time.Time   `json:"at"`
 	Shift  int         `json:"shift_seconds"` // negative: the clock is set back

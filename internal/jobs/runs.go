@@ -60,7 +60,7 @@ func (o Origin) queued(ctx context.Context, tx Tx, trigger Trigger) (Run, error)
 		run.Lane = HeldLane
 		return run, nil
 	case o.Overlap == OverlapWait:
-		return Run{}, fault.New(fault.AlreadyRunning, "A run of the job %q waits already for the one before it. Wait until it has started, or cancel it.", o.Key)
+		return Run{}, fault.New(fault.AlreadyRunning, "Another run of the job %q is waiting already. Wait until it has started, or cancel it.", o.Key)
 	}
 	return Run{}, fault.New(fault.AlreadyRunning, "A run of the job %q is pending or running, and the job's overlap is skip. Wait until it has ended, or cancel it.", o.Key)
 }

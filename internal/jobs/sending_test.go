@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
@@ -13,8 +14,8 @@ import (
 	"github.com/signalbox/signalbox/internal/optional"
 )
 
-// canBeSent reports whether the client that sends jobs accepts a request. It may reach no address here, so what it
-// accepts fails at the address.
+// canBeSent reports whether the client that sends jobs accepts a request. It may reach no address here, so an
+// accepted request fails at its address.
 func canBeSent(t *testing.T, client *egress.Client, request egress.Request) bool {
 	t.Helper()
 	request.Method = "GET"
@@ -31,7 +32,8 @@ func TestDraft_AcceptsHeadersThatCanBeSent(t *testing.T) {
 	t.Parallel()
 	client := egress.New(egress.Options{})
 	t.Cleanup(client.Close)
-	compare := func(name, value string) {
+	compare := func(t *testing.T, name, value string) {
+		t.Helper()
 		accepted := len(places(right(func(_ *Draft, c *ConfigurationDraft) { c.Headers = header(name, value) }))) == 0
 		sent := canBeSent(t, client, egress.Request{URL: "http://127.0.0.1/", Headers: []egress.Header{{Name: name, Value: value}}})
 		if accepted != sent {
@@ -43,16 +45,18 @@ func TestDraft_AcceptsHeadersThatCanBeSent(t *testing.T) {
 		"Date", "Expect", "Forwarded", "HTTP2-Settings", "Keep-Alive", "Max-Forwards", "Origin", "Proxy-Authenticate", "Proxy-Authorization",
 		"Proxy-Connection", "Range", "TE", "Trailer", "Trailers", "Transfer-Encoding", "Upgrade", "User-Agent", "Via", "X-Forwarded-For",
 	} {
-		compare(name, "x")
-		compare(strings.ToUpper(name), "x")
+		t.Run(name, func(t *testing.T) {
+			compare(t, name, "x")
+			compare(t, strings.ToUpper(name), "x")
+		})
 	}
 	for b := range 256 {
-		compare("X"+string([]byte{byte(b)}), "x")
-		compare("X", "x"+string([]byte{byte(b)}))
-		compare("Host", "x"+string([]byte{byte(b)}))
+		compare(t, "X"+string([]byte{byte(b)}), "x")
+		compare(t, "X", "x"+string([]byte{byte(b)}))
+		compare(t, "Host", "x"+string([]byte{byte(b)}))
 	}
 	for _, host := range []string{"é", "a,b#", "a b", "a/b", "user@a", "[::1]:80", "a:80", "a_b.test", "a\x00"} {
-		compare("host", host)
+		t.Run(fmt.Sprintf("%q", host), func(t *testing.T) { compare(t, "host", host) })
 	}
 }
 
@@ -76,14 +80,22 @@ func TestDraft_AcceptsCertificatesThatCanBeTrusted(t *testing.T) {
 	client := egress.New(egress.Options{})
 	t.Cleanup(client.Close)
 	plain, withHeaders := aCertificate(t, nil), aCertificate(t, map[string]string{"X-A": "b"})
-	for text, want := range map[string]bool{plain: true, plain + "\nand\n" + plain: true, withHeaders: false, plain + withHeaders: false, "": false} {
-		accepted := len(places(right(func(_ *Draft, c *ConfigurationDraft) { c.CACert = optional.Of(text) }))) == 0
-		if accepted != want {
-			t.Errorf("accepted is %t:\n%s", accepted, text)
-		}
-		if accepted && !canBeSent(t, client, egress.Request{URL: "https://127.0.0.1/", CACert: text}) {
-			t.Errorf("accepted and cannot be sent:\n%s", text)
-		}
+	for name, c := range map[string]struct {
+		text string
+		want bool
+	}{
+		"one": {plain, true}, "two and text": {plain + "\nand\n" + plain, true}, "with headers": {withHeaders, false},
+		"one and one with headers": {plain + withHeaders, false}, "none": {"", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			accepted := len(places(right(func(_ *Draft, d *ConfigurationDraft) { d.CACert = optional.Of(c.text) }))) == 0
+			if accepted != c.want {
+				t.Errorf("accepted is %t:\n%s", accepted, c.text)
+			}
+			if accepted && !canBeSent(t, client, egress.Request{URL: "https://127.0.0.1/", CACert: c.text}) {
+				t.Errorf("accepted and cannot be sent:\n%s", c.text)
+			}
+		})
 	}
 }
 

@@ -191,7 +191,7 @@ func (s *Service) check(ctx context.Context, tx ReadTx, draft *Draft, job Job, t
 	return draft.Problems.Err()
 }
 
-// refused returns all problems of a draft at once: it adds those that check finds.
+// refused returns all problems of a draft at once, including the problems that check finds.
 func (s *Service) refused(ctx context.Context, draft *Draft, job Job, times timetable) (Job, error) {
 	return Job{}, s.Store.Read(ctx, func(ctx context.Context, tx ReadTx) error { return s.check(ctx, tx, draft, job, times) })
 }
@@ -239,7 +239,7 @@ func (s *Service) settle(ctx context.Context, tx Tx, draft *Draft, before Job, a
 	return nil
 }
 
-// settleHealth pauses the health of a job that a write disables, and resumes that of one that a write enables.
+// settleHealth pauses the health of a job that a write disables, and resumes it when a write enables the job.
 func (j *Job) settleHealth(wasEnabled bool) {
 	switch {
 	case !j.Enabled:
@@ -337,7 +337,7 @@ func (s *Service) Restore(ctx context.Context, caller accounts.Caller, revert ac
 		return accounts.Restoration[Job]{Found: err, Check: func() error {
 			sent, err := tx.JobConfiguration(ctx, caller.Account, draft.ConfigurationID)
 			if fault.Is(err, fault.NotFound) {
-				err = fault.New(fault.NotRevertible, "What the job sent before this change is no longer kept. Replace the job instead.")
+				err = fault.New(fault.NotRevertible, "The configuration from before this change is no longer kept. Replace the job instead.")
 			}
 			if err != nil {
 				return err

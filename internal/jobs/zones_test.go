@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// The names are those of the data that the binary carries.
+// The listed names match the embedded time zone data.
 func TestZoneNames_MatchData(t *testing.T) {
 	t.Parallel()
 	data, err := zip.OpenReader(filepath.Join(runtime.GOROOT(), "lib", "time", "zoneinfo.zip")) //nolint:staticcheck // the toolchain that builds the test

@@ -86,16 +86,18 @@ func TestObject_ReadersAcceptOneKind(t *testing.T) {
 	for text, takers := range takes {
 		t.Run(text, func(t *testing.T) {
 			for name, read := range readers() {
-				object := parse(t, `{"member": `+text+` }`)
-				found, null := read(object, "member")
-				problem := object.Problems().Err()
-				want := slices.Contains(takers, name)
-				if found != want || null != (text == "null") || (problem == nil) != (want || text == "null") {
-					t.Errorf("%s of %s: found %v, null %v, problem %v", name, text, found, null, problem)
-				}
-				if found, null := read(object, "absent"); found || null {
-					t.Errorf("%s finds what is absent", name)
-				}
+				t.Run(name, func(t *testing.T) {
+					object := parse(t, `{"member": `+text+` }`)
+					found, null := read(object, "member")
+					problem := object.Problems().Err()
+					want := slices.Contains(takers, name)
+					if found != want || null != (text == "null") || (problem == nil) != (want || text == "null") {
+						t.Errorf("%s of %s: found %v, null %v, problem %v", name, text, found, null, problem)
+					}
+					if found, null := read(object, "absent"); found || null {
+						t.Errorf("%s finds what is absent", name)
+					}
+				})
 			}
 		})
 	}
@@ -363,9 +365,11 @@ func TestObject_ItemsNotArray(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"list", "none", "absent"} {
-		for index := range object.Items(name, "") {
-			t.Errorf("%s has an item %d", name, index)
-		}
+		t.Run(name, func(t *testing.T) {
+			for index := range object.Items(name, "") {
+				t.Errorf("%s has an item %d", name, index)
+			}
+		})
 	}
 	for index := range object.Items("two", "") {
 		if index > 0 {

@@ -93,9 +93,11 @@ func TestFile_OpensForItsDatabase(t *testing.T) {
 	elsewhere, strange := file, file
 	elsewhere.Database, strange.Ring = "other", other.Ring
 	for name, each := range map[string]lastknown.File{"another database": elsewhere, "another ring": strange} {
-		if err := each.Load(&got); err == nil {
-			t.Errorf("%s opens it", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := each.Load(&got); err == nil {
+				t.Errorf("%s opens it", name)
+			}
+		})
 	}
 }
 

@@ -126,7 +126,7 @@ func (f *FileLevels) add(loggers []Logger, groups []Group, spellings map[string]
 	}
 }
 
-// Unexpired returns the levels without those that have expired at an instant.
+// Unexpired returns the levels that have not expired at an instant.
 func (f *FileLevels) Unexpired(at time.Time) *FileLevels {
 	left := &FileLevels{Environment: f.Environment, Modified: f.Modified, Released: f.Released}
 	for _, logger := range f.Loggers {
@@ -160,7 +160,7 @@ func (f *FileLevels) NextExpiry() (next *time.Time) {
 	return next
 }
 
-// At returns the loggers for a file at an instant: the controlled ones with their levels, and those that were released
+// At returns the loggers for a file at an instant: controlled loggers with their levels, and loggers that were released
 // within releasedFor.
 func (f *FileLevels) At(now time.Time) []levelfiles.Logger {
 	tree, names := f.tree()

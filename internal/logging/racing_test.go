@@ -210,10 +210,10 @@ func TestDeleteGroup_RacesWithAssignment(t *testing.T) {
 	})
 }
 
-// fill creates loggers until only room more fit into the account.
-func (h *fixture) fill(t *testing.T, room int) {
+// fill creates loggers until only left more fit into the account.
+func (h *fixture) fill(t *testing.T, left int) {
 	t.Helper()
-	made := make([]logging.Logger, logging.MaxLoggers-room)
+	made := make([]logging.Logger, logging.MaxLoggers-left)
 	for i := range made {
 		made[i] = logging.Logger{Account: h.owner.Account, Key: "filler." + strconv.Itoa(i), Name: "Filler",
 			Levels: logging.Levels{Environments: map[string]logging.Override{}}}

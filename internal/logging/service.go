@@ -149,7 +149,7 @@ func viewGroup(group Group) GroupView { return GroupView{Group: group} }
 // snapshots is a Store whose Read sees one state of the database.
 type snapshots struct{ Store }
 
-// Read is the Store's Snapshot.
+// Read calls the Store's Snapshot.
 func (s snapshots) Read(ctx context.Context, fn func(context.Context, ReadTx) error) error {
 	return s.Snapshot(ctx, fn)
 }

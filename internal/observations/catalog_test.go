@@ -137,17 +137,22 @@ func TestReplace_WithoutName(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, storetest.New(t, "sqlite"))
 	h.report(t, reported("service", "web"), described("user", "alice", `{"plan":"pro"}`))
-	for draft, want := range map[*observations.Draft]string{
-		new(nameDraft("Called so")):                            "Called so",
-		new(observations.Draft{}):                              "",
-		new(observations.Draft{Name: optional.Null[string]()}): "",
+	for name, c := range map[string]struct {
+		draft observations.Draft
+		want  string
+	}{
+		"a name": {nameDraft("Called so"), "Called so"},
+		"none":   {observations.Draft{}, ""},
+		"null":   {observations.Draft{Name: optional.Null[string]()}, ""},
 	} {
-		service, err := h.ReplaceService(t.Context(), h.owner, "web", *draft, nil)
-		same(t, []any{service.Name, err}, []any{or(want, "web"), nil})
-		context, err := h.RenameContext(t.Context(), h.owner, "user:alice", *draft, nil)
-		same(t, []any{context.Name, string(context.Attributes), err}, []any{or(want, "alice"), `{"plan":"pro"}`, nil})
-		contextType, err := h.ReplaceContextType(t.Context(), h.owner, "user", *draft, nil)
-		same(t, []any{contextType.Name, string(contextType.Attributes), err}, []any{or(want, "user"), `{}`, nil})
+		t.Run(name, func(t *testing.T) {
+			service, err := h.ReplaceService(t.Context(), h.owner, "web", c.draft, nil)
+			same(t, []any{service.Name, err}, []any{or(c.want, "web"), nil})
+			context, err := h.RenameContext(t.Context(), h.owner, "user:alice", c.draft, nil)
+			same(t, []any{context.Name, string(context.Attributes), err}, []any{or(c.want, "alice"), `{"plan":"pro"}`, nil})
+			contextType, err := h.ReplaceContextType(t.Context(), h.owner, "user", c.draft, nil)
+			same(t, []any{contextType.Name, string(contextType.Attributes), err}, []any{or(c.want, "user"), `{}`, nil})
+		})
 	}
 }
 

@@ -53,7 +53,7 @@ func (r Resolution) Kept() time.Duration {
 	return [...]time.Duration{7 * 24 * time.Hour, 90 * 24 * time.Hour}[r]
 }
 
-// maxSets is how many sums an account may have for one minute or hour. There is one sum per
+// maxSets returns how many sums an account may have for one minute or hour. There is one sum per
 // name, unit and dimensions. The limit bounds the rows of an account.
 func (r Resolution) maxSets() int { return [...]int{2000, 5000}[r] }
 

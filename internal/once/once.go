@@ -38,7 +38,7 @@ type Request struct {
 	Fingerprint string
 }
 
-// id returns the request's id among those of all accounts.
+// id returns an id of the request that is unique among all accounts.
 func (r Request) id() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", r.Account, r.Caller, r.Key))
 	return hex.EncodeToString(sum[:])

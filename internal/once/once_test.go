@@ -19,7 +19,7 @@ func (k kept) BeginRequest(context.Context, once.Ticket, string, string, time.Du
 	return k.state, false, nil
 }
 
-// TestBegin: what a repeated request gets, by the state of the first.
+// TestBegin: the answer to a repeated request depends on the state of the first one.
 func TestBegin(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/internal/plans"
 )
 
-// file is the built-in table as a file, with something changed.
+// file returns the built-in table as a file, with something changed.
 func file(t *testing.T, change func(plans.Table)) string {
 	t.Helper()
 	table := plans.BuiltIn()

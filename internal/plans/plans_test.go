@@ -256,14 +256,16 @@ func TestEntitlement_Exceeded(t *testing.T) {
 		{plans.Entitlement{Limit: plans.PlatformManagedEnvironments, Maximum: 2, Plan: "free", Product: plans.Platform},
 			map[string]any{"limit_key": "platform.managed_environments", "current": 7, "maximum": 2, "plan": "free", "product": "platform"}},
 	} {
-		refusal := each.entitlement.Exceeded(7)
-		if diff := cmp.Diff(each.want, refusal.Meta); diff != "" || refusal.Code != fault.LimitReached {
-			t.Errorf("%s (-want +got):\n%s", refusal.Code, diff)
-		}
-		for _, fact := range []string{fmt.Sprint(each.entitlement.Maximum), "7", each.entitlement.Plan} {
-			if !strings.Contains(refusal.Detail, fact) {
-				t.Errorf("%q does not say %s", refusal.Detail, fact)
+		t.Run(fmt.Sprint(each.entitlement.Limit), func(t *testing.T) {
+			refusal := each.entitlement.Exceeded(7)
+			if diff := cmp.Diff(each.want, refusal.Meta); diff != "" || refusal.Code != fault.LimitReached {
+				t.Errorf("%s (-want +got):\n%s", refusal.Code, diff)
 			}
-		}
+			for _, fact := range []string{fmt.Sprint(each.entitlement.Maximum), "7", each.entitlement.Plan} {
+				if !strings.Contains(refusal.Detail, fact) {
+					t.Errorf("%q does not say %s", refusal.Detail, fact)
+				}
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package rawjson_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/rawjson"
@@ -25,9 +26,11 @@ func TestEncode_AsDecoded(t *testing.T) {
 func TestDecode_Broken(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "{", `{"a":}`} {
-		if value, err := rawjson.Decode[any]([]byte(text)); err == nil || value != nil {
-			t.Errorf("%q became %v", text, value)
-		}
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			if value, err := rawjson.Decode[any]([]byte(text)); err == nil || value != nil {
+				t.Errorf("%q became %v", text, value)
+			}
+		})
 	}
 }
 

@@ -173,11 +173,13 @@ func TestOpen_ErrorsHideKeys(t *testing.T) {
 		slash + " 0000000a", secret + "\n" + secret, "key " + secret, "0000000a " + secret + ";0000000b " + secret,
 		strings.Repeat("c2Vj", 16), strings.Repeat("c2V-", 10) + "c2Vj", "#" + secret,
 	} {
-		_, err := Open(source)
-		wantError(t, err, "inline")
-		if strings.Contains(err.Error(), "c2Vj") {
-			t.Errorf("error %q shows key material", err)
-		}
+		t.Run(fmt.Sprintf("%q", source), func(t *testing.T) {
+			_, err := Open(source)
+			wantError(t, err, "inline")
+			if strings.Contains(err.Error(), "c2Vj") {
+				t.Errorf("error %q shows key material", err)
+			}
+		})
 	}
 }
 

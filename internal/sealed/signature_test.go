@@ -68,8 +68,10 @@ func TestSigned_Refuses(t *testing.T) {
 		"an empty one":    {"streams", "text", nil},
 		"another ring's":  {"streams", "text", stranger.Sign("streams", []byte("text"))},
 	} {
-		if here.Signed(c.purpose, []byte(c.text), c.signature) {
-			t.Errorf("%s is accepted", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if here.Signed(c.purpose, []byte(c.text), c.signature) {
+				t.Errorf("%s is accepted", name)
+			}
+		})
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 )
 
-// foldAddresses rewrites stored e-mail addresses in the form that is compared now. The first versions folded all of Unicode,
-// which turned "nİk@example.com" into "nik@example.com". Only addresses with letters outside ASCII can differ; they
-// have more bytes than characters. An address stays as it is if its new form is taken.
+// foldAddresses rewrites the stored folded form of e-mail addresses. The first versions folded all of Unicode, which
+// turned "nİk@example.com" into "nik@example.com". Only addresses with letters outside ASCII can differ; they have more
+// bytes than characters. An address stays as it is if its new form is taken.
 func (tx *Tx) foldAddresses(ctx context.Context) error {
 	for _, table := range []struct{ name, taken string }{
 		{"users", `SELECT 1 FROM users AS other WHERE other.address = $3`},

@@ -13,8 +13,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// TestMigrate_FoldsAddresses: addresses that earlier versions folded with all of Unicode are
-// stored as they are compared now, and those of others stay as they are.
+// TestMigrate_FoldsAddresses: addresses that earlier versions folded with all of Unicode are folded
+// again; other users' addresses stay as they are.
 func TestMigrate_FoldsAddresses(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {

@@ -41,12 +41,12 @@ func Backup(ctx context.Context, file, to string) (version int, err error) {
 	return version, durable.Rename(temporary.name, to)
 }
 
-// withFile opens an existing SQLite file without changing its settings.
-func withFile(file string, fn func(*sql.DB) error) (err error) {
+// withFile opens an existing SQLite file without changing its settings. options are parameters of its name.
+func withFile(file string, fn func(*sql.DB) error, options ...string) (err error) {
 	if _, err := os.Stat(file); err != nil {
 		return err
 	}
-	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: file}).EscapedPath(), RawQuery: "_pragma=busy_timeout(10000)"}
+	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: file}).EscapedPath(), RawQuery: strings.Join(append(options, "_pragma=busy_timeout(10000)"), "&")}
 	db, err := sql.Open("sqlite", name.String())
 	if err != nil {
 		return err

@@ -73,7 +73,7 @@ func TestCheckFile_Refuses(t *testing.T) {
 	}
 }
 
-// What killed backups left is removed by the next one, and what others are writing stays.
+// The next backup removes the files of killed backups, and keeps the files of running ones.
 func TestBackup_RemovesAbandonedFiles(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(storetest.New(t, "sqlite").Dir, "signalbox.db")

@@ -68,7 +68,8 @@ func (tx *Tx) RecordChanges(ctx context.Context, account string, made ...changes
 	return tx.trimHistory(ctx, account, history, before)
 }
 
-// Recorded returns changes that the transaction has recorded, oldest first: limit of them, or fewer when they are large.
+// Recorded returns at most limit of the changes that the transaction has recorded, oldest first, and fewer if they are
+// large.
 func (tx *Tx) Recorded(ctx context.Context, account string, limit int) ([]changes.Change, error) {
 	if tx.firstChange == 0 {
 		return nil, nil
@@ -91,7 +92,8 @@ func (tx *ReadTx) Change(ctx context.Context, account string, seq int64) (change
 		`SELECT `+changeColumns+` FROM changes WHERE account_id = $1 AND seq = $2`, account, seq)
 }
 
-// Changes returns an account's history before a number (0: from the end), newest first.
+// Changes returns a page of an account's history, newest first: the changes before a number, or the
+// newest ones for 0.
 func (tx *ReadTx) Changes(ctx context.Context, account string, filter changes.Filter, before int64, size int) (page.Tail[changes.Change], error) {
 	history := list{columns: changeColumns, table: "changes", byDefault: "seq DESC"}.of(account)
 	if before > 0 {
@@ -128,12 +130,13 @@ func (tx *ReadTx) LaterChanges(ctx context.Context, account, kind, key string, s
 // Heads returns the number of every account's last change.
 func (db *DB) Heads(ctx context.Context) (map[string]int64, error) { return db.History().Heads(ctx) }
 
-// EventsAfter is History.EventsAfter for callers.
+// EventsAfter calls History.EventsAfter with the priority of decisions.
 func (db *DB) EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
 	return db.History().EventsAfter(ctx, account, seq, limit)
 }
 
-// After returns an account's changes after a number, oldest first: limit of them, or fewer when they are large.
+// After returns at most limit of an account's changes after a number, oldest first, and fewer if they are
+// large.
 func (db *DB) After(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
 	return fetch(ctx, db, forDecisions, func(ctx context.Context, tx *ReadTx) ([]changes.Change, error) {
 		return changesAfter(ctx, tx.conn, account, seq, limit)
@@ -152,10 +155,10 @@ type History struct {
 	via priority
 }
 
-// History returns the recorded changes for callers.
+// History returns a reader of recorded changes with the priority of decisions.
 func (db *DB) History() History { return History{db, forDecisions} }
 
-// FeedSource returns the recorded changes for the change feed.
+// FeedSource returns a reader of recorded changes for the change feed, with the priority of loops.
 func (db *DB) FeedSource() History { return History{db, forLoops} }
 
 // Heads returns the number of every account's last change.
@@ -177,9 +180,9 @@ func (h History) Changes(ctx context.Context, account string, filter changes.Fil
 	})
 }
 
-// EventsAfter is DB.After as event streams need it. It reads documents only for keys, to see whether a key still works,
-// and for loggers, to see their levels. Changes whose document was removed are left out; a stream that sees the gap
-// tells its client to reload.
+// EventsAfter returns the changes after a number for event streams. Of the documents it reads only those of keys, to
+// see whether a key still works, and of loggers, to see their levels. Changes whose document was removed are left out;
+// a stream that sees the gap tells its client to reload.
 func (h History) EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
 	scan := func(r row) (changes.Change, error) {
 		c := changes.Change{Account: account}
@@ -196,7 +199,7 @@ func (h History) EventsAfter(ctx context.Context, account string, seq int64, lim
 	})
 }
 
-// ChangedKinds returns which of the kinds have changed since an instant. A subquery ends at its first change.
+// ChangedKinds returns the kinds that have changed since an instant. Each subquery ends at its first change.
 func (db *DB) ChangedKinds(ctx context.Context, account string, since time.Time, kinds ...string) ([]string, error) {
 	queries, args := make([]string, len(kinds)), []any{account, micros(since)}
 	for i, kind := range kinds {

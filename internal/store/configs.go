@@ -74,7 +74,7 @@ func (tx *ReadTx) Configs(ctx context.Context, account string, filter configs.Fi
 	return pageOf(ctx, tx, found, request, scanConfig)
 }
 
-// longestChain ends a walk if stored parents form a cycle. No writer makes one.
+// longestChain bounds a walk along parents in case they form a cycle, which no write allows.
 const longestChain = "64"
 
 // ConfigChain returns a config and its ancestors, root first, all as of one instant. With CROSS JOIN SQLite looks up

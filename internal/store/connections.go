@@ -29,7 +29,8 @@ func (tx *ReadTx) Connections(ctx context.Context, account, before string, size 
 	return tailOf(ctx, tx, found, size, scanConnection, func(c connections.Connection) int { return len(c.Client) })
 }
 
-// SaveConnections inserts connections of a boot, or updates the seq of existing ones.
+// SaveConnections inserts connections of a boot (one start of a node), or updates the seq of
+// existing ones.
 func (tx *Tx) SaveConnections(ctx context.Context, boot string, saved []connections.Connection) error {
 	rows := make([][]any, len(saved))
 	for i, c := range saved {

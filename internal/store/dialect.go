@@ -25,8 +25,8 @@ type dialect struct {
 	forUpdate, forKeyShare, forNoKeyUpdate string
 	// skipLocked skips every row that others have locked; skipChanging still takes rows under forKeyShare.
 	skipLocked, skipChanging string
-	// firstOf returns a query for the rows of a table whose ids the query ids
-	// selects. ids runs for every text of the list $2; the text is listed.value.
+	// firstOf returns a query for rows of a table. The query ids selects their ids: it runs for
+	// each text of the list $2, which it calls listed.value.
 	firstOf func(columns, table, ids string) string
 	// oneOf is a condition that a column is in the result of a query, which runs once.
 	oneOf func(query string) string
@@ -36,8 +36,8 @@ type dialect struct {
 	// arguments; types are PostgreSQL's. pieces cuts rows into chunks for one call.
 	rowsOf func(types []string, rows [][]any) (string, []any)
 	pieces func(rows [][]any) iter.Seq[[][]any]
-	// move returns a statement that moves runs from run_queue to run_history. On SQLite it only copies them, because no
-	// statement can contain a DELETE. Then forgetMoved is completed by a list of runs and removes them.
+	// move returns a statement that moves runs from run_queue to run_history. On SQLite it only copies them, because a
+	// statement cannot contain a DELETE. forgetMoved, followed by a list of runs, then removes them from run_queue.
 	move        func(e ending) string
 	forgetMoved string
 	// notifyRun tells other nodes that a run was canceled.

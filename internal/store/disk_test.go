@@ -59,8 +59,8 @@ func TestSQLite_FullDisk(t *testing.T) {
 	}
 }
 
-// SQLite takes the whole transaction back when it runs out of space, and with it
-// the work of all who share the commit: nobody may be told otherwise.
+// When SQLite runs out of space it rolls back the whole transaction, and with it the work of every
+// writer in the commit: all of them must get an error.
 func TestSQLite_FullDiskInGroup(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "sqlite").Open(t)

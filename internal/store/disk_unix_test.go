@@ -25,9 +25,9 @@ import (
 // fullDiskVariable makes the test program play a server whose disk fills up.
 const fullDiskVariable = "SIGNALBOX_TEST_FULL_DISK"
 
-// A limit on the size of files makes the operating system refuse to write, and
-// with it the commit of a group, which no setting of SQLite can. It counts for
-// a whole process, so it is tried in one of its own.
+// A limit on file sizes makes the operating system refuse a write, so that the commit of a group
+// fails. No setting of SQLite can do that. The limit applies to a whole process, so the test starts
+// another one.
 func TestSQLite_FailedGroupCommit(t *testing.T) {
 	t.Parallel()
 	program, err := os.Executable()
@@ -99,8 +99,7 @@ func limitFiles(size uint64) error {
 	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)
 }
 
-// writeGroup lets many writers share one commit, and tells whether all of them
-// fared as they must: together.
+// writeGroup lets many writers share one commit, and checks that either all of them fail or none.
 func writeGroup(ctx context.Context, db *store.DB, full bool) error {
 	const writers = 20
 	entered, leave := make(chan struct{}), make(chan struct{})

@@ -81,7 +81,8 @@ func diskFailure(err error) string {
 	return ""
 }
 
-// isLate reports whether the database works, as far as the error tells, and had too much to do or to wait for.
+// isLate reports whether a time limit ended the work although the database was reachable, as on an overloaded
+// one.
 func isLate(err error) bool {
 	if isUnreached(err) {
 		return false

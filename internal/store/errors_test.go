@@ -21,7 +21,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// Every way in which a database refuses, made by the database itself.
+// The databases themselves make each of these errors.
 func TestClassify_RealErrors(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -81,9 +81,11 @@ func TestClassify_SQLiteOutages(t *testing.T) {
 		"read-only":   exec("file:"+file+"?mode=ro", "DELETE FROM seal_checks"),
 		"cannot open": exec("file:"+filepath.Join(database.Dir, "no", "such", "folder.db"), "SELECT 1"),
 	} {
-		if !fault.Is(store.Classify(t.Context(), err), fault.Unavailable) {
-			t.Errorf("%s: %v is classified as %v", name, err, store.Classify(t.Context(), err))
-		}
+		t.Run(name, func(t *testing.T) {
+			if !fault.Is(store.Classify(t.Context(), err), fault.Unavailable) {
+				t.Errorf("%v is classified as %v", err, store.Classify(t.Context(), err))
+			}
+		})
 	}
 }
 
@@ -151,7 +153,7 @@ func TestClassify_Codes(t *testing.T) {
 	}
 }
 
-// What a caller reads must say nothing about the database.
+// The text for callers must not name the database or its cause.
 func TestClassify_DetailHidesCause(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -166,7 +168,7 @@ func TestClassify_DetailHidesCause(t *testing.T) {
 	})
 }
 
-// The rules react to a duplicate inside their transaction, to say which it was.
+// Domain packages handle a duplicate inside their transaction, to name the duplicate key.
 func TestClassify_DuplicateInsideTransaction(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {

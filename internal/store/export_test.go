@@ -6,9 +6,9 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs"
 )
 
-// What tests of this package reach beyond its interface.
+// This file exports internals for tests of this package.
 
-// Classify is what every error of a database goes through.
+// Classify exports classify, which every database error passes.
 func Classify(ctx context.Context, err error) error { return classify(ctx, err) }
 
 // Exec runs any statement in a transaction.
@@ -21,27 +21,27 @@ func (tx *ReadTx) Ask(ctx context.Context, query string) (int, error) {
 	return scalar(ctx, tx.conn, scanInt, query)
 }
 
-// AskAnyway is Ask on SQLite, also when the context of the read has ended.
+// AskAnyway is Ask on SQLite, even after the context of the read has ended.
 func (tx *ReadTx) AskAnyway(query string) (int, error) {
 	return scalar(context.Background(), tx.conn.(*readConn).prepared, scanInt, query)
 }
 
-// The queries of what jobs show of their runs.
+// The queries that read what a job shows of its runs.
 const (
 	FinishedRunsQuery = finishedRunsQuery
 	RunHoursQuery     = runHoursQuery
 )
 
-// LastRunsQuery is the query of the newest run of one job.
+// LastRunsQuery returns the query of the newest run of one job.
 func LastRunsQuery() string { return lastRuns(`= $2`) }
 
-// SimilarKeyQuery is the query of SimilarKey.
+// SimilarKeyQuery returns the query of SimilarKey.
 func SimilarKeyQuery(kind string) (string, error) { return similarKeyQuery(kind) }
 
-// ByKeysQuery is the query of rows by their keys on PostgreSQL.
+// ByKeysQuery returns the query of rows by their keys on PostgreSQL.
 func ByKeysQuery(columns, table, condition string) string { return oneByOne(columns, table, condition) }
 
-// RunsQuery is the query of an account's newest runs.
+// RunsQuery returns the query of an account's newest runs.
 func RunsQuery(account string, filter jobs.RunFilter) (string, []any) {
 	found := filterRuns(account, filter)
 	return "SELECT " + found.columns + found.from() + " ORDER BY runs.id DESC LIMIT 20", found.args
@@ -58,7 +58,7 @@ func (db *DB) Waiting() int {
 	return queue.len()
 }
 
-// Gate is what transactions on PostgreSQL wait at.
+// Gate queues transactions on PostgreSQL.
 type Gate struct{ gate *accountGate }
 
 // NewGate makes a gate.
@@ -69,10 +69,10 @@ func (g Gate) Enter(ctx context.Context, account string, kind rune) error {
 	return g.gate.enter(ctx, account, map[rune]priority{'l': forLoops, 'd': forDecisions, 'o': forObservations}[kind])
 }
 
-// Leave lets the next pass.
+// Leave lets the next transaction pass.
 func (g Gate) Leave(account string) { g.gate.leave(account) }
 
-// Waiting counts those that wait.
+// Waiting counts the waiting transactions.
 func (g Gate) Waiting() (count int) {
 	g.gate.mu.Lock()
 	defer g.gate.mu.Unlock()
@@ -87,25 +87,25 @@ func (g Gate) Waiting() (count int) {
 // Accounts counts the accounts with transactions.
 func (g Gate) Accounts() int { return len(g.gate.lines) }
 
-// Priorities are transactions as loops, decisions and observations write them.
+// Priorities returns transactions with each priority.
 func (db *DB) Priorities() (loops, decisions, observations Transactions[*ReadTx, *Tx]) {
 	decisions = NewTransactions(db, func(tx *ReadTx) *ReadTx { return tx }, func(tx *Tx) *Tx { return tx })
 	return decisions.ForLoops(), decisions, decisions.ForObservations()
 }
 
-// WriteUnlimited is a write as a migration makes it.
+// WriteUnlimited writes without time limits, as a migration does.
 func (db *DB) WriteUnlimited(ctx context.Context, fn func(context.Context, *Tx) error) error {
 	return db.write(ctx, writeOptions{unlimited: true}, fn)
 }
 
-// ForgetIdle is what a broken connection to PostgreSQL leads to.
+// ForgetIdle closes the idle connections, as after a broken connection.
 func (db *DB) ForgetIdle() { db.engine.(*postgres).forgetIdle() }
 
 // Prepared counts the statements that SQLite's writer has prepared. It must be
 // called by the writer, in a transaction.
 func (db *DB) Prepared() int { return len(db.engine.(*sqliteEngine).writer.statements) }
 
-// The bounds that tests go past.
+// The limits that tests exceed.
 const (
 	MaxGroup      = maxGroup
 	MaxStatements = maxStatements
@@ -129,7 +129,7 @@ func Steps(dialect string) ([]Step, error) {
 	return steps, err
 }
 
-// PendingRunsQuery is the query of PendingRuns on PostgreSQL.
+// PendingRunsQuery returns the query of PendingRuns on PostgreSQL.
 func PendingRunsQuery() string { return pendingRunsQuery + postgresDialect().among }
 
 // RestoreWith is Restore with a function that is called after each step.

@@ -58,8 +58,8 @@ func (tx *ReadTx) Flags(ctx context.Context, account string, filter flags.Filter
 	return pageOf(ctx, tx, found, request, scanFlag)
 }
 
-// staleFlags returns a page of the flags that a rule calls stale, or of the others. The rule compares JSON values, which
-// the databases do differently, so it is applied to the rows. SQL leaves out those that cannot be stale.
+// staleFlags returns a page of the stale flags, or of the others. SQL leaves out flags that cannot be stale. The rule
+// is applied in Go, because the databases compare JSON values differently.
 func staleFlags(ctx context.Context, tx *ReadTx, found *list, stale bool, rule flags.StaleRule, request page.Request) (page.List[flags.Flag], error) {
 	if stale {
 		found.where(`managed = TRUE AND (updated_at < ? OR coalesce(last_evaluated, created_at) < ?)`,
@@ -86,7 +86,7 @@ func staleFlags(ctx context.Context, tx *ReadTx, found *list, stale bool, rule f
 	return wanted, err
 }
 
-// FlagsByKey returns the flags with the keys, as far as they exist; nil means all flags.
+// FlagsByKey returns the existing flags among keys; nil keys mean all flags.
 func (tx *ReadTx) FlagsByKey(ctx context.Context, account string, keys []string) ([]flags.Flag, error) {
 	if keys == nil {
 		return all(ctx, tx.conn, scanFlag, `SELECT `+flagColumns+` FROM flags WHERE account_id = $1 AND deleted_at IS NULL`, account)

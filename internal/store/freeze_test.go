@@ -69,8 +69,8 @@ const (
 	afterPartition = 5 * time.Second
 )
 
-// fastest repeats a measurement up to three times, until a goal is met: it is
-// the server's limits that are measured, not how busy this machine is.
+// fastest repeats a measurement up to three times, until it meets the goal. The test measures the
+// limits of the server, and a busy machine adds to them.
 func fastest(t *testing.T, goal time.Duration, measure func(t *testing.T) time.Duration) {
 	t.Helper()
 	var took []time.Duration
@@ -140,9 +140,9 @@ func (n *frozenNode) goOn(t *testing.T) {
 	}
 }
 
-// A node that stops inside a transaction holds the account's lock, and others of
-// its transactions stand in the queue for it. Healthy nodes must write again
-// soon, and the node's own writers must hear the truth when it goes on.
+// A node that stops inside a transaction holds the account's lock, and its other transactions wait
+// in line for the lock. Healthy nodes must write again soon, and when the stopped node goes on, its
+// writers must learn what became of their transactions.
 func TestPostgres_FrozenNodeDoesNotStopOthers(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")

@@ -10,13 +10,13 @@ import (
 // next one begins at once. More would delay other nodes if this node stops, and take connections from other accounts.
 const gateWidth = 2
 
-// accountGate is where transactions on an account wait: loops go first, then decisions, then observations.
+// accountGate queues transactions by account: loops go first, then decisions, then observations.
 type accountGate struct {
 	mu    sync.Mutex
 	lines map[string]*accountLine
 }
 
-// accountLine is the transactions on one account.
+// accountLine holds the transactions on one account.
 type accountLine struct {
 	inside  int
 	passed  int
@@ -86,7 +86,8 @@ func (g *accountGate) leave(account string) {
 	}
 }
 
-// admit lets a waiting transaction pass, and reports whether there was one. Observations go first now and then.
+// admit lets a waiting transaction pass, and reports whether there was one. Every observationTurn-th time,
+// observations go first.
 func (l *accountLine) admit() bool {
 	l.passed++
 	for i := range l.waiting {

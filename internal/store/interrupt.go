@@ -35,9 +35,9 @@ func (c readConnector) Connect(context.Context) (driver.Conn, error) {
 	return conn, err
 }
 
-// interruptible is a connection with a parked statement, which has called park and waits there while other statements run.
-// When the context of the parked statement ends, the driver interrupts the connection: SQLite then ends every statement of
-// the connection until the parked one has ended too.
+// interruptible is a connection with a parked statement: the statement has called park, and waits there while other
+// statements run. When the context of the parked statement ends, the driver interrupts the connection: SQLite then ends
+// every statement of the connection until the parked one has ended too.
 //
 // The plain version, which gives the context to every statement, costs a small read a quarter more CPU time: the driver
 // starts a goroutine for each. It also ends a statement only on the way to its first row, and SQLite forgets an interrupt

@@ -25,7 +25,7 @@ func (db *DB) Worker() WorkerStore {
 	return WorkerStore{NewTransactions(db, func(tx *ReadTx) worker.ReadTx { return tx }, func(tx *Tx) worker.Tx { return tx }).ForLoops()}
 }
 
-// Agenda returns what the scheduler has to do next, with one statement.
+// Agenda returns when the scheduler has to act next, read with one statement.
 func (tx *ReadTx) Agenda(ctx context.Context) (scheduler.Agenda, error) {
 	return scalar(ctx, tx.conn, func(r row) (agenda scheduler.Agenda, err error) {
 		err = r.Scan(asTimeOrNull(&agenda.Fire), asTimeOrNull(&agenda.Release), asTimeOrNull(&agenda.Late), &agenda.Held)
@@ -36,13 +36,14 @@ func (tx *ReadTx) Agenda(ctx context.Context) (scheduler.Agenda, error) {
 		EXISTS (SELECT 1 FROM run_queue WHERE status = 'PENDING' AND lane = '`+jobs.HeldLane+`')`)
 }
 
-// ReleaseLater makes attempts claimable whose time has come, and returns their number.
+// ReleaseLater makes attempts that are due claimable, and returns their number.
 func (tx *Tx) ReleaseLater(ctx context.Context, limit int) (int, error) {
 	return tx.affect(ctx, `UPDATE run_queue SET lane = jobs.lane FROM jobs WHERE jobs.uid = run_queue.job_uid AND run_queue.id `+tx.dialect.oneOf(`SELECT id FROM run_queue
 		WHERE status = 'PENDING' AND lane = '`+jobs.LaterLane+`' AND not_before <= $1 ORDER BY not_before LIMIT $2`+tx.dialect.skipLocked), micros(tx.now), limit)
 }
 
-// ReleaseHeld makes held runs claimable whose job has no other unfinished run, and returns their number.
+// ReleaseHeld makes a held run claimable when its job has no other unfinished run, and returns the
+// number of such runs.
 func (tx *Tx) ReleaseHeld(ctx context.Context, limit int) (int, error) {
 	waiting, err := all(ctx, tx.conn, scanString, `SELECT job_uid FROM run_queue WHERE status = 'PENDING' AND lane = '`+jobs.HeldLane+`' ORDER BY lane, id LIMIT $1`, limit)
 	if err != nil || len(waiting) == 0 {
@@ -240,8 +241,8 @@ func (tx *ReadTx) configurations(ctx context.Context, ids []string, unreadable f
 	return found, err
 }
 
-// Pack compresses a large body. That takes longer than writing it, and the goroutines of requests do it at the same time,
-// while the transactions of FinishRuns follow one another.
+// Pack compresses a large body. Compressing takes longer than writing, so the goroutine of each request does it; the
+// transactions of FinishRuns run one after the other.
 func (s WorkerStore) Pack(outcome *worker.Outcome) {
 	if outcome.Packed != nil || outcome.Result == nil || len(outcome.Result.Body) <= smallBody {
 		return
@@ -296,8 +297,8 @@ func resultOf(outcome worker.Outcome) (*string, error) {
 	return encodePointer(outcome.Result)
 }
 
-// leaseHeld compares the lease with an outcome's in one term, so that PostgreSQL finds rows by their ids first. As two terms,
-// it would look for running runs first if it believes that there are none.
+// leaseHeld checks the status and the lease in one term, so that PostgreSQL finds rows by their ids first. With two
+// terms it would search for running runs first whenever its statistics show none.
 const leaseHeld = `CASE run_queue.status WHEN 'RUNNING' THEN run_queue.lease END = v.column7`
 
 func (tx *Tx) finishRuns(ctx context.Context, packed packedOutcomes) ([]string, error) {
@@ -383,17 +384,18 @@ func (tx *Tx) LoseRuns(ctx context.Context, lease, detail string) (int, error) {
 	return len(lost), tx.settle(ctx, attention)
 }
 
-// Owned returns the running runs of a worker. It reads the whole queue: no index has the lease, so that claims change none.
+// Owned returns the running runs of a worker. It reads the whole queue: every claim would have to write an index of the
+// lease.
 func (tx *ReadTx) Owned(ctx context.Context, lease string) ([]string, error) {
 	return all(ctx, tx.conn, scanString, `SELECT id FROM run_queue WHERE lease = $1 AND status = 'RUNNING'`, lease)
 }
 
-// OwnedOf returns those of some runs that are running and belong to a worker.
+// OwnedOf returns the ids among runs that are running and belong to a worker.
 func (tx *ReadTx) OwnedOf(ctx context.Context, lease string, runs []string) ([]string, error) {
 	return among(ctx, tx, scanString, ownedRunsQuery, lease, runs)
 }
 
-// ownedRunsQuery is completed by a list of runs.
+// ownedRunsQuery must be followed by a list of runs.
 const ownedRunsQuery = `SELECT id FROM run_queue WHERE lease = $1 AND status = 'RUNNING' AND id `
 
 // CountPending counts the pending runs, up to a limit.

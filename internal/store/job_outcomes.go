@@ -14,17 +14,18 @@ import (
 	"github.com/signalbox/signalbox/internal/webhooks"
 )
 
-// noted marks an ended run whose job must be told. A success of a healthy job changes nothing, so that it costs no
-// further statement.
+// noted marks the id of an ended run that settle has to process. The success of a healthy job is not marked, so it
+// costs no further statement.
 const noted = `!`
 
-// isNoted is SQL for the mark of a row of run_history that has just been written, or ”. The last_success_at of a healthy job may be an
-// hour behind its runs: storing every success would write the job's row once more for each run.
+// isNoted is SQL for the mark of a row that has just been written to run_history; an empty text means no mark. The
+// last_success_at of a healthy job may be an hour behind its runs, because storing every success would write the job's
+// row once more for each run.
 const isNoted = `COALESCE((SELECT CASE WHEN run_history.status = 'SUCCEEDED' AND jobs.health = 'ok' AND jobs.failures = 0
 	AND jobs.last_success_at > run_history.finished_at - 3600000000 THEN '' ELSE '` + noted + `' END FROM jobs WHERE jobs.uid = run_history.job_uid), '')`
 
-// settle tells the jobs of ended runs: a failed run may be attempted again, and an outcome may change the health of its
-// job. All of it is stored in the transaction that ends the runs.
+// settle updates the jobs of ended runs: a failed run may be attempted again, and an outcome may change the health of
+// its job. Everything is stored in the transaction that ends the runs.
 func (tx *Tx) settle(ctx context.Context, runs []string) error {
 	if len(runs) == 0 {
 		return nil
@@ -35,8 +36,8 @@ func (tx *Tx) settle(ctx context.Context, runs []string) error {
 	}
 	verdicts := judge(ended)
 	if tx.dialect.forNoKeyUpdate != "" {
-		// Accounts are locked before jobs, as writes of jobs do. A change that only shows after the jobs are locked locks
-		// the account late; then PostgreSQL may find a deadlock, and the transaction is repeated.
+		// Writes of jobs lock accounts before jobs, and so does this. If only the locked jobs show that an account
+		// changes too, its lock comes late; PostgreSQL may then find a deadlock, and the transaction is repeated.
 		if err := tx.lockAccounts(ctx, verdicts); err != nil {
 			return err
 		}
@@ -83,7 +84,7 @@ func scanEnded(r row) (ended endedRun, err error) {
 	return ended, err
 }
 
-// verdict is what follows from a run, and the job that it is about.
+// verdict holds the consequences of an ended run for its job.
 type verdict struct {
 	jobs.Verdict
 
@@ -93,10 +94,12 @@ type verdict struct {
 	webhooks int // of the account
 }
 
-// isTold reports whether webhooks may be told of the run itself.
+// isTold reports whether webhooks may be told of the run itself: it failed, and the account has
+// webhooks.
 func (v verdict) isTold() bool { return v.webhooks > 0 && v.run.Status == jobs.Failed }
 
-// judge decides what follows from runs that are sorted by job and end: each sees the health that the one before left.
+// judge returns the verdicts on runs that are sorted by job and end. Each verdict starts from the health after the
+// run before.
 func judge(ended []endedRun) []verdict {
 	verdicts := make([]verdict, len(ended))
 	for i, each := range ended {
@@ -162,8 +165,8 @@ func (tx *Tx) storeVerdicts(ctx context.Context, verdicts []verdict) error {
 	return tx.tellFailures(ctx, verdicts)
 }
 
-// checkAgain returns when to check whether the job is late, if that changes: a job that has just recovered is checked at
-// once, which finds the time of the next check. The next check of a job that has begun to fail is for the first reminder.
+// checkAgain returns a new time to check the lateness of a job; nil keeps the stored one. A job that has just recovered
+// is checked at once, and that check sets the next time. A job that has begun to fail is checked at its first reminder.
 func checkAgain(each verdict) *time.Time {
 	alerts := each.alerts
 	if each.Event != nil && each.Event.Action == jobs.Failing && alerts != nil && alerts.RemindEvery != nil {
@@ -188,7 +191,8 @@ func (tx *Tx) saveHealth(ctx context.Context, rows [][]any) error {
 	return err
 }
 
-// recordHealth adds events to the histories of their accounts, which tells webhooks. Reminders are told to webhooks only.
+// recordHealth records events in the histories of their accounts, which also tells webhooks. Reminders go to webhooks
+// only.
 func (tx *Tx) recordHealth(ctx context.Context, events []jobs.HealthChange) error {
 	slices.SortStableFunc(events, func(a, b jobs.HealthChange) int { return cmp.Compare(a.Account, b.Account) })
 	for _, event := range events {
@@ -206,7 +210,7 @@ func (tx *Tx) recordHealth(ctx context.Context, events []jobs.HealthChange) erro
 	return nil
 }
 
-// hostedRecorder records changes that are about a destination.
+// hostedRecorder records changes together with their destination host.
 type hostedRecorder struct {
 	tx   *Tx
 	host string
@@ -220,7 +224,8 @@ func (r hostedRecorder) RecordChanges(ctx context.Context, account string, made 
 	return r.tx.RecordChanges(ctx, account, made...)
 }
 
-// unnoted removes the marks of ended runs, and returns the marked ones apart.
+// unnoted removes the marks from the ids of ended runs, and returns the marked ids a second time as
+// attention.
 func unnoted(marked []string) (runs, attention []string) {
 	for _, each := range marked {
 		run, is := strings.CutSuffix(each, noted)
@@ -231,7 +236,7 @@ func unnoted(marked []string) (runs, attention []string) {
 	return runs, attention
 }
 
-// lateColumns has the exact last success: the stored one may be behind, while one of the last runs is not.
+// lateColumns reads the exact last success from the newest runs, because the stored one may be behind.
 const lateColumns = `jobs.account_id, jobs.uid, jobs.key, jobs.lane, COALESCE(jobs.late_at, 0), jobs.enabled, jobs.created_at, jobs.next_run_at, jobs.alerts,
 	(SELECT min(scheduled_for) FROM run_queue WHERE run_queue.job_uid = jobs.uid AND status = 'PENDING' AND scheduled_for IS NOT NULL),
 	` + lastSuccess + `, ` + healthColumns
@@ -263,7 +268,7 @@ func later(a, b *time.Time) *time.Time {
 	return a
 }
 
-// UnhealthyJobs returns jobs that are failing or late, up to a limit and always the same ones first.
+// UnhealthyJobs returns at most limit jobs that are failing or late, always the same ones.
 func (tx *ReadTx) UnhealthyJobs(ctx context.Context, limit int) ([]jobs.Unhealthy, error) {
 	return all(ctx, tx.conn, func(r row) (job jobs.Unhealthy, err error) {
 		err = r.Scan(&job.Account, &job.Key, &job.State)
@@ -271,7 +276,7 @@ func (tx *ReadTx) UnhealthyJobs(ctx context.Context, limit int) ([]jobs.Unhealth
 	}, `SELECT account_id, key, health FROM jobs WHERE health IN ('failing', 'late') AND deleted_at IS NULL ORDER BY health, uid LIMIT $1`, limit)
 }
 
-// MarkLate checks the jobs whose lateness is due to be checked, and returns their number.
+// MarkLate checks the jobs whose late_at has come, and returns their number.
 func (tx *Tx) MarkLate(ctx context.Context, limit int) (int, error) {
 	due, err := all(ctx, tx.conn, scanWatched, `SELECT `+lateColumns+` FROM jobs WHERE late_at IS NOT NULL AND late_at <= $1 ORDER BY late_at LIMIT $2`, micros(tx.now), limit)
 	if err != nil || len(due) == 0 {
@@ -291,7 +296,7 @@ func (tx *Tx) MarkLate(ctx context.Context, limit int) (int, error) {
 	return len(due), tx.markLate(ctx, uids)
 }
 
-// markLate checks jobs that no other node checks at the same time.
+// markLate checks jobs for lateness, except jobs that another node is checking.
 func (tx *Tx) markLate(ctx context.Context, uids []string) error {
 	locked, err := all(ctx, tx.conn, scanString, `SELECT uid FROM jobs WHERE late_at <= $1 AND uid `+tx.dialect.among+tx.dialect.skipChanging, micros(tx.now), tx.dialect.texts(uids))
 	if err != nil {

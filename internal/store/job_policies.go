@@ -39,19 +39,19 @@ func (s storedPolicies) read(retry **jobs.Retry, alerts **jobs.Alerts) error {
 	return nil
 }
 
-// intoHealth returns where healthColumns are scanned into.
+// intoHealth returns the destinations for scanning healthColumns.
 func intoHealth(health *jobs.Health) []any {
 	return []any{&health.State, asTime(&health.Since), &health.Failures, &health.Successes, asTimeOrNull(&health.LastSuccessAt), asTimeOrNull(&health.LateFor)}
 }
 
-// CancelAttempts cancels the pending further attempts of a job and counts them.
+// CancelAttempts cancels the pending further attempts of a job and returns their number.
 func (tx *Tx) CancelAttempts(ctx context.Context, job jobs.Job, at time.Time) (int, error) {
 	ended, _, err := tx.end(ctx, canceled("$3", "$2", `run_queue.job_uid = $1 AND run_queue.status = 'PENDING' AND run_queue.attempt > 1`),
 		job.UID, micros(at), "The job was changed, so the failed run before this one is not attempted again.")
 	return len(ended), err
 }
 
-// LockJob keeps others from queueing and releasing runs of a job until the transaction ends.
+// LockJob prevents others from queueing and releasing runs of a job until the transaction ends.
 func (tx *Tx) LockJob(ctx context.Context, uid string) error {
 	_, err := all(ctx, tx.conn, scanString, `SELECT uid FROM jobs WHERE uid = $1`+tx.dialect.forNoKeyUpdate, uid)
 	return err
@@ -78,7 +78,7 @@ func (tx *ReadTx) UnfinishedRuns(ctx context.Context, origins []jobs.Origin) (ma
 	return found, err
 }
 
-// SkippedInstants counts the instants of a job from a day on that made no run.
+// SkippedInstants returns how many due times of a job made no run, by day, from a day on.
 func (tx *ReadTx) SkippedInstants(ctx context.Context, job jobs.Job, from time.Time) (map[string]int, error) {
 	return mapOf[string, int](ctx, tx.conn, `SELECT day, skipped FROM job_skips WHERE job_uid = $1 AND day >= $2`, job.UID, from.UTC().Format(time.DateOnly))
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs"
 )
 
-// finishedRunsQuery reads one job.
 const (
 	finishedRunsQuery = `SELECT created_at / 86400000000 AS day, status, (finished_at - started_at) / 1000 AS took, count(*)
 		FROM run_history WHERE account_id = $1 AND job_key = $2 AND job_uid = $3 AND id >= $4 AND created_at >= $5

@@ -27,7 +27,8 @@ func (tx *ReadTx) Key(ctx context.Context, account, id string) (accounts.Key, er
 		`SELECT `+keyColumns+` FROM api_keys WHERE account_id = $1 AND id = $2`, account, id)
 }
 
-// KeyByHash returns the key with the hash, in any account, and the versions of that account, both of one state.
+// KeyByHash returns the key with the hash, in any account, and the versions of its account, read in one
+// statement.
 func (db *DB) KeyByHash(ctx context.Context, hash string) (accounts.Key, accounts.Versions, error) {
 	return db.keyWhere(ctx, `hash = $1`, hash)
 }
@@ -48,7 +49,7 @@ func (db *DB) keyWhere(ctx context.Context, condition string, args ...any) (key 
 	return key, versions, err
 }
 
-// Existing returns which of these hashes are of active keys or of open sessions, of any account.
+// Existing returns the hashes that belong to active keys or open sessions of any account.
 func (db *DB) Existing(ctx context.Context, hashes []string) (map[string]bool, error) {
 	return fetch(ctx, db, forDecisions, func(ctx context.Context, tx *ReadTx) (map[string]bool, error) {
 		existing := map[string]bool{}

@@ -20,7 +20,8 @@ func nextLevelsAt(now string) string {
 	return `CASE WHEN levels_at < ` + now + ` THEN ` + now + ` ELSE levels_at + 1 END`
 }
 
-// moveLevels notes that level files may change although no change is recorded: services report other names.
+// moveLevels advances levels_at when services report other spellings: level files change, and no change is
+// recorded.
 func (tx *Tx) moveLevels(ctx context.Context, account string) error {
 	return tx.run(ctx, `UPDATE accounts SET levels_at = `+nextLevelsAt("$2")+` WHERE id = $1`, account, tx.now.Unix())
 }
@@ -34,8 +35,8 @@ func (tx *ReadTx) LoggerSpellings(ctx context.Context, account string) ([]loggin
 	}, `SELECT DISTINCT logger, spelling FROM logger_sources WHERE account_id = $1 AND spelling <> '' ORDER BY logger, spelling`, account)
 }
 
-// ReleasedLoggers returns the loggers that were released or deleted since an instant and are not managed again, sorted by
-// key. A deleted logger has its last name in its case.
+// ReleasedLoggers returns the loggers that were released or deleted since an instant and are not managed again, sorted
+// by key. The name of a deleted logger is spelled as it was last reported.
 func (tx *ReadTx) ReleasedLoggers(ctx context.Context, account string, since time.Time) ([]logging.Released, error) {
 	return all(ctx, tx.conn, func(r row) (released logging.Released, err error) {
 		err = r.Scan(&released.Key, &released.Name, asTime(&released.At))
@@ -43,7 +44,8 @@ func (tx *ReadTx) ReleasedLoggers(ctx context.Context, account string, since tim
 	}, `SELECT key, COALESCE(spelling, name), released_at FROM loggers WHERE account_id = $1 AND kind = 'logger' AND released_at >= $2 ORDER BY key`, account, micros(since))
 }
 
-// keepSpelling keeps the name of a logger in its case, for ReleasedLoggers: the logger is about to lose its name and sources.
+// keepSpelling stores how a logger's name is spelled, before the logger loses its name and sources. ReleasedLoggers
+// reads it.
 func (tx *Tx) keepSpelling(ctx context.Context, account, key string) error {
 	return tx.run(ctx, `UPDATE loggers SET spelling = COALESCE((SELECT max(s.spelling) FROM logger_sources s
 			WHERE s.account_id = $1 AND s.logger = $2 AND s.spelling <> ''), CASE WHEN lower(name) = key THEN name END)

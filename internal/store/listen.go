@@ -96,8 +96,8 @@ func (l *Listener) listen(ctx context.Context) (connected bool, err error) {
 	}
 }
 
-// notification waits for a notification. A server that is frozen sends none and closes nothing, so it is asked at times
-// whether it is there.
+// notification waits for a notification. A frozen server neither sends notifications nor closes the connection, so the
+// connection is checked now and then.
 func (l *Listener) notification(ctx context.Context, conn *pgx.Conn) (*pgconn.Notification, error) {
 	silence := l.db.options.Limits.Silence
 	for {
@@ -111,7 +111,7 @@ func (l *Listener) notification(ctx context.Context, conn *pgx.Conn) (*pgconn.No
 	}
 }
 
-// waitFor calls fn with a limit of its own.
+// waitFor calls fn with a time limit.
 func waitFor[T any](ctx context.Context, limit time.Duration, fn func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

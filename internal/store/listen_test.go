@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// wakes counts how often a listener wakes, and has the account of the last time.
+// wakes counts the wakes of a listener and keeps the last account.
 type wakes struct {
 	count   atomic.Int64
 	account atomic.Value
@@ -31,8 +31,7 @@ func listen(t *testing.T, db *store.DB) *wakes {
 	return w
 }
 
-// more waits until the listener woke more often than before, and returns how
-// long that took.
+// more waits until the listener has woken more often than before, and returns how long that took.
 func (w *wakes) more(t *testing.T, before int64) time.Duration {
 	t.Helper()
 	began := time.Now()

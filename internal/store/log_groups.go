@@ -31,7 +31,7 @@ func (tx *ReadTx) LogGroups(ctx context.Context, account string, filter logging.
 	return pageOf(ctx, tx, found, request, scanLogGroup)
 }
 
-// LogGroupsByKey returns the log groups with the keys, as far as they exist.
+// LogGroupsByKey returns the existing log groups among keys.
 func (tx *ReadTx) LogGroupsByKey(ctx context.Context, account string, keys []string) ([]logging.Group, error) {
 	return byKeys(ctx, tx, scanLogGroup, logGroupColumns, "loggers", isGroup, account, keys)
 }

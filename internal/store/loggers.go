@@ -79,7 +79,7 @@ func (tx *ReadTx) Loggers(ctx context.Context, account string, filter logging.Fi
 	return pageOf(ctx, tx, found, request, scanLogger)
 }
 
-// LoggersByKey returns the loggers with the keys, as far as they exist.
+// LoggersByKey returns the existing loggers among keys.
 func (tx *ReadTx) LoggersByKey(ctx context.Context, account string, keys []string) ([]logging.Logger, error) {
 	return byKeys(ctx, tx, scanLogger, loggerColumns, "loggers", isLogger, account, keys)
 }

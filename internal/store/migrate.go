@@ -43,7 +43,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 	})
 }
 
-// Migrated checks that the schema has what this program needs.
+// Migrated returns an error unless the schema has every step that this program needs.
 func (db *DB) Migrated(ctx context.Context) error {
 	steps, err := db.steps()
 	if err != nil {

@@ -15,9 +15,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// Two nodes write to two accounts with 32 writers each way. Whoever follows the
-// history by its numbers must meet every change once and in order, or events
-// would be lost.
+// Two nodes write to two accounts with 32 writers each. A reader that follows the history by its
+// numbers must see every change once and in order, or events would be lost.
 func TestRecordChanges_CommitOrder(t *testing.T) {
 	t.Parallel()
 	const writers, writes = 32, 8
@@ -48,7 +47,7 @@ func TestRecordChanges_CommitOrder(t *testing.T) {
 	})
 }
 
-// recordSome records changes in one transaction, or takes them back.
+// recordSome records changes in one transaction, which is rolled back if fail is set.
 func recordSome(t *testing.T, db *store.DB, account, key string, count int, fail bool) {
 	wrong := fmt.Errorf("taken back")
 	err := db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
@@ -65,7 +64,7 @@ func recordSome(t *testing.T, db *store.DB, account, key string, count int, fail
 	}
 }
 
-// follow reads the news until it is stopped and checks that none is late.
+// follow reads new changes until it is stopped and checks that their numbers have no gap.
 func follow(ctx context.Context, t *testing.T, db *store.DB, account string) {
 	seen := int64(0)
 	pace := time.NewTicker(time.Millisecond) // leaves the processors to the writers
@@ -108,8 +107,8 @@ func complete(t *testing.T, db *store.DB, account string) {
 	}
 }
 
-// A version decides whether a response that was kept may be used again, so it
-// must never be older than what was acknowledged.
+// A version decides whether a cached response may be used, so it must include every acknowledged
+// change.
 func TestVersion_NotOlderThanAcknowledged(t *testing.T) {
 	t.Parallel()
 	const readers, writes = 8, 40

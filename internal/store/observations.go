@@ -118,7 +118,7 @@ func (tx *ReadTx) CountContextTypes(ctx context.Context, account string) (int, e
 	return tx.total(ctx, account, contextTypes)
 }
 
-// ContextTypesByKey returns the context types with the keys, as far as they exist.
+// ContextTypesByKey returns the existing context types among keys.
 func (tx *ReadTx) ContextTypesByKey(ctx context.Context, account string, keys []string) ([]observations.ContextType, error) {
 	return byKeys(ctx, tx, scanContextType, contextTypeColumns, "context_types", "TRUE", account, keys)
 }
@@ -180,7 +180,8 @@ func (tx *ReadTx) KnownContexts(ctx context.Context, account string, contexts []
 	}
 	for chunk := range tx.dialect.pieces(rows) {
 		values, args := tx.dialect.rowsOf([]string{"text", "text", "text", "text"}, chunk)
-		// Not a join: while the table is small, PostgreSQL plans to read all of it, and keeps that plan.
+		// This is not a join, because PostgreSQL plans it while the table is small: to read all of it.
+		// It keeps that plan.
 		if _, err := all(ctx, tx.conn, note, `SELECT v.column2, v.column3, (SELECT v.column4 IS NULL OR attributes = v.column4 FROM contexts
 			WHERE account_id = v.column1 AND context_type = v.column2 AND key = v.column3) FROM `+values, args...); err != nil {
 			return nil, err

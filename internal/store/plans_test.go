@@ -44,7 +44,7 @@ func TestRuns_ByStatusUseIndex(t *testing.T) {
 	})
 }
 
-// What jobs show of their runs is read from the index of the job's runs, however many others there are.
+// What a job shows of its runs is read from the index of the job's runs, however many other runs exist.
 func TestJobs_RunsUseIndex(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -81,8 +81,8 @@ func TestSimilarKey_UsesIndex(t *testing.T) {
 	}
 }
 
-// Keys are found in the index of keys, without statistics too. Another that has the account first and the key somewhere
-// looks as good to PostgreSQL then, and reads all keys of the account to find one.
+// Keys are found in the index of keys, even without statistics. Without them, an index with the account first and the
+// key later looks as good to PostgreSQL, which would then read all keys of the account to find one.
 func TestKeys_UseTheirIndex(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
@@ -143,7 +143,7 @@ func explain(t *testing.T, raw *sql.DB, kind, query string, args ...any) (plan s
 	return plan
 }
 
-// Pending runs are counted in an index, also for accounts that have none where one account has them all.
+// Pending runs are counted in an index, even if one account has all of them and the others have none.
 func TestPendingRuns_UseIndex(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")

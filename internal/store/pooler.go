@@ -12,7 +12,7 @@ import (
 // queryMode is the parameter of a database URL that says how statements are sent.
 const queryMode = "default_query_exec_mode"
 
-// checkQueryMode refuses the ways to send statements that do not tell PostgreSQL the types of their arguments.
+// checkQueryMode refuses query modes that do not tell PostgreSQL the types of arguments.
 func checkQueryMode(config *pgx.ConnConfig) error {
 	switch config.DefaultQueryExecMode {
 	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
@@ -41,8 +41,8 @@ func (p *primary) adaptToPooler(ctx context.Context, url string) (pooled bool, e
 	return true, nil
 }
 
-// isPooled reports whether the process that runs statements is another one than the process that the connection was told at
-// its start: a pooler answers for itself.
+// isPooled reports whether statements run in another server process than the one that was announced when the connection
+// opened. A pooler announces itself.
 func isPooled(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	results, err := conn.PgConn().Exec(ctx, "SELECT pg_backend_pid()").ReadAll()
 	if err != nil {

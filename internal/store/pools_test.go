@@ -12,8 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// Callers that have every connection they may have do not keep the node's own
-// loops waiting.
+// Callers that occupy all connections for requests do not delay the node's own loops.
 func TestForLoops_OwnConnections(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {

@@ -184,9 +184,9 @@ func serverLimits(conn *pgx.Conn, idle, limit time.Duration) string {
 	return statement
 }
 
-// indexesOnly continues serverLimits: it makes PostgreSQL look up rows one by one in indexes. The statistics of the queue of
-// runs are from another time, when it may have been empty or all of its runs pending. By them PostgreSQL would read the whole
-// queue for each batch of outcomes, or compare each of its rows with each outcome.
+// indexesOnly continues serverLimits: it makes PostgreSQL look up rows one by one in indexes. The statistics of the
+// queue of runs are from another time, when it may have been empty or all of its runs pending. With these statistics
+// PostgreSQL would read the whole queue for each batch of outcomes, or compare each of its rows with each outcome.
 const indexesOnly = `, set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
 	set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`
 
@@ -240,7 +240,7 @@ func (p *postgres) begin(ctx context.Context, via priority, begin func(*pgx.Conn
 	}
 }
 
-// commit tells other nodes that an account changed and commits, in one round trip.
+// commit notifies other nodes that an account changed and commits, in one round trip.
 func commit(ctx context.Context, conn *sql.Conn, changed bool, account string) error {
 	var tag pgconn.CommandTag
 	err := send(ctx, conn, func(*pgx.Conn) *pgx.Batch {

@@ -85,8 +85,8 @@ func TestPostgres_RetriesSerializationFailure(t *testing.T) {
 	complete(t, db, account)
 }
 
-// A node that was so slow that the server took its transaction back runs it
-// again: the first try cannot have been committed.
+// When the server has rolled back the transaction of a slow node, the node runs it again: the first
+// attempt cannot have been committed.
 func TestPostgres_RetriesIdleTransaction(t *testing.T) {
 	t.Parallel()
 	for _, when := range []string{"before a statement", "before the commit"} {
@@ -161,14 +161,16 @@ func TestPostgres_NoRetry(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "postgres").Open(t)
 	for _, wrong := range []error{errors.New("no"), fault.Missing("a", "b"), &pgconn.PgError{Code: "23505"}, &pgconn.PgError{Code: "57P01"}} {
-		attempts := 0
-		err := db.Write(t.Context(), "", func(context.Context, *store.Tx) error {
-			attempts++
-			return wrong
+		t.Run(fmt.Sprint(wrong), func(t *testing.T) {
+			attempts := 0
+			err := db.Write(t.Context(), "", func(context.Context, *store.Tx) error {
+				attempts++
+				return wrong
+			})
+			if err == nil || attempts != 1 {
+				t.Errorf("%d attempts, then %v", attempts, err)
+			}
 		})
-		if err == nil || attempts != 1 {
-			t.Errorf("%v: %d attempts, then %v", wrong, attempts, err)
-		}
 	}
 }
 
@@ -188,9 +190,9 @@ func TestPostgres_CanceledCallerEndsRetries(t *testing.T) {
 	givenBack(t, db, 0)
 }
 
-// TestPostgres_ForgetIdleTogether: transactions that meet broken connections at the
-// same time close what is idle while others end, and the pool loses no connection,
-// in whose place it would never open another.
+// TestPostgres_ForgetIdleTogether: many transactions find broken connections at the same time and
+// close the idle connections, while other transactions end. The pool must not lose count of a
+// connection, or it would open no other in its place.
 func TestPostgres_ForgetIdleTogether(t *testing.T) {
 	t.Parallel()
 	const idle, busy = 10, 10 // all that decisions have

@@ -18,9 +18,9 @@ import (
 // headStart is how long a host may take to accept a connection before the next host is tried beside it.
 const headStart = 300 * time.Millisecond
 
-// primary connects to the server that accepts writes, among the hosts of a database URL. A host that is silent, such as a
-// frozen machine, stops nobody: the hosts are tried side by side, the last good one first, and what still waits for a silent
-// host fails as soon as another one has taken over.
+// primary connects to the server that accepts writes, among the hosts of a database URL. A silent host, such as a
+// frozen machine, delays nobody: the hosts are tried side by side, the last good one first. When another host has taken
+// over, statements that still wait for the silent host fail.
 type primary struct {
 	hosts   []*host
 	good    atomic.Int32  // the index of the host that accepted the last connection
@@ -35,7 +35,7 @@ type host struct {
 	open map[*hostConn]struct{}
 }
 
-// hostConn is a connection that its host knows.
+// hostConn is a connection that leave can close through its host.
 type hostConn struct {
 	net.Conn
 
@@ -61,7 +61,7 @@ func newPrimary(config *pgx.ConnConfig, silence time.Duration) *primary {
 	return p
 }
 
-// dial returns a function that keeps the connections that it opens.
+// dial returns a dial function that registers its connections in open.
 func (h *host) dial(dial pgconn.DialFunc) pgconn.DialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
@@ -76,7 +76,7 @@ func (h *host) dial(dial pgconn.DialFunc) pgconn.DialFunc {
 	}
 }
 
-// Close closes the connection, and its host forgets it.
+// Close closes the connection and removes it from its host.
 func (c *hostConn) Close() error {
 	c.host.mu.Lock()
 	defer c.host.mu.Unlock()
@@ -87,7 +87,7 @@ func (c *hostConn) Close() error {
 	return c.Conn.Close()
 }
 
-// leave closes all connections to a silent host, those included that wait for an answer.
+// leave closes all connections to a silent host, also those that wait for an answer.
 func (h *host) leave() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -97,7 +97,7 @@ func (h *host) leave() {
 	clear(h.open)
 }
 
-// connect opens a connection of its own.
+// connect opens a connection outside the pools.
 func (p *primary) connect(ctx context.Context) (*pgx.Conn, error) {
 	return firstOf(ctx, p, func(ctx context.Context, host int) (*pgx.Conn, error) {
 		return pgx.ConnectConfig(ctx, p.hosts[host].config)
@@ -130,9 +130,9 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 // Driver returns the driver of pgx.
 func (connector) Driver() driver.Driver { return stdlib.GetDefaultDriver() }
 
-// isSilent reports whether the server no longer answers on a connection that was not used for a while. The connection is
-// closed then, so that the ping of the pool, for which a true result asks, fails at once. That ping alone would take as long
-// as its caller.
+// isSilent checks a connection that was not used for a while, and reports whether the server no longer answers. A
+// failed check closes the connection. The true result makes the pool ping it, which fails at once; without this check,
+// that ping would wait as long as its caller.
 func (p *primary) isSilent(ctx context.Context, reused stdlib.ShouldPingParams) bool {
 	if reused.IdleDuration < p.silence/2 {
 		return false
@@ -142,15 +142,15 @@ func (p *primary) isSilent(ctx context.Context, reused stdlib.ShouldPingParams) 
 	return reused.Conn.Ping(ctx) != nil
 }
 
-// attempt is how connecting to a host ended.
+// attempt is the result of connecting to a host.
 type attempt[C any] struct {
 	host int
 	conn C
 	err  error
 }
 
-// firstOf connects to the hosts of p, each beside the earlier ones after headStart or when one has failed, and returns the
-// first connection.
+// firstOf returns the first connection to any of the hosts. It tries the next host after headStart, or at once when a
+// host has failed, and does not end the earlier attempts.
 func firstOf[C any](ctx context.Context, p *primary, connect func(ctx context.Context, host int) (C, error), discard func(C)) (C, error) {
 	var none C
 	var failures []error
@@ -187,7 +187,7 @@ func firstOf[C any](ctx context.Context, p *primary, connect func(ctx context.Co
 	return none, errors.Join(failures...)
 }
 
-// settle waits for the attempts that are left after one was successful, and discards what they bring. It leaves the hosts
+// settle waits for the other attempts after one was successful, and discards their connections. It leaves the hosts
 // that stay silent. If the attempts were canceled, it only waits.
 func settle[C any](p *primary, cancel context.CancelFunc, ended <-chan attempt[C], waiting map[int]bool, discard func(C)) {
 	defer cancel()
@@ -209,7 +209,7 @@ func settle[C any](p *primary, cancel context.CancelFunc, ended <-chan attempt[C
 	}
 }
 
-// order returns the hosts as indexes, the last good one first.
+// order returns the indexes of the hosts, the last good one first.
 func (p *primary) order() []int {
 	good := int(p.good.Load())
 	order := []int{good}

@@ -19,7 +19,7 @@ import (
 
 type transactions = store.Transactions[*store.ReadTx, *store.Tx]
 
-// queue is writers that wait behind one which occupies the account.
+// queue holds writers that wait behind a writer that occupies the account.
 type queue struct {
 	*store.DB
 
@@ -61,7 +61,7 @@ func newQueue(t *testing.T, db *store.DB, account string) *queue {
 	return q
 }
 
-// add queues a writer and waits until it waits.
+// add starts a writer and returns once it is waiting.
 func (q *queue) add(t *testing.T, via transactions, account, name string) {
 	t.Helper()
 	q.running.Go(func() {
@@ -111,8 +111,7 @@ func TestSQLite_ObservationsAreNotStarved(t *testing.T) {
 	}
 }
 
-// admissions lets transactions wait at a gate and returns the order in which
-// they pass.
+// admissions queues transactions at a gate and returns the order in which they pass.
 func admissions(t *testing.T, waiting string) (order string) {
 	t.Helper()
 	gate := store.NewGate()
@@ -238,8 +237,8 @@ func TestSQLite_WriteLimitWhileQueued(t *testing.T) {
 	}
 }
 
-// Large reports of many services must not delay heartbeats and small writes by
-// more than the one that is being written and the one whose turn it is.
+// Small writes and heartbeats must wait for at most two large reports: the one that is being
+// written and the one whose turn is next.
 func TestSQLite_ReportsDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	const reports, rows = 60, 200

@@ -103,18 +103,20 @@ func TestPostgres_Outage(t *testing.T) {
 			return n.Read(t.Context(), func(_ context.Context, tx *store.ReadTx) error { return reads(t, tx) })
 		},
 	} {
-		for range 3 { // with what is left in the pool, and with new connections
-			if err := call(); !fault.Is(err, fault.Unavailable) {
-				t.Errorf("%s got %v", name, err)
+		t.Run(name, func(t *testing.T) {
+			for range 3 { // with what is left in the pool, and with new connections
+				if err := call(); !fault.Is(err, fault.Unavailable) {
+					t.Errorf("got %v", err)
+				}
 			}
-		}
+		})
 	}
 	n.proxy.Up()
 	n.works(t)
 }
 
-// A machine without power closes no connection. Whoever brings a deadline must
-// get an answer by then, and the next caller a connection that works.
+// A machine that loses power closes no connection. A caller with a deadline must get an answer by
+// then, and the next caller a connection that works.
 func TestPostgres_SilentConnection(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)
@@ -134,8 +136,8 @@ func TestPostgres_SilentConnection(t *testing.T) {
 	}
 }
 
-// Callers share one query for an account's version. One on a connection that
-// went silent must not keep all later callers of that account waiting.
+// Callers share one query for an account's version. A query on a silent connection must not keep
+// all later callers of that account waiting.
 func TestVersion_SilentConnection(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)
@@ -152,8 +154,8 @@ func TestVersion_SilentConnection(t *testing.T) {
 	storetest.Wait(t, soon, "a version is read on a new connection", func() bool { return ask(time.Second) == nil })
 }
 
-// After a failover the pool may be full of connections to what is a standby
-// now: they read, and refuse to write, for as long as they are kept.
+// After a failover the pool may be full of connections to a server that is now a standby: such
+// connections read, and refuse to write, until they are closed.
 func TestPostgres_Standby(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")

@@ -1,12 +1,14 @@
 package store
 
 import (
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/signalbox/signalbox/internal/durable"
 )
@@ -39,12 +41,16 @@ func Restore(file, from, kept string) error {
 	return restore(file, from, kept, func(string) {})
 }
 
-// restore calls after with the name of each completed step, where tests kill it.
+// restore is Restore, and calls after with the name of each completed step, so that a test can end
+// it there.
 func restore(file, from, kept string, after func(step string)) error {
 	folder := filepath.Dir(file)
 	copied, err := copyInto(folder, from)
 	if err != nil {
 		return fmt.Errorf("copying the backup: %w", err)
+	}
+	if err := renewLevelDates(copied, file); err != nil {
+		return errors.Join(fmt.Errorf("preparing the copy: %w", err), os.Remove(copied))
 	}
 	after("copied")
 	decided := restoration{Copy: filepath.Base(copied), Kept: filepath.Base(kept)}
@@ -141,6 +147,24 @@ func moveDatabase(file, to string, after func(step string)) error {
 		after("moved " + filepath.Base(file) + suffix)
 	}
 	return durable.SyncFolder(filepath.Dir(file))
+}
+
+// renewLevelDates makes the level files of a copy newer than those of the database that it replaces: their readers compare
+// dates, and would otherwise keep their levels until the next change of one. A burst of changes can move these dates into
+// the future, so the replaced database is asked. It may be missing or damaged.
+func renewLevelDates(copied, replaced string) error {
+	var newest int64
+	_ = withFile(replaced, func(db *sql.DB) error {
+		return db.QueryRow(`SELECT coalesce(max(levels_at), 0) FROM accounts`).Scan(&newest)
+	}, "mode=ro")
+	return withFile(copied, func(db *sql.DB) error {
+		var exists bool
+		if err := db.QueryRow(`SELECT count(*) FROM pragma_table_info('accounts') WHERE name = 'levels_at'`).Scan(&exists); err != nil || !exists {
+			return err // the copy is of an older version
+		}
+		_, err := db.Exec(`UPDATE accounts SET levels_at = $1`, max(newest+1, time.Now().Unix()))
+		return err
+	}, "_pragma=journal_mode(MEMORY)") // a journal would be left behind if this is killed
 }
 
 // move renames a file, if it exists, to a name that is not in use.

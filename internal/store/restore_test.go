@@ -203,7 +203,7 @@ func checkRestored(t *testing.T, file string, isRestored bool) {
 	}
 }
 
-// A database that cannot be opened is why one restores: it is kept as it is.
+// Operators restore when the database cannot be opened, so the damaged file is kept as it is.
 func TestRestore_DamagedDatabase(t *testing.T) {
 	t.Parallel()
 	file := abandonedDatabase(t)
@@ -225,7 +225,7 @@ func TestRestore_DamagedDatabase(t *testing.T) {
 	}
 }
 
-// Whatever has the database's name after the old one was moved does not take the place of the kept one.
+// A new file with the database's name must not replace the kept old database.
 func TestRestore_KeptIsNeverReplaced(t *testing.T) {
 	t.Parallel()
 	file := abandonedDatabase(t)

@@ -10,7 +10,7 @@ import (
 // A run is in run_queue until it ends, and then in run_history. The view runs has both: a statement that reads the view
 // finds every run, in the state of one instant.
 
-// ending selects rows of run_queue, and says in SQL how these runs end.
+// ending holds SQL that selects rows of run_queue and describes how these runs end.
 type ending struct {
 	with, where            string // a further table or "", and the condition
 	status, finished       string
@@ -60,7 +60,8 @@ func copyRuns(e ending) string {
 		RETURNING run_history.id || ` + isNoted
 }
 
-// end moves runs from the queue to the history. It returns their ids, and the ids of those whose jobs must be told.
+// end moves runs from the queue to the history. It returns their ids, and the ids of the runs that settle has to
+// process.
 func (tx *Tx) end(ctx context.Context, e ending, args ...any) (ended, attention []string, err error) {
 	marked, err := all(ctx, tx.conn, scanString, tx.dialect.move(e), args...)
 	if err != nil || len(marked) == 0 {
@@ -74,12 +75,13 @@ func (tx *Tx) end(ctx context.Context, e ending, args ...any) (ended, attention 
 	return ended, attention, err
 }
 
-// notBeforeQueued is SQL for an instant, but not earlier than the run was queued: a later transaction may have queued it.
+// notBeforeQueued returns SQL for an instant, or for when the run was queued if that is later: a transaction may end a
+// run that was queued after the transaction began.
 func notBeforeQueued(instant string) string {
 	return `CASE WHEN run_queue.created_at > ` + instant + ` THEN run_queue.created_at ELSE ` + instant + ` END`
 }
 
-// InsertRuns queues runs. A job never gets two for the same instant.
+// InsertRuns queues runs. A job never gets two runs for the same due time.
 func (tx *Tx) InsertRuns(ctx context.Context, runs []jobs.Run) error {
 	rows, scheduled := make([][]any, len(runs)), []string{}
 	for i, r := range runs {
@@ -93,8 +95,8 @@ func (tx *Tx) InsertRuns(ctx context.Context, runs []jobs.Run) error {
 		attempt, not_before, due_at) VALUES`, `ON CONFLICT DO NOTHING`, rows); err != nil || len(scheduled) == 0 {
 		return err
 	}
-	// An index of the queue has refused instants whose run has not ended. Another run may have ended meanwhile, so the
-	// history is read afterwards.
+	// An index of the queue has refused runs for due times that have an unfinished run. Such a run may have ended
+	// meanwhile, so the history is checked after the insert.
 	return tx.run(ctx, `DELETE FROM run_queue WHERE $1 = '' AND EXISTS (SELECT 1 FROM run_history WHERE run_history.job_uid = run_queue.job_uid
 		AND run_history.scheduled_for = run_queue.scheduled_for) AND run_queue.id `+tx.dialect.among, "", tx.dialect.texts(scheduled))
 }

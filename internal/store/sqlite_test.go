@@ -149,8 +149,8 @@ func TestSQLite_ReadersDoNotWaitForWriter(t *testing.T) {
 		if err := insert(account, "e")(ctx, tx); err != nil {
 			return err
 		}
-		// The writer is in the middle of a transaction: whoever waited for it
-		// would wait for ever.
+		// The writer is in the middle of a transaction: a reader that
+		// waited for it would wait forever.
 		if holds(t, db, account, "e") || !holds(t, db, account, "production") {
 			t.Error("a reader sees something else than what is committed")
 		}

@@ -175,8 +175,8 @@ func (db *DB) read(ctx context.Context, via priority, read reader, fn func(conte
 	return err
 }
 
-// Write runs fn in one transaction that holds the account's lock, or none for "". It is rolled back when fn
-// returns an error; see transaction.ErrDryRun and the package documentation.
+// Write runs fn in one transaction that holds the lock of the account; "" locks none. The transaction is
+// rolled back when fn returns an error; see transaction.ErrDryRun and the package documentation.
 func (db *DB) Write(ctx context.Context, account string, fn func(context.Context, *Tx) error) error {
 	return db.write(ctx, writeOptions{priority: forDecisions, account: account}, fn)
 }
@@ -209,7 +209,7 @@ func (db *DB) write(ctx context.Context, options writeOptions, fn func(context.C
 	return err
 }
 
-// follow calls the functions that wait for the commit of a transaction.
+// follow calls the functions that were registered for the commit of a transaction.
 func (db *DB) follow(tx *Tx) {
 	if tell := db.onTrim.Load(); tx.trimmed > 0 && tell != nil {
 		(*tell)(tx.trimmed)
@@ -408,7 +408,7 @@ func scanInto[K comparable, V any](found map[K]V) func(row) (K, error) {
 	}
 }
 
-// fetch reads one thing outside of the domain's transactions.
+// fetch runs fn like DB.Read and returns its result.
 func fetch[T any](ctx context.Context, db *DB, via priority, fn func(context.Context, *ReadTx) (T, error)) (found T, err error) {
 	err = db.read(ctx, via, db.engine.read, func(ctx context.Context, tx *ReadTx) error {
 		found, err = fn(ctx, tx)

@@ -92,7 +92,7 @@ func TestWrite_Panic(t *testing.T) {
 		account := storetest.NewTenant(t, db, "pro").Account.ID
 		before := inUse(db)
 		// Longer than this test needs: a transaction that is left open keeps its
-		// locks, and whoever comes after it waits.
+		// locks, and later transactions wait.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), soon)
 		t.Cleanup(cancel)
 		for i := range 3 {
@@ -139,8 +139,8 @@ func inUse(db *store.DB) (connections int) {
 	return connections
 }
 
-// givenBack waits until only so many connections are in use: that of a caller
-// who left comes back a moment later.
+// givenBack waits until exactly want connections are in use: a caller that was canceled returns its
+// connection a moment later.
 func givenBack(t *testing.T, db *store.DB, want int) {
 	t.Helper()
 	storetest.Wait(t, soon, "all connections are given back", func() bool { return inUse(db) == want })
@@ -233,7 +233,7 @@ func TestRead_EndsWithContext(t *testing.T) {
 					}
 				}
 				if err := db.Ping(t.Context()); err != nil {
-					t.Errorf("afterwards: %v", err)
+					t.Errorf("afterward: %v", err)
 				}
 			})
 		}
@@ -259,7 +259,7 @@ func TestRead_EndsAfterItsFirstRow(t *testing.T) {
 	})
 }
 
-// A context that ends just before a statement begins ends it too.
+// A context that ends just before a statement begins ends the statement too.
 func TestRead_EndsWhateverTheMoment(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "sqlite").Open(t)
@@ -290,7 +290,8 @@ func TestRead_EndsWhateverTheMoment(t *testing.T) {
 	}
 }
 
-// SQLite forgets an interrupt once no statement runs. One that ends a read lasts as long as the read, and no longer.
+// SQLite forgets an interrupt when no statement runs. The interrupt of a read must last until the read ends, and no
+// longer.
 func TestRead_InterruptedUntilItsEnd(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "sqlite").Open(t)
@@ -315,7 +316,7 @@ func TestRead_InterruptedUntilItsEnd(t *testing.T) {
 	}
 }
 
-// What is read in a snapshot is of one state, whatever is committed meanwhile.
+// All reads in a snapshot see one state, whatever is committed meanwhile.
 func TestSnapshot_OneState(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -351,7 +352,7 @@ func TestSnapshot_OneState(t *testing.T) {
 	})
 }
 
-// The statement that is parked on every reading connection holds no snapshot: SQLite can still empty its log of writes.
+// The parked statement of a reading connection holds no snapshot, so SQLite can still truncate its write-ahead log.
 func TestRead_LetsTheLogBeEmptied(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "sqlite")

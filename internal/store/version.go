@@ -84,7 +84,7 @@ func (c *versionCache) get(epoch int64, account string) (accounts.Versions, bool
 	return versions, ok && c.epoch == epoch
 }
 
-// put stores versions that were read after the epoch: they are at least as new.
+// put stores versions that were read after the epoch, so they are at least as new as the epoch.
 func (c *versionCache) put(epoch int64, account string, versions accounts.Versions) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

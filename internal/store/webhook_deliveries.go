@@ -48,15 +48,15 @@ func (tx *Tx) InsertDeliveries(ctx context.Context, account string, planned []we
 		`ON CONFLICT (id) DO NOTHING`, deliveries)
 }
 
-// place returns the state of a new delivery. A delivery that may be joined is joined to the first one of its group that
-// waits, or is that first one. leaders has the first ones that are known.
+// place returns the status of a new delivery. In a group, the first delivery waits and is the leader; later deliveries
+// join it until it is claimed. leaders caches the ids of leaders.
 func (tx *Tx) place(ctx context.Context, delivery webhooks.PlannedDelivery, leaders map[[2]string]string) (status webhooks.DeliveryStatus, group, leader *string, err error) {
 	if delivery.Group == "" {
 		return webhooks.Pending, nil, nil, nil
 	}
 	of := [2]string{delivery.Webhook, delivery.Group}
 	if leaders[of] == "" {
-		// The lock keeps the first one from being claimed before this transaction has committed.
+		// The lock keeps the leader from being claimed before this transaction has committed.
 		found, err := all(ctx, tx.conn, scanString, `SELECT id FROM webhook_deliveries WHERE webhook_id = $1 AND group_key = $2 AND status = 'waiting' AND attempt = 0
 			ORDER BY id LIMIT 1`+tx.dialect.forNoKeyUpdate, delivery.Webhook, delivery.Group)
 		if err != nil {
@@ -71,7 +71,7 @@ func (tx *Tx) place(ctx context.Context, delivery webhooks.PlannedDelivery, lead
 	return webhooks.Joined, nil, new(leaders[of]), nil
 }
 
-// CancelDeliveries cancels the deliveries of a webhook that are not over, except those that are being sent.
+// CancelDeliveries cancels the unfinished deliveries of a webhook, except those that are being sent.
 func (tx *Tx) CancelDeliveries(ctx context.Context, webhook string) error {
 	return tx.run(ctx, `UPDATE webhook_deliveries SET status = 'canceled' WHERE webhook_id = $1 AND status IN ('waiting', 'pending')`, webhook)
 }
@@ -149,20 +149,22 @@ func (tx *ReadTx) addAttempts(ctx context.Context, found []webhooks.Delivery) er
 	return err
 }
 
-// Redeliver makes deliveries of a webhook pending again that are over, or wait for another attempt, and returns their number.
+// Redeliver makes deliveries of a webhook pending again if they have ended or wait for another attempt, and returns
+// their number. It skips deliveries of another account's deleted webhook with the same id.
 func (tx *Tx) Redeliver(ctx context.Context, w webhooks.Webhook, what webhooks.Redelivery) (int, error) {
-	over, args := `'failed', 'canceled'`, []any{w.ID, micros(tx.now), w.Lane(), webhooks.MaxRedelivered}
+	over, args := `'failed', 'canceled'`, []any{w.ID, micros(tx.now), w.Lane(), webhooks.MaxRedelivered, w.Account}
 	if what.Delivered {
 		over += `, 'delivered'`
 	}
-	which := `id = $5`
+	which := `id = $6`
 	if what.ID != "" {
 		args = append(args, what.ID)
-	} else {
-		which, args = `created_at >= $5 AND created_at < $6`, append(args, micros(what.From), micros(what.To))
+	} else { // ids begin with the time, and have an index
+		which = `created_at >= $6 AND created_at < $7 AND id >= $8 AND id < $9`
+		args = append(args, micros(what.From), micros(what.To), firstID(what.From), firstID(what.To.Add(time.Millisecond)))
 	}
 	count, err := tx.affect(ctx, `UPDATE webhook_deliveries SET status = 'pending', attempt = 0, due_at = $2, lane = $3 WHERE id IN (SELECT id FROM webhook_deliveries
-		WHERE webhook_id = $1 AND joined_to IS NULL AND (status IN (`+over+`) OR status = 'waiting' AND attempt > 0) AND `+which+` ORDER BY id LIMIT $4)`, args...)
+		WHERE webhook_id = $1 AND account_id = $5 AND joined_to IS NULL AND (status IN (`+over+`) OR status = 'waiting' AND attempt > 0) AND `+which+` ORDER BY id LIMIT $4)`, args...)
 	tx.delivers = tx.delivers || count > 0
 	return count, err
 }
@@ -182,8 +184,8 @@ func (tx *Tx) ReleaseDeliveries(ctx context.Context, limit int) (int, error) {
 		WHERE status = 'waiting' AND due_at <= $1 ORDER BY due_at LIMIT $2`+tx.dialect.skipLocked), micros(tx.now), limit)
 }
 
-// releaseLost lets other workers send the deliveries of a worker that is gone. The attempt does not count, because
-// nobody knows whether it was made.
+// releaseLost makes the deliveries of a lost worker pending again. Their attempts do not count, because nobody
+// knows whether they were made.
 func (tx *Tx) releaseLost(ctx context.Context, lease string) error {
 	return tx.run(ctx, `UPDATE webhook_deliveries SET status = 'pending', lease = NULL, attempt = attempt - 1 WHERE status = 'sending' AND lease = $1`, lease)
 }
@@ -214,7 +216,7 @@ func (tx deliveryReads) Owned(ctx context.Context, lease string) ([]string, erro
 	return all(ctx, tx.conn, scanString, `SELECT id FROM webhook_deliveries WHERE lease = $1 AND status = 'sending'`, lease)
 }
 
-// OwnedOf returns those of some deliveries that a worker sends.
+// OwnedOf returns the ids among deliveries that a worker is sending.
 func (tx deliveryReads) OwnedOf(ctx context.Context, lease string, deliveries []string) ([]string, error) {
 	return among(ctx, tx.ReadTx, scanString, `SELECT id FROM webhook_deliveries WHERE lease = $1 AND status = 'sending' AND id `, lease, deliveries)
 }
@@ -224,12 +226,17 @@ func (tx deliveryReads) CountPending(ctx context.Context, limit int) (int, error
 	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM (SELECT 1 FROM `+pendingDeliveries+` LIMIT $1) AS waiting`, limit)
 }
 
-// UnhealthyJobs returns none: the worker of runs reports them.
-func (tx deliveryReads) UnhealthyJobs(context.Context, int) ([]jobs.Unhealthy, error) {
-	return nil, nil
+// UnhealthyJobs returns the webhooks that are failing, or were disabled because they failed, up to a limit and always the same
+// ones first.
+func (tx deliveryReads) UnhealthyJobs(ctx context.Context, limit int) ([]jobs.Unhealthy, error) {
+	return all(ctx, tx.conn, func(r row) (jobs.Unhealthy, error) {
+		webhook := webhooks.Webhook{FailingSince: new(time.Time)}
+		err := r.Scan(&webhook.Account, &webhook.ID, &webhook.Enabled)
+		return jobs.Unhealthy{Account: webhook.Account, Key: webhook.ID, State: jobs.HealthState(webhook.State())}, err
+	}, `SELECT account_id, id, enabled FROM webhooks WHERE failing_since IS NOT NULL ORDER BY id LIMIT $1`, limit)
 }
 
-// sentDelivery is a claimed delivery with what it tells.
+// sentDelivery is a claimed delivery with its webhook and its events.
 type sentDelivery struct {
 	id      string
 	webhook webhooks.Webhook
@@ -237,14 +244,16 @@ type sentDelivery struct {
 	content webhooks.Content
 }
 
-// listedEvents is how many events of one message are read. A message lists fewer.
+// listedEvents bounds how many joined events of a message are read. A message lists fewer.
 const listedEvents = 50
 
-// Configurations composes the messages of claimed deliveries. Each is read once, because it is signed with the time.
+// Configurations composes the messages of claimed deliveries. Each id is read once, because a message is signed with
+// the time.
 func (tx deliveryReads) Configurations(ctx context.Context, ids []string) (map[string]jobs.Configuration, error) {
 	claimed, err := among(ctx, tx.ReadTx, scanSent, `SELECT d.id, d.type, COALESCE(d.group_key, ''), e.at, e.data, w.id, w.account_id, w.format, w.sealed,
 		(SELECT count(*) FROM webhook_deliveries AS joined WHERE joined.joined_to = d.id)
-		FROM webhook_deliveries AS d JOIN webhook_events AS e ON e.id = d.event_id JOIN webhooks AS w ON w.id = d.webhook_id WHERE $1 = '' AND d.id `, "", ids)
+		FROM webhook_deliveries AS d JOIN webhook_events AS e ON e.id = d.event_id JOIN webhooks AS w ON w.id = d.webhook_id AND w.account_id = d.account_id
+		WHERE $1 = '' AND d.id `, "", ids)
 	if err != nil {
 		return nil, err
 	}
@@ -277,7 +286,7 @@ func scanSent(r row) (sent sentDelivery, err error) {
 	return sent, err
 }
 
-// addJoined adds the first events that are joined to a delivery.
+// addJoined adds the events of the first deliveries that joined a delivery.
 func (tx deliveryReads) addJoined(ctx context.Context, to *sentDelivery) error {
 	joined, err := all(ctx, tx.conn, func(r row) (told webhooks.Told, err error) {
 		var data string
@@ -318,7 +327,7 @@ func (tx deliveryWrites) Owned(ctx context.Context, lease string) ([]string, err
 	return tx.reads().Owned(ctx, lease)
 }
 
-// OwnedOf returns those of some deliveries that a worker sends.
+// OwnedOf returns the ids among deliveries that a worker is sending.
 func (tx deliveryWrites) OwnedOf(ctx context.Context, lease string, deliveries []string) ([]string, error) {
 	return tx.reads().OwnedOf(ctx, lease, deliveries)
 }
@@ -328,7 +337,7 @@ func (tx deliveryWrites) CountPending(ctx context.Context, limit int) (int, erro
 	return tx.reads().CountPending(ctx, limit)
 }
 
-// UnhealthyJobs returns none.
+// UnhealthyJobs returns the webhooks that are failing.
 func (tx deliveryWrites) UnhealthyJobs(ctx context.Context, limit int) ([]jobs.Unhealthy, error) {
 	return tx.reads().UnhealthyJobs(ctx, limit)
 }
@@ -355,7 +364,7 @@ func (tx deliveryWrites) ClaimRuns(ctx context.Context, lane, lease string, limi
 		RETURNING id, account_id, lane, type, id`, lane, limit, lease, micros(tx.now))
 }
 
-// PutBack makes a delivery pending again that was not sent, and reports whether the worker still owned it.
+// PutBack makes an unsent delivery pending again, and reports whether the worker still owned it.
 func (tx deliveryWrites) PutBack(ctx context.Context, id, lease string) (bool, error) {
 	changed, err := tx.affect(ctx, `UPDATE webhook_deliveries SET status = 'pending', lease = NULL, attempt = attempt - 1 WHERE id = $1 AND status = 'sending' AND lease = $2`, id, lease)
 	return changed > 0, err
@@ -378,7 +387,7 @@ func scanSending(r row) (s sending, err error) {
 // Pack does nothing: only the beginning of an answer is stored.
 func (s DeliveryStore) Pack(*worker.Outcome) {}
 
-// FinishRuns stores what came of deliveries that a worker still owns, and returns their ids.
+// FinishRuns stores the outcomes of deliveries that a worker still owns, and returns their ids.
 func (s DeliveryStore) FinishRuns(ctx context.Context, lease string, outcomes []worker.Outcome) (owned []string, err error) {
 	err = s.db.write(ctx, writeOptions{priority: s.priority}, func(ctx context.Context, tx *Tx) error {
 		owned, err = tx.finishDeliveries(ctx, lease, outcomes)
@@ -387,7 +396,7 @@ func (s DeliveryStore) FinishRuns(ctx context.Context, lease string, outcomes []
 	return owned, err
 }
 
-// finished is a delivery whose attempt has ended, and what follows.
+// finished is a delivery whose attempt has ended, with its verdict.
 type finished struct {
 	sending
 	webhooks.Verdict
@@ -395,7 +404,8 @@ type finished struct {
 	outcome worker.Outcome
 }
 
-// isLost reports whether nobody knows what came of the attempt. Then it is made again and does not count.
+// isLost reports whether the outcome of the attempt is unknown. Such an attempt is repeated and does not
+// count.
 func (f finished) isLost() bool {
 	return f.outcome.Reason != nil && *f.outcome.Reason == jobs.WorkerLost
 }
@@ -430,14 +440,15 @@ func (tx *Tx) finishDeliveries(ctx context.Context, lease string, outcomes []wor
 	return owned, tx.settleWebhooks(ctx, ends)
 }
 
-// judgeDeliveries decides what follows from attempts, in the order of their ids.
+// judgeDeliveries returns the attempts that the worker still owns with their verdicts, sorted by
+// id.
 func (tx *Tx) judgeDeliveries(ctx context.Context, lease string, outcomes []worker.Outcome) ([]finished, error) {
 	byID, ids := make(map[string]worker.Outcome, len(outcomes)), make([]string, len(outcomes))
 	for i, outcome := range outcomes {
 		byID[outcome.Run], ids[i] = outcome, outcome.Run
 	}
 	found, err := among(ctx, &tx.ReadTx, scanSending, `SELECT d.id, d.account_id, d.webhook_id, d.attempt, d.attempts, d.sent_at, COALESCE(w.enabled, FALSE), w.failing_since
-		FROM webhook_deliveries AS d LEFT JOIN webhooks AS w ON w.id = d.webhook_id WHERE d.lease = $1 AND d.status = 'sending' AND d.id `, lease, ids)
+		FROM webhook_deliveries AS d LEFT JOIN webhooks AS w ON w.id = d.webhook_id AND w.account_id = d.account_id WHERE d.lease = $1 AND d.status = 'sending' AND d.id `, lease, ids)
 	ends := make([]finished, len(found))
 	for i, each := range found {
 		outcome := byID[each.id]
@@ -458,7 +469,7 @@ func outcomeOf(delivery sending, outcome worker.Outcome) webhooks.Outcome {
 	return of
 }
 
-// disabling returns the accounts of webhooks that are to be disabled, in one order.
+// disabling returns the accounts of webhooks that are to be disabled, sorted.
 func disabling(ends []finished) []string {
 	accounts := map[string]bool{}
 	for _, end := range ends {
@@ -484,7 +495,7 @@ func (tx *Tx) insertAttempts(ctx context.Context, ends []finished) error {
 	return inserts(ctx, tx, `INSERT INTO webhook_attempts (delivery_id, number, at, status, duration_ms, error, answer) VALUES`, ``, rows)
 }
 
-// settleWebhooks stores which webhooks fail and which do not, if that has changed, and disables those that are to be.
+// settleWebhooks stores which webhooks began to fail or recovered, and disables the webhooks whose verdict says so.
 func (tx *Tx) settleWebhooks(ctx context.Context, ends []finished) error {
 	last, disable := map[string]finished{}, map[string]finished{}
 	for _, end := range ends {
@@ -500,9 +511,10 @@ func (tx *Tx) settleWebhooks(ctx context.Context, ends []finished) error {
 		var err error
 		switch {
 		case end.Status == webhooks.Delivered && end.failingSince != nil:
-			err = tx.run(ctx, `UPDATE webhooks SET failing_since = NULL WHERE id = $1`, id)
+			err = tx.run(ctx, `UPDATE webhooks SET failing_since = NULL WHERE id = $1 AND account_id = $2`, id, end.account)
 		case end.Status != webhooks.Delivered && end.failingSince == nil:
-			err = tx.run(ctx, `UPDATE webhooks SET failing_since = $2 WHERE id = $1 AND failing_since IS NULL`, id, micros(end.outcome.FinishedAt))
+			err = tx.run(ctx, `UPDATE webhooks SET failing_since = $3 WHERE id = $1 AND account_id = $2 AND failing_since IS NULL`, id, end.account,
+				micros(end.outcome.FinishedAt))
 		}
 		if err != nil {
 			return err
@@ -516,7 +528,7 @@ func (tx *Tx) settleWebhooks(ctx context.Context, ends []finished) error {
 	return nil
 }
 
-// disableWebhook disables a webhook and records that.
+// disableWebhook disables a webhook and records the change.
 func (tx *Tx) disableWebhook(ctx context.Context, end finished) error {
 	before, err := tx.Webhook(ctx, end.account, end.webhook)
 	if fault.Is(err, fault.NotFound) || err == nil && !before.Enabled {
@@ -538,8 +550,8 @@ func (tx *Tx) disableWebhook(ctx context.Context, end finished) error {
 	return changes.Record(ctx, tx, end.account, actor, webhooks.Kind, after.ID, &before, &after)
 }
 
-// RemoveDeliveries removes deliveries that are over and were made before an instant, with their attempts, and events that
-// no delivery tells, in batches like RemoveRuns.
+// RemoveDeliveries removes ended deliveries that were made before an instant, with their attempts, and events without a
+// delivery, in batches like RemoveRuns.
 func (db *DB) RemoveDeliveries(ctx context.Context, before time.Time, pace *Pace) (removed int, err error) {
 	rows := agingRows{kind: "webhook_deliveries", column: "id", scan: scanIDTime, from: `webhook_deliveries WHERE account_id = $1 AND status NOT IN ('waiting', 'pending', 'sending')`}
 	return db.removeAged(ctx, before, pace, rows, func(account string, before time.Time) (int, error) { return db.removeDeliveries(ctx, account, before) })

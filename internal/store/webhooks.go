@@ -63,7 +63,8 @@ func (tx *ReadTx) Webhooks(ctx context.Context, account string, filter webhooks.
 	return list, tx.addLastDeliveries(ctx, list.Items)
 }
 
-// addLastDeliveries adds the newest delivery of each webhook.
+// addLastDeliveries adds the newest delivery of each webhook of an account. The deliveries of a deleted webhook stay, and another
+// account may use its id again.
 func (tx *ReadTx) addLastDeliveries(ctx context.Context, found []webhooks.Webhook) error {
 	if len(found) == 0 {
 		return nil
@@ -81,7 +82,8 @@ func (tx *ReadTx) addLastDeliveries(ctx context.Context, found []webhooks.Webhoo
 		last[webhook] = &delivery
 		return webhook, err
 	}, tx.dialect.firstOf(`webhook_id, id, type, status, created_at`, `webhook_deliveries`,
-		`SELECT d.id FROM webhook_deliveries AS d WHERE $1 = '' AND d.webhook_id = listed.value AND d.joined_to IS NULL ORDER BY d.id DESC LIMIT 1`), "", tx.dialect.texts(ids))
+		`SELECT d.id FROM webhook_deliveries AS d WHERE d.account_id = $1 AND d.webhook_id = listed.value AND d.joined_to IS NULL ORDER BY d.id DESC LIMIT 1`),
+		found[0].Account, tx.dialect.texts(ids))
 	for i := range found {
 		found[i].LastDelivery = last[found[i].ID]
 	}
@@ -113,7 +115,7 @@ func (tx *Tx) InsertWebhook(ctx context.Context, w webhooks.Webhook) error {
 	return tx.countEnabledWebhooks(ctx, w.Account)
 }
 
-// UpdateWebhook stores a changed webhook. What it has not sent yet goes to the new destination.
+// UpdateWebhook stores a changed webhook. Its unsent deliveries go to the new destination.
 func (tx *Tx) UpdateWebhook(ctx context.Context, w webhooks.Webhook) error {
 	hidden, err := tx.sealWebhook(w)
 	if err != nil {
@@ -155,7 +157,7 @@ func (tx *Tx) DeleteWebhook(ctx context.Context, w webhooks.Webhook) error {
 }
 
 // emit stores the deliveries of recorded changes and other events to the webhooks of an account. The caller holds the
-// account's lock, so that events of one message find each other.
+// account's lock, so that events of one group join the same delivery.
 func (tx *Tx) emit(ctx context.Context, account string, made []changes.Change, others ...webhooks.Event) error {
 	subscriptions, err := all(ctx, tx.conn, func(r row) (s webhooks.Subscription, err error) {
 		err = r.Scan(&s.ID, &s.Format, asJSON(&s.Events), asJSON(&s.Filter), &s.Lane)
@@ -167,7 +169,8 @@ func (tx *Tx) emit(ctx context.Context, account string, made []changes.Change, o
 	return tx.InsertDeliveries(ctx, account, webhooks.Plan(subscriptions, made, others))
 }
 
-// tellFailures tells webhooks of failed runs, and of accounts whose runs of the month are used up.
+// tellFailures tells webhooks of failed runs, and of accounts that have used up the runs of their
+// plan.
 func (tx *Tx) tellFailures(ctx context.Context, verdicts []verdict) error {
 	events, exhausted := map[string][]webhooks.Event{}, map[string]jobs.Run{}
 	for _, each := range verdicts {
@@ -202,7 +205,7 @@ func (tx *Tx) tellFailures(ctx context.Context, verdicts []verdict) error {
 	return nil
 }
 
-// exhaust marks the runs of a month as used up, and reports whether they were not marked before.
+// exhaust records that the runs of a month are used up, and reports whether this is new.
 func (tx *Tx) exhaust(ctx context.Context, account, period string) (bool, error) {
 	changed, err := tx.affect(ctx, `INSERT INTO job_usage (account_id, period, used, exhausted_at) VALUES ($1, $2, 0, $3)
 		ON CONFLICT (account_id, period) DO UPDATE SET exhausted_at = excluded.exhausted_at WHERE job_usage.exhausted_at IS NULL`, account, period, micros(tx.now))
@@ -236,7 +239,7 @@ func scanQuiet(r row) (quiet quietService, err error) {
 	return quiet, err
 }
 
-// lastReport is SQL for the last report about a table's sources by a row of service_presence.
+// lastReport returns SQL for the last report about a table's sources by a row of service_presence.
 func lastReport(sources string) string {
 	return `(SELECT max(s.last_seen) FROM ` + sources + ` AS s WHERE s.account_id = p.account_id AND s.service = p.service AND (p.environment = '' OR s.environment = p.environment))`
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // connected lists the open connections as texts.
-func (w *world) connected(t testing.TB) (shown []string) {
+func (n *testNode) connected(t testing.TB) (shown []string) {
 	t.Helper()
 	var page struct {
 		Data []struct {
@@ -24,7 +24,7 @@ func (w *world) connected(t testing.TB) (shown []string) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(w.call(t, http.MethodGet, "/api/v1/connections", "", http.StatusOK)), &page); err != nil {
+	if err := json.Unmarshal([]byte(n.call(t, http.MethodGet, "/api/v1/connections", "", http.StatusOK)), &page); err != nil {
 		t.Fatal(err)
 	}
 	for _, each := range page.Data {
@@ -47,19 +47,19 @@ func (w *world) connected(t testing.TB) (shown []string) {
 func TestConnections_OfAllNodes(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		w := newWorld(t, database)
-		nodes := []*world{w}
+		n := newTestNode(t, database)
+		nodes := []*testNode{n}
 		if database.Kind == "postgres" {
-			nodes = append(nodes, worldOf(t, database, anotherNode(t, database)))
+			nodes = append(nodes, testNodeOf(t, database, anotherNode(t, database)))
 		}
-		said := w.openWith(t, url.Values{"api_key": {w.Key}, "service": {"checkout"}, "environment": {"production"}})
+		said := n.openWith(t, url.Values{"api_key": {n.Key}, "service": {"checkout"}, "environment": {"production"}})
 		silent := nodes[len(nodes)-1].open(t, "")
 		begin := strconv.FormatInt(said.next().Seq, 10)
 		for _, node := range nodes {
 			storetest.Wait(t, soon, "both are listed", func() bool { return len(node.connected(t)) == 2 })
 		}
 		const client = "Go-http-client/1.1 "
-		got := w.connected(t)
+		got := n.connected(t)
 		if got[0] != client+begin && got[1] != client+begin {
 			t.Errorf("got %q", got)
 		}
@@ -67,9 +67,9 @@ func TestConnections_OfAllNodes(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 		_ = silent.Close()
-		storetest.Wait(t, soon, "one is listed", func() bool { return len(w.connected(t)) == 1 })
-		w.makeFlag(t, "made")
-		storetest.Wait(t, soon, "the event is noted", func() bool { return w.connected(t)[0] != got[0] && w.connected(t)[0] != got[1] })
+		storetest.Wait(t, soon, "one is listed", func() bool { return len(n.connected(t)) == 1 })
+		n.makeFlag(t, "made")
+		storetest.Wait(t, soon, "the event is noted", func() bool { return n.connected(t)[0] != got[0] && n.connected(t)[0] != got[1] })
 	})
 }
 
@@ -77,28 +77,28 @@ func TestConnections_OfAllNodes(t *testing.T) {
 // topics.
 func TestTopics_All(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, storetest.New(t, "sqlite"))
-	since := w.head(t)
-	all := w.openWith(t, url.Values{"api_key": {w.Key}, "topics": {"all"}})
-	few := w.open(t, "")
+	n := newTestNode(t, storetest.New(t, "sqlite"))
+	since := n.head(t)
+	all := n.openWith(t, url.Values{"api_key": {n.Key}, "topics": {"all"}})
+	few := n.open(t, "")
 	all.next()
 	few.next()
-	w.call(t, http.MethodPost, "/api/v1/environments", `{"data":{"id":"qa","attributes":{"name":"QA"}}}`, http.StatusCreated)
-	key := w.makeKey(t, "").id
-	w.call(t, http.MethodDelete, "/api/v1/api_keys/"+key, "", http.StatusNoContent)
-	w.call(t, http.MethodDelete, "/api/v1/environments/qa", "", http.StatusNoContent)
-	w.makeFlag(t, "made")
-	end := w.head(t)
+	n.call(t, http.MethodPost, "/api/v1/environments", `{"data":{"id":"qa","attributes":{"name":"QA"}}}`, http.StatusCreated)
+	key := n.makeKey(t, "").id
+	n.call(t, http.MethodDelete, "/api/v1/api_keys/"+key, "", http.StatusNoContent)
+	n.call(t, http.MethodDelete, "/api/v1/environments/qa", "", http.StatusNoContent)
+	n.makeFlag(t, "made")
+	end := n.head(t)
 	want := []string{event("environment_changed", "qa", end-4), event("api_key_changed", key, end-3), event("api_key_changed", key, end-2),
 		event("environment_deleted", "qa", end-1), event("flag_changed", "made", end)}
 	all.expect(want...)
 	few.expect(want[4])
 	// Resuming sockets get the same, from the log and from the history.
 	for range 2 {
-		resumed := w.openWith(t, url.Values{"api_key": {w.Key}, "topics": {"all"}, "since": {strconv.FormatInt(since, 10)}})
+		resumed := n.openWith(t, url.Values{"api_key": {n.Key}, "topics": {"all"}, "since": {strconv.FormatInt(since, 10)}})
 		resumed.next()
 		resumed.expect(want...)
-		again := w.open(t, strconv.FormatInt(since, 10))
+		again := n.open(t, strconv.FormatInt(since, 10))
 		again.next()
 		again.expect(want[4])
 		for _, each := range []*peer{all, few, resumed, again} {

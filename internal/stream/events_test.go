@@ -17,9 +17,9 @@ import (
 
 func TestOpen_FirstFrame(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, storetest.New(t, "sqlite"))
-	first := w.open(t, "").next()
-	want := fmt.Sprintf(`{"type":"connected","seq":%d,"server":%q}`, w.head(t), first.Server)
+	n := newTestNode(t, storetest.New(t, "sqlite"))
+	first := n.open(t, "").next()
+	want := fmt.Sprintf(`{"type":"connected","seq":%d,"server":%q}`, n.head(t), first.Server)
 	if first.text != want || first.Server == "" {
 		t.Errorf("got %s, want %s", first.text, want)
 	}
@@ -27,12 +27,12 @@ func TestOpen_FirstFrame(t *testing.T) {
 
 func TestEvents_EveryKind(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, storetest.New(t, "sqlite"))
-	p := w.open(t, "")
+	n := newTestNode(t, storetest.New(t, "sqlite"))
+	p := n.open(t, "")
 	p.next()
-	base := w.head(t)
+	base := n.head(t)
 	level := []byte(`{"name":"a","level":"DEBUG","environments":{}}`)
-	w.record(t,
+	n.record(t,
 		changes.Change{Kind: "flag", Key: "f", Action: changes.Created},
 		changes.Change{Kind: "flag", Key: "f", Action: changes.Deleted},
 		changes.Change{Kind: "flag", Key: changes.AllKeys, Action: changes.Discovered},
@@ -57,7 +57,7 @@ func TestEvents_EveryKind(t *testing.T) {
 		fmt.Sprintf(`{"event":"group_changed","id":"<\"ö\">","seq":%d}`, base+13), event("group_deleted", "g", base+14),
 	)
 	// A socket that was away gets the same events from the history.
-	again := w.open(t, strconv.FormatInt(base, 10))
+	again := n.open(t, strconv.FormatInt(base, 10))
 	if got := again.next(); got.Seq != base {
 		t.Errorf("it does not go on after %d: %s", base, got.text)
 	}
@@ -69,14 +69,14 @@ func TestEvents_EveryKind(t *testing.T) {
 func TestEvents_ChangeIsReadable(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		w := newWorld(t, database)
-		p := w.open(t, "")
+		n := newTestNode(t, database)
+		p := n.open(t, "")
 		p.next()
 		var making sync.WaitGroup
 		defer making.Wait() // the event may arrive before the response
 		making.Go(func() {
 			for i := range 20 {
-				w.makeFlag(t, fmt.Sprint("f-", i))
+				n.makeFlag(t, fmt.Sprint("f-", i))
 			}
 		})
 		for i := range 20 {
@@ -84,53 +84,53 @@ func TestEvents_ChangeIsReadable(t *testing.T) {
 			if got := p.next(); got.Event != "flag_changed" || got.ID != id {
 				t.Fatalf("got %s, want %s", got.text, id)
 			}
-			w.call(t, http.MethodGet, "/api/v1/flags/"+id, "", http.StatusOK)
+			n.call(t, http.MethodGet, "/api/v1/flags/"+id, "", http.StatusOK)
 		}
 	})
 }
 
 func TestEvents_OneForReport(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, storetest.New(t, "sqlite"))
-	p := w.open(t, "")
+	n := newTestNode(t, storetest.New(t, "sqlite"))
+	p := n.open(t, "")
 	p.next()
 	report := `{"flags":[{"id":"a","type":"BOOLEAN","default":true},{"id":"b","type":"BOOLEAN","default":true}]}`
-	w.call(t, http.MethodPost, "/api/v1/flags/bulk", report, http.StatusOK)
-	p.expect(bulk("flags_changed", w.head(t)))
-	w.call(t, http.MethodPost, "/api/v1/flags/bulk", report, http.StatusOK) // refreshes sources only
-	w.makeFlag(t, "c")
-	p.expect(event("flag_changed", "c", w.head(t)))
+	n.call(t, http.MethodPost, "/api/v1/flags/bulk", report, http.StatusOK)
+	p.expect(bulk("flags_changed", n.head(t)))
+	n.call(t, http.MethodPost, "/api/v1/flags/bulk", report, http.StatusOK) // refreshes sources only
+	n.makeFlag(t, "c")
+	p.expect(event("flag_changed", "c", n.head(t)))
 }
 
 func TestEvents_OwnAccountOnly(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, storetest.New(t, "sqlite"))
-	node := *w.Node
-	node.Key = w.Account(t, "Stranger", "pro")
-	stranger := *w
+	n := newTestNode(t, storetest.New(t, "sqlite"))
+	node := *n.Node
+	node.Key = n.Account(t, "Stranger", "pro")
+	stranger := *n
 	stranger.Node = &node
 	stranger.account = stranger.call(t, http.MethodGet, "/api/v1/accounts/current", "", http.StatusOK).id(t)
-	mine, theirs := w.open(t, ""), stranger.open(t, "")
+	mine, theirs := n.open(t, ""), stranger.open(t, "")
 	mine.next()
 	theirs.next()
 	stranger.makeFlag(t, "theirs")
-	w.makeFlag(t, "mine")
-	mine.expect(event("flag_changed", "mine", w.head(t)))
+	n.makeFlag(t, "mine")
+	mine.expect(event("flag_changed", "mine", n.head(t)))
 	theirs.expect(event("flag_changed", "theirs", stranger.head(t)))
 }
 
 func TestOpen_KeyInQueryOrHeader(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, storetest.New(t, "sqlite"))
+	n := newTestNode(t, storetest.New(t, "sqlite"))
 	for name, each := range map[string]struct {
 		query  url.Values
 		header http.Header
 		status int
 	}{
-		"in the query":      {url.Values{"api_key": {w.Key}}, nil, http.StatusSwitchingProtocols},
-		"in the header":     {nil, http.Header{"Authorization": {"Bearer " + w.Key}}, http.StatusSwitchingProtocols},
-		"with an origin":    {url.Values{"api_key": {w.Key}}, http.Header{"Origin": {"https://elsewhere.example"}}, http.StatusSwitchingProtocols},
-		"to another host":   {url.Values{"api_key": {w.Key}}, http.Header{"Host": {"flags.localhost"}}, http.StatusSwitchingProtocols},
+		"in the query":      {url.Values{"api_key": {n.Key}}, nil, http.StatusSwitchingProtocols},
+		"in the header":     {nil, http.Header{"Authorization": {"Bearer " + n.Key}}, http.StatusSwitchingProtocols},
+		"with an origin":    {url.Values{"api_key": {n.Key}}, http.Header{"Origin": {"https://elsewhere.example"}}, http.StatusSwitchingProtocols},
+		"to another host":   {url.Values{"api_key": {n.Key}}, http.Header{"Host": {"flags.localhost"}}, http.StatusSwitchingProtocols},
 		"nowhere":           {nil, nil, http.StatusUnauthorized},
 		"empty":             {url.Values{"api_key": {""}}, nil, http.StatusUnauthorized},
 		"of nobody":         {url.Values{"api_key": {"sk_api_nobody"}}, nil, http.StatusUnauthorized},
@@ -138,7 +138,7 @@ func TestOpen_KeyInQueryOrHeader(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			conn, response, err := websocket.DefaultDialer.DialContext(t.Context(), w.target(each.query), each.header)
+			conn, response, err := websocket.DefaultDialer.DialContext(t.Context(), n.target(each.query), each.header)
 			if response == nil || response.StatusCode != each.status {
 				t.Fatalf("got %v, %v", response, err)
 			}
@@ -162,8 +162,8 @@ func TestOpen_KeyInQueryOrHeader(t *testing.T) {
 
 func TestOpen_NoHandshake(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, storetest.New(t, "sqlite"))
-	status, text := w.send(t, http.MethodGet, "/api/ws/v1/events", "")
+	n := newTestNode(t, storetest.New(t, "sqlite"))
+	status, text := n.send(t, http.MethodGet, "/api/ws/v1/events", "")
 	if status != http.StatusBadRequest {
 		t.Errorf("got %d: %s", status, text)
 	}
@@ -171,8 +171,8 @@ func TestOpen_NoHandshake(t *testing.T) {
 
 func TestSocket_AnswersPing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, storetest.New(t, "sqlite"))
-	p := w.open(t, "")
+	n := newTestNode(t, storetest.New(t, "sqlite"))
+	p := n.open(t, "")
 	p.next()
 	answered := make(chan string, 1)
 	p.SetPongHandler(func(payload string) error {

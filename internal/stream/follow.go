@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/internal/connections"
 )
 
-// following is what only event streams have.
+// following holds the fields that only event streams have.
 type following struct {
 	environment string
 	response    *response // of a stream over HTTP/2; nil over HTTP/1

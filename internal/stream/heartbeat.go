@@ -36,7 +36,7 @@ func (h *Hub) maintain(ctx context.Context) {
 	})
 }
 
-// silenceLimit is how long a peer may be silent.
+// silenceLimit returns how long a peer may be silent.
 func (h *Hub) silenceLimit() int64 { return 3 * int64(h.Heartbeat) }
 
 func (h *Hub) eachSocket(visit func(*socket)) {

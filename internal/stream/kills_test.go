@@ -24,7 +24,7 @@ const flagNames = 30
 // replica is a client that keeps a copy of the account's flags. It follows events, and loads
 // everything when it must.
 type replica struct {
-	*world
+	*testNode
 	t      *testing.T
 	flags  map[string]any
 	since  int64 // -1 means not to resume
@@ -33,17 +33,17 @@ type replica struct {
 }
 
 // writeFlags changes flags without a pause until the context ends.
-func (w *world) writeFlags(ctx context.Context, t *testing.T) {
+func (n *testNode) writeFlags(ctx context.Context, t *testing.T) {
 	for i := 0; ctx.Err() == nil; i++ {
 		id := fmt.Sprint("f-", rand.IntN(flagNames))
 		body := fmt.Sprintf(`{"data":{"id":%q,"type":"flag","attributes":{"type":"NUMERIC","default":%d}}}`, id, i)
 		switch rand.IntN(4) {
 		case 0:
-			w.send(t, http.MethodDelete, "/api/v1/flags/"+id, "")
+			n.send(t, http.MethodDelete, "/api/v1/flags/"+id, "")
 		case 1:
-			w.send(t, http.MethodPost, "/api/v1/flags", body)
+			n.send(t, http.MethodPost, "/api/v1/flags", body)
 		default:
-			w.send(t, http.MethodPut, "/api/v1/flags/"+id, body)
+			n.send(t, http.MethodPut, "/api/v1/flags/"+id, body)
 		}
 	}
 }
@@ -155,7 +155,7 @@ func (r *replica) endure() {
 func TestResume_KilledClientMissesNothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		r := &replica{world: newWorld(t, database), t: t, flags: map[string]any{}}
+		r := &replica{testNode: newTestNode(t, database), t: t, flags: map[string]any{}}
 		begin := r.head(t)
 		r.since = begin
 		r.endure()
@@ -183,6 +183,6 @@ func TestResume_KilledClientMissesNothing(t *testing.T) {
 
 func TestResume_WithoutSinceConverges(t *testing.T) {
 	t.Parallel()
-	r := &replica{world: newWorld(t, storetest.New(t, "sqlite")), t: t, flags: map[string]any{}, since: -1}
+	r := &replica{testNode: newTestNode(t, storetest.New(t, "sqlite")), t: t, flags: map[string]any{}, since: -1}
 	r.endure()
 }

@@ -124,44 +124,44 @@ func TestSocket_IgnoresMessages(t *testing.T) {
 func TestKey_EndedClosesItsSockets(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		w := newWorld(t, database)
-		other := *w
+		n := newTestNode(t, database)
+		other := *n
 		if database.Kind == "postgres" {
 			other.Node = anotherNode(t, database)
 		}
 		for name, end := range map[string]func(key madeKey){
 			"revoked": func(key madeKey) {
-				w.call(t, http.MethodPost, "/api/v1/api_keys/"+key.id+"/actions/revoke", "", http.StatusOK)
+				n.call(t, http.MethodPost, "/api/v1/api_keys/"+key.id+"/actions/revoke", "", http.StatusOK)
 			},
-			"deleted":                    func(key madeKey) { w.call(t, http.MethodDelete, "/api/v1/api_keys/"+key.id, "", http.StatusNoContent) },
-			"given an expiry that comes": func(key madeKey) { w.expireSoon(t, key) },
+			"deleted":                    func(key madeKey) { n.call(t, http.MethodDelete, "/api/v1/api_keys/"+key.id, "", http.StatusNoContent) },
+			"given an expiry that comes": func(key madeKey) { n.expireSoon(t, key) },
 		} {
 			t.Run(name, func(t *testing.T) {
-				key := w.makeKey(t, "")
+				key := n.makeKey(t, "")
 				node := *other.Node
 				node.Key = key.secret
 				as := other
 				as.Node = &node
-				p, bystander := as.open(t, ""), w.open(t, strconv.FormatInt(w.head(t), 10))
+				p, bystander := as.open(t, ""), n.open(t, strconv.FormatInt(n.head(t), 10))
 				p.next()
 				bystander.next()
 				began := time.Now()
 				end(key)
 				p.ends(websocket.ClosePolicyViolation, soon)
 				t.Logf("closed after %s", time.Since(began))
-				w.record(t, flagChange("f"))
-				bystander.expect(event("flag_changed", "f", w.head(t)))
+				n.record(t, flagChange("f"))
+				bystander.expect(event("flag_changed", "f", n.head(t)))
 			})
 		}
 	})
 }
 
 // expireSoon gives a key an expiry that has not passed when the node receives it.
-func (w *world) expireSoon(t testing.TB, key madeKey) {
+func (n *testNode) expireSoon(t testing.TB, key madeKey) {
 	t.Helper()
 	for ahead := 300 * time.Millisecond; ; ahead *= 2 {
 		expiry := time.Now().Add(ahead).UTC().Format(time.RFC3339Nano)
-		status, text := w.send(t, http.MethodPut, "/api/v1/api_keys/"+key.id, `{"data":{"type":"api_key","attributes":{"name":"k","expires_at":"`+expiry+`"}}}`)
+		status, text := n.send(t, http.MethodPut, "/api/v1/api_keys/"+key.id, `{"data":{"type":"api_key","attributes":{"name":"k","expires_at":"`+expiry+`"}}}`)
 		switch {
 		case status == http.StatusOK:
 			return
@@ -338,7 +338,7 @@ func TestStop_NodeClosesWith1012(t *testing.T) {
 	t.Parallel()
 	ended := make(chan struct{})
 	t.Run("a node until it stops", func(node *testing.T) {
-		p := newWorld(node, storetest.New(t, "sqlite")).open(t, "")
+		p := newTestNode(node, storetest.New(t, "sqlite")).open(t, "")
 		p.next()
 		go func() {
 			defer close(ended)

@@ -56,8 +56,8 @@ type message struct {
 	text   string
 }
 
-// world is a node with its first account, and a second connection to its database.
-type world struct {
+// testNode is a node with its first account, and a second connection to its database.
+type testNode struct {
 	*apptest.Node
 	database storetest.Database
 	db       *store.DB
@@ -65,17 +65,17 @@ type world struct {
 	http     *http.Client
 }
 
-func newWorld(t testing.TB, database storetest.Database, change ...func(*settings.Settings)) *world {
+func newTestNode(t testing.TB, database storetest.Database, change ...func(*settings.Settings)) *testNode {
 	t.Helper()
-	return worldOf(t, database, apptest.Start(t, database, change...))
+	return testNodeOf(t, database, apptest.Start(t, database, change...))
 }
 
-func worldOf(t testing.TB, database storetest.Database, node *apptest.Node) *world {
+func testNodeOf(t testing.TB, database storetest.Database, node *apptest.Node) *testNode {
 	t.Helper()
-	w := &world{Node: node, database: database, db: database.Open(t), http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}}
-	t.Cleanup(w.http.CloseIdleConnections)
-	w.account = w.call(t, http.MethodGet, "/api/v1/accounts/current", "", http.StatusOK).id(t)
-	return w
+	n := &testNode{Node: node, database: database, db: database.Open(t), http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}}
+	t.Cleanup(n.http.CloseIdleConnections)
+	n.account = n.call(t, http.MethodGet, "/api/v1/accounts/current", "", http.StatusOK).id(t)
+	return n
 }
 
 // answer is the body of a response.
@@ -103,23 +103,23 @@ func (a answer) read(t testing.TB) document {
 }
 
 // call makes a request with the owner's key.
-func (w *world) call(t testing.TB, method, path, body string, want int) answer {
+func (n *testNode) call(t testing.TB, method, path, body string, want int) answer {
 	t.Helper()
-	status, text := w.send(t, method, path, body)
+	status, text := n.send(t, method, path, body)
 	if status != want {
 		t.Fatalf("%s %s got %d: %s", method, path, status, text)
 	}
 	return answer(text)
 }
 
-func (w *world) send(t testing.TB, method, path, body string) (int, string) {
+func (n *testNode) send(t testing.TB, method, path, body string) (int, string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, w.URL+path, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(t.Context(), method, n.URL+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header.Set("Authorization", "Bearer "+w.Key)
-	response, err := w.http.Do(request)
+	request.Header.Set("Authorization", "Bearer "+n.Key)
+	response, err := n.http.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,32 +131,32 @@ func (w *world) send(t testing.TB, method, path, body string) (int, string) {
 }
 
 // awaitReady waits until the node accepts requests.
-func (w *world) awaitReady(t testing.TB) {
+func (n *testNode) awaitReady(t testing.TB) {
 	t.Helper()
 	storetest.Wait(t, soon, "the node is ready", func() bool {
-		status, _ := w.send(t, http.MethodGet, "/api/readiness", "")
+		status, _ := n.send(t, http.MethodGet, "/api/readiness", "")
 		return status == http.StatusOK
 	})
 }
 
 // makeFlag creates a flag through the API.
-func (w *world) makeFlag(t testing.TB, id string) {
+func (n *testNode) makeFlag(t testing.TB, id string) {
 	t.Helper()
-	w.call(t, http.MethodPost, "/api/v1/flags", fmt.Sprintf(`{"data":{"id":%q,"type":"flag","attributes":{"type":"BOOLEAN","default":false}}}`, id), http.StatusCreated)
+	n.call(t, http.MethodPost, "/api/v1/flags", fmt.Sprintf(`{"data":{"id":%q,"type":"flag","attributes":{"type":"BOOLEAN","default":false}}}`, id), http.StatusCreated)
 }
 
 // record writes changes of any kind in one transaction, as the products do.
-func (w *world) record(t testing.TB, several ...changes.Change) {
+func (n *testNode) record(t testing.TB, several ...changes.Change) {
 	t.Helper()
-	if err := w.write(t.Context(), several...); err != nil {
+	if err := n.write(t.Context(), several...); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (w *world) write(ctx context.Context, several ...changes.Change) error {
-	return w.db.Write(ctx, w.account, func(ctx context.Context, tx *store.Tx) error {
+func (n *testNode) write(ctx context.Context, several ...changes.Change) error {
+	return n.db.Write(ctx, n.account, func(ctx context.Context, tx *store.Tx) error {
 		for _, change := range several {
-			if err := tx.RecordChanges(ctx, w.account, change); err != nil {
+			if err := tx.RecordChanges(ctx, n.account, change); err != nil {
 				return err
 			}
 		}
@@ -165,21 +165,21 @@ func (w *world) write(ctx context.Context, several ...changes.Change) error {
 }
 
 // head returns the account's last sequence number.
-func (w *world) head(t testing.TB) int64 {
+func (n *testNode) head(t testing.TB) int64 {
 	t.Helper()
-	heads, err := w.db.Heads(t.Context())
+	heads, err := n.db.Heads(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return heads[w.account]
+	return heads[n.account]
 }
 
 // madeKey is an API key.
 type madeKey struct{ id, secret string }
 
-func (w *world) makeKey(t testing.TB, more string) madeKey {
+func (n *testNode) makeKey(t testing.TB, more string) madeKey {
 	t.Helper()
-	made := w.call(t, http.MethodPost, "/api/v1/api_keys", `{"data":{"type":"api_key","attributes":{"name":"k"`+more+`}}}`, http.StatusCreated).read(t)
+	made := n.call(t, http.MethodPost, "/api/v1/api_keys", `{"data":{"type":"api_key","attributes":{"name":"k"`+more+`}}}`, http.StatusCreated).read(t)
 	return madeKey{id: made.Data.ID, secret: made.Data.Attributes["key"].(string)}
 }
 
@@ -190,23 +190,23 @@ type peer struct {
 }
 
 // target returns the URL of the event socket.
-func (w *world) target(query url.Values) string {
-	return "ws" + strings.TrimPrefix(w.URL, "http") + "/api/ws/v1/events?" + query.Encode()
+func (n *testNode) target(query url.Values) string {
+	return "ws" + strings.TrimPrefix(n.URL, "http") + "/api/ws/v1/events?" + query.Encode()
 }
 
 // open opens a socket until the end of the test. since may be empty.
-func (w *world) open(t testing.TB, since string) *peer {
+func (n *testNode) open(t testing.TB, since string) *peer {
 	t.Helper()
-	query := url.Values{"api_key": {w.Key}}
+	query := url.Values{"api_key": {n.Key}}
 	if since != "" {
 		query.Set("since", since)
 	}
-	return w.openWith(t, query)
+	return n.openWith(t, query)
 }
 
-func (w *world) openWith(t testing.TB, query url.Values) *peer {
+func (n *testNode) openWith(t testing.TB, query url.Values) *peer {
 	t.Helper()
-	conn, response, err := websocket.DefaultDialer.DialContext(t.Context(), w.target(query), nil)
+	conn, response, err := websocket.DefaultDialer.DialContext(t.Context(), n.target(query), nil)
 	if err != nil {
 		t.Fatalf("opening a socket: %v (%v)", err, response)
 	}

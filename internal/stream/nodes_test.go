@@ -13,7 +13,7 @@ import (
 
 // delay commits changes one after the other. It returns the median time until all peers have
 // received a change.
-func delay(t *testing.T, w *world, peers []*peer, rounds int, commit func(id string) error) time.Duration {
+func delay(t *testing.T, n *testNode, peers []*peer, rounds int, commit func(id string) error) time.Duration {
 	t.Helper()
 	var all []time.Duration
 	for i := range rounds {
@@ -27,7 +27,7 @@ func delay(t *testing.T, w *world, peers []*peer, rounds int, commit func(id str
 			received = append(received, p.next())
 			all = append(all, time.Since(committed))
 		}
-		for head := w.head(t); len(received) > 0; received = received[1:] {
+		for head := n.head(t); len(received) > 0; received = received[1:] {
 			if got := received[0]; got.ID != id || got.Seq != head {
 				t.Fatalf("got %s, want %s", got.text, id)
 			}
@@ -39,12 +39,12 @@ func delay(t *testing.T, w *world, peers []*peer, rounds int, commit func(id str
 }
 
 // threeNodes starts nodes on one PostgreSQL database, and opens a socket on each.
-func threeNodes(t *testing.T, database storetest.Database, reach storetest.Database) (*world, []*peer) {
+func threeNodes(t *testing.T, database storetest.Database, reach storetest.Database) (*testNode, []*peer) {
 	t.Helper()
-	w := newWorld(t, database)
-	peers := []*peer{w.open(t, "")}
+	n := newTestNode(t, database)
+	peers := []*peer{n.open(t, "")}
 	for range 2 {
-		other := *w
+		other := *n
 		other.Node = anotherNode(t, reach)
 		other.awaitReady(t) // on a busy machine, its clock may not be compared yet
 		peers = append(peers, other.open(t, ""))
@@ -52,7 +52,7 @@ func threeNodes(t *testing.T, database storetest.Database, reach storetest.Datab
 	for _, p := range peers {
 		p.next()
 	}
-	return w, peers
+	return n, peers
 }
 
 func TestNodes_EventReachesAll(t *testing.T) {

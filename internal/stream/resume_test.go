@@ -13,25 +13,25 @@ import (
 
 func TestResume_ReplaysMissed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, storetest.New(t, "sqlite"))
+	n := newTestNode(t, storetest.New(t, "sqlite"))
 	for name, companions := range map[string]int{"from the history": 0, "from the log": 1} {
 		t.Run(name, func(t *testing.T) {
-			since := w.head(t)
+			since := n.head(t)
 			for range companions {
-				w.open(t, "").next()
+				n.open(t, "").next()
 			}
 			for i := range 5 {
-				w.makeFlag(t, fmt.Sprintf("f-%d-%d", companions, i))
+				n.makeFlag(t, fmt.Sprintf("f-%d-%d", companions, i))
 			}
-			p := w.open(t, strconv.FormatInt(since+2, 10))
+			p := n.open(t, strconv.FormatInt(since+2, 10))
 			if got := p.next(); got.Seq != since+2 {
 				t.Errorf("it does not go on after %d: %s", since+2, got.text)
 			}
 			for i := int64(2); i < 5; i++ {
 				p.expect(event("flag_changed", fmt.Sprintf("f-%d-%d", companions, i), since+i+1))
 			}
-			w.record(t, flagChange("live"))
-			p.expect(event("flag_changed", "live", w.head(t)))
+			n.record(t, flagChange("live"))
+			p.expect(event("flag_changed", "live", n.head(t)))
 			_ = p.Close()
 		})
 	}
@@ -40,21 +40,21 @@ func TestResume_ReplaysMissed(t *testing.T) {
 func TestResume_UnknownNumber(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
-	w := newWorld(t, database)
-	w.record(t, flagChange("f"))
-	head := w.head(t)
+	n := newTestNode(t, database)
+	n.record(t, flagChange("f"))
+	head := n.head(t)
 	for name, since := range map[string]string{
 		"greater than the last": strconv.FormatInt(head+1000, 10), "no number": "yesterday", "negative": "-1",
 		"a fraction": "1.5", "beyond all numbers": "99999999999999999999",
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := w.open(t, since)
+			p := n.open(t, since)
 			if got := p.next(); got.Seq != head {
 				t.Errorf("got %s", got.text)
 			}
 			p.expect(everything(head)...)
-			w.record(t, flagChange("live"))
-			head = w.head(t)
+			n.record(t, flagChange("live"))
+			head = n.head(t)
 			p.expect(event("flag_changed", "live", head))
 		})
 	}
@@ -64,7 +64,7 @@ func TestResume_UnknownNumber(t *testing.T) {
 		}
 		// Use a node without a log. The first node may take a while to notice that the sockets
 		// above are closed, and keeps its log until then.
-		other := *w
+		other := *n
 		other.Node = anotherNode(t, database)
 		p := other.open(t, strconv.FormatInt(head-2, 10))
 		p.next()
@@ -143,25 +143,25 @@ func TestResume_BeyondLog(t *testing.T) {
 func TestResume_WithoutSinceToldRecentChanges(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
-	w := newWorld(t, database)
-	p := w.open(t, "")
+	n := newTestNode(t, database)
+	p := n.open(t, "")
 	p.next()
-	w.record(t, changes.Change{Kind: "flag", Key: "old", Action: changes.Updated}, changes.Change{Kind: "log_group", Key: "g", Action: changes.Updated})
-	p.expect(event("flag_changed", "old", w.head(t)-1), event("group_changed", "g", w.head(t)))
-	p = w.open(t, "") // this node has the change from the feed
+	n.record(t, changes.Change{Kind: "flag", Key: "old", Action: changes.Updated}, changes.Change{Kind: "log_group", Key: "g", Action: changes.Updated})
+	p.expect(event("flag_changed", "old", n.head(t)-1), event("group_changed", "g", n.head(t)))
+	p = n.open(t, "") // this node has the change from the feed
 	p.next()
-	p.expect(bulk("flags_changed", w.head(t)), bulk("loggers_changed", w.head(t)))
+	p.expect(bulk("flags_changed", n.head(t)), bulk("loggers_changed", n.head(t)))
 	// Another node has nothing from the feed, and the history is older than an hour.
 	if _, err := database.Raw(t).ExecContext(t.Context(), `UPDATE changes SET created_at = created_at - 3601000000 WHERE kind = 'flag'`); err != nil {
 		t.Fatal(err)
 	}
-	other := *w
+	other := *n
 	other.Node = anotherNode(t, database)
 	p = other.open(t, "")
 	p.next()
-	p.expect(bulk("loggers_changed", w.head(t)))
+	p.expect(bulk("loggers_changed", n.head(t)))
 	other.record(t, changes.Change{Kind: "config", Key: "c", Action: changes.Updated})
-	p.expect(event("config_changed", "c", w.head(t)))
+	p.expect(event("config_changed", "c", n.head(t)))
 }
 
 func TestMissed_ClientsReload(t *testing.T) {

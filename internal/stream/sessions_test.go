@@ -12,13 +12,13 @@ import (
 )
 
 // signIn opens a session with the owner's key, and returns its cookie and its id.
-func (w *world) signIn(t *testing.T) (cookie, id string) {
+func (n *testNode) signIn(t *testing.T) (cookie, id string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.URL+"/api/v1/sessions", strings.NewReader(`{"api_key":"`+w.Key+`"}`))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, n.URL+"/api/v1/sessions", strings.NewReader(`{"api_key":"`+n.Key+`"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := w.http.Do(request)
+	response, err := n.http.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,15 +26,15 @@ func (w *world) signIn(t *testing.T) (cookie, id string) {
 	if len(response.Cookies()) != 1 {
 		t.Fatalf("got %d without a session", response.StatusCode)
 	}
-	for _, session := range w.sessions(t) {
+	for _, session := range n.sessions(t) {
 		id = max(id, session) // the newest session has the largest id
 	}
 	return response.Cookies()[0].String(), id
 }
 
-func (w *world) sessions(t *testing.T) (ids []string) {
+func (n *testNode) sessions(t *testing.T) (ids []string) {
 	t.Helper()
-	for _, part := range strings.Split(string(w.call(t, http.MethodGet, "/api/v1/sessions", "", http.StatusOK)), `{"id":"`)[1:] {
+	for _, part := range strings.Split(string(n.call(t, http.MethodGet, "/api/v1/sessions", "", http.StatusOK)), `{"id":"`)[1:] {
 		id, _, _ := strings.Cut(part, `"`)
 		ids = append(ids, id)
 	}
@@ -42,14 +42,14 @@ func (w *world) sessions(t *testing.T) (ids []string) {
 }
 
 // listen opens a socket with a session, as a browser does on the console's own pages.
-func (w *world) listen(t *testing.T, cookie string) *websocket.Conn {
+func (n *testNode) listen(t *testing.T, cookie string) *websocket.Conn {
 	t.Helper()
-	at, err := url.Parse(w.URL)
+	at, err := url.Parse(n.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
 	at.Scheme, at.Path = "ws", "/api/ws/v1/events"
-	conn, response, err := websocket.DefaultDialer.DialContext(t.Context(), at.String(), http.Header{"Cookie": {cookie}, "Origin": {w.URL}})
+	conn, response, err := websocket.DefaultDialer.DialContext(t.Context(), at.String(), http.Header{"Cookie": {cookie}, "Origin": {n.URL}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,8 +65,8 @@ func (w *world) listen(t *testing.T, cookie string) *websocket.Conn {
 func TestSession_EndClosesSockets(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		here := newWorld(t, database)
-		nodes := []*world{here}
+		here := newTestNode(t, database)
+		nodes := []*testNode{here}
 		if database.URL != "" { // several nodes share PostgreSQL
 			there := *here
 			there.Node = anotherNode(t, database)

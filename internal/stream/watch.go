@@ -105,7 +105,8 @@ func (w *Watch) Err() error {
 	return nil
 }
 
-// Close gives the place back. Only the first call counts as the end by the peer.
+// Close frees the place. If the response has not ended for another reason, its end counts as the
+// peer's.
 func (w *Watch) Close() {
 	w.end(ended{stopping(), "peer"})
 	w.subs.removeWatch(w)

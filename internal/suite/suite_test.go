@@ -1,6 +1,7 @@
 package suite_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/suite"
@@ -18,11 +19,13 @@ func (r *recorder) Fatal(...any) { r.ended += "failed, not " }
 
 func TestSkip(t *testing.T) {
 	for value, want := range map[string]string{"": "skipped", "1": "failed, not skipped"} {
-		t.Setenv("SIGNALBOX_TEST_ALL", value)
-		r := &recorder{TB: t}
-		if suite.Skip(r, "no server"); r.ended != want {
-			t.Errorf("SIGNALBOX_TEST_ALL=%s: the test was %s", value, r.ended)
-		}
+		t.Run(fmt.Sprintf("%q", value), func(t *testing.T) {
+			t.Setenv("SIGNALBOX_TEST_ALL", value)
+			r := &recorder{TB: t}
+			if suite.Skip(r, "no server"); r.ended != want {
+				t.Errorf("SIGNALBOX_TEST_ALL=%s: the test was %s", value, r.ended)
+			}
+		})
 	}
 }
 

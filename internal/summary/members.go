@@ -175,8 +175,8 @@ func (c *comparison) differs(environment, place, name string, was, is json.RawMe
 	}
 }
 
-// tellsWhenCreated reports whether the value of a new resource's member says what the
-// resource does: the others are names, defaults and details.
+// tellsWhenCreated reports whether the summary of a new resource mentions a member's
+// value. It leaves out names, defaults and details.
 func tellsWhenCreated(place string, is json.RawMessage) bool {
 	parts := strings.Split(place, "/")
 	return parts[1] == "environments" || parts[1] == "items" || parts[1] == "scopes" ||

@@ -24,8 +24,8 @@ type rule struct {
 // pair is a rule before and after a change, by its place in each list.
 type pair struct{ was, is int }
 
-// rules compares the rules of an environment. Equal rules are found by their content;
-// of the others, those that are most alike are the same rule, changed.
+// rules compares the rules of an environment. Equal rules are found by their content.
+// Of the others, the most similar rules count as one rule that was changed.
 func (c *comparison) rules(environment, pointer string, before, after json.RawMessage) {
 	was, is := parseRules(before), parseRules(after)
 	pairs := match(was, is)

@@ -22,38 +22,42 @@ type jobMetrics struct {
 	deliveries         *prometheus.CounterVec
 	deliveryQueueDepth prometheus.Gauge
 	deliveriesInFlight prometheus.Gauge
+	webhookHealth      *healthGauges
 }
 
-// JobHealth are the labels of a job that is failing or late.
-type JobHealth struct{ Account, Job, State string }
+// Health are the labels of a job or a webhook that is not well.
+type Health struct{ Account, ID, State string }
 
-// healthGauges has a gauge for each of some jobs. The caller bounds their number.
+// healthGauges has a gauge for each of some jobs or webhooks. The caller bounds their number.
 type healthGauges struct {
 	vector *prometheus.GaugeVec
 	mu     sync.Mutex
-	shown  map[JobHealth]bool
+	shown  map[Health]bool
 }
 
-func newHealthGauges() *healthGauges {
-	return &healthGauges{vector: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "signalbox_job_health",
-		Help: "1 for each job that is failing or late, of at most 500."}, []string{"account", "job", "state"})}
+func newHealthGauges(name, help, id string) *healthGauges {
+	return &healthGauges{vector: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"account", id, "state"})}
+}
+
+func (g *healthGauges) set(now map[Health]bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for each := range g.shown {
+		if !now[each] {
+			g.vector.DeleteLabelValues(each.Account, each.ID, each.State)
+		}
+	}
+	for each := range now {
+		g.vector.WithLabelValues(each.Account, each.ID, each.State).Set(1)
+	}
+	g.shown = now
 }
 
 // SetJobHealth records the jobs that are failing or late now.
-func (m *Metrics) SetJobHealth(now map[JobHealth]bool) {
-	health := m.jobs.health
-	health.mu.Lock()
-	defer health.mu.Unlock()
-	for job := range health.shown {
-		if !now[job] {
-			health.vector.DeleteLabelValues(job.Account, job.Job, job.State)
-		}
-	}
-	for job := range now {
-		health.vector.WithLabelValues(job.Account, job.Job, job.State).Set(1)
-	}
-	health.shown = now
-}
+func (m *Metrics) SetJobHealth(now map[Health]bool) { m.jobs.health.set(now) }
+
+// SetWebhookHealth records the webhooks that are failing now, or were disabled because they failed.
+func (m *Metrics) SetWebhookHealth(now map[Health]bool) { m.jobs.webhookHealth.set(now) }
 
 func newJobMetrics(registry prometheus.Registerer) jobMetrics {
 	runs := newCounters("signalbox_runs_total", "Runs that ended on this node, by status and failure reason.", "status", "reason")
@@ -68,13 +72,15 @@ func newJobMetrics(registry prometheus.Registerer) jobMetrics {
 		queueDepth: newGauge("signalbox_run_queue_depth", "Runs that wait for a worker of any node, up to 100000."),
 		inFlight:   newGauge("signalbox_runs_in_flight", "Requests of runs in flight on this node."),
 		lastTick:   newGauge("signalbox_scheduler_last_tick_timestamp_seconds", "When this node's scheduler last looked for due jobs."),
-		health:     newHealthGauges(),
+		health:     newHealthGauges("signalbox_job_health", "1 for each job that is failing or late, of at most 500.", "job"),
 
 		deliveries:         newCounters("signalbox_webhook_attempts_total", "Attempts to deliver messages of webhooks on this node, by outcome.", "outcome"),
 		deliveryQueueDepth: newGauge("signalbox_webhook_queue_depth", "Deliveries of webhooks that are due and wait for any node, up to 100000."),
 		deliveriesInFlight: newGauge("signalbox_webhook_deliveries_in_flight", "Requests of webhooks in flight on this node."),
+		webhookHealth: newHealthGauges("signalbox_webhook_health",
+			"1 for each webhook that is failing, or was disabled because it failed, of at most 500.", "webhook"),
 	}
-	registry.MustRegister(m.deliveries, m.deliveryQueueDepth, m.deliveriesInFlight)
+	registry.MustRegister(m.deliveries, m.deliveryQueueDepth, m.deliveriesInFlight, m.webhookHealth.vector)
 	registry.MustRegister(m.health.vector, runs, m.skips, m.lag, m.queueDepth, m.inFlight, m.lastTick)
 	return m
 }

@@ -136,13 +136,15 @@ func TestLogger_DerivedLoggers(t *testing.T) {
 func TestLogger_TraceIDWhileRecording(t *testing.T) {
 	t.Parallel()
 	for _, sampler := range []sdktrace.Sampler{sdktrace.AlwaysSample(), sdktrace.NeverSample()} {
-		provider := sdktrace.NewTracerProvider(sdktrace.WithSampler(sampler))
-		ctx, span := provider.Tracer("test").Start(t.Context(), "work")
-		line := logged(t, func(l *slog.Logger) { l.InfoContext(ctx, "hello") })
-		id, found := line["trace_id"]
-		if found != span.IsRecording() || found && id != span.SpanContext().TraceID().String() {
-			t.Errorf("%s: %v", sampler.Description(), line)
-		}
+		t.Run(sampler.Description(), func(t *testing.T) {
+			provider := sdktrace.NewTracerProvider(sdktrace.WithSampler(sampler))
+			ctx, span := provider.Tracer("test").Start(t.Context(), "work")
+			line := logged(t, func(l *slog.Logger) { l.InfoContext(ctx, "hello") })
+			id, found := line["trace_id"]
+			if found != span.IsRecording() || found && id != span.SpanContext().TraceID().String() {
+				t.Errorf("%v", line)
+			}
+		})
 	}
 }
 

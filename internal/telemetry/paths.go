@@ -5,23 +5,27 @@ import (
 	"strings"
 )
 
-// A path may hold a key: the programs that read level files can send no headers, and people paste keys into wrong places.
+// A path may hold a secret: the programs that read level files can send no headers, and people paste keys, and the tokens of event
+// streams, into wrong places.
 const (
-	levelsPrefix = "/levels/"
-	keyPrefix    = "sk_api_"
-	hiddenKey    = "<redacted>"
+	levelsPrefix  = "/levels/"
+	streamsPrefix = "/ofrep/v1/events/"
+	keyPrefix     = "sk_api_"
+	hiddenKey     = "<redacted>"
 )
 
 // Path returns the path of a request for logs and traces, without keys.
 func Path(r *http.Request) string { return hideKeys(r.URL.Path) }
 
-// hideKeys replaces what may be a key: the part after /levels/, and whatever begins like a key.
+// hideKeys replaces what may be a secret: the part after /levels/ or after the path of event streams, and whatever begins like a key.
 func hideKeys(path string) string {
-	if rest, is := strings.CutPrefix(path, levelsPrefix); is {
-		_, after, more := strings.Cut(rest, "/")
-		path = levelsPrefix + hiddenKey
-		if more {
-			path += "/" + after
+	for _, prefix := range []string{levelsPrefix, streamsPrefix} {
+		if rest, is := strings.CutPrefix(path, prefix); is {
+			_, after, more := strings.Cut(rest, "/")
+			path = prefix + hiddenKey
+			if more {
+				path += "/" + after
+			}
 		}
 	}
 	for from := 0; ; {

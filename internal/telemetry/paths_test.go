@@ -13,9 +13,10 @@ func TestPath_HidesKeys(t *testing.T) {
 	t.Parallel()
 	const key = "sk_api_0123456789"
 	for path, want := range map[string]string{
-		"/api/v1/flags/a": "/api/v1/flags/a",
-		"/levels/" + key + "/production/levels.json": "/levels/<redacted>/production/levels.json",
-		"/levels/an-operator-s-own-key/production":   "/levels/<redacted>/production",
+		"/api/v1/flags/a":                              "/api/v1/flags/a",
+		"/ofrep/v1/events/0123456789.0123456789":       "/ofrep/v1/events/<redacted>",
+		"/levels/" + key + "/production/levels.json":   "/levels/<redacted>/production/levels.json",
+		"/levels/an-operator-s-own-key/production":     "/levels/<redacted>/production",
 		"/levels/" + key:                               "/levels/<redacted>",
 		"/levels/":                                     "/levels/<redacted>",
 		"/levels//" + key:                              "/levels/<redacted>/<redacted>",

@@ -148,7 +148,7 @@ func markdown() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// teamsMessage is an adaptive card, as workflows of Microsoft Teams take it.
+// teamsMessage returns an adaptive card, as workflows of Microsoft Teams take it.
 func teamsMessage(content Content) any {
 	blocks := []any{}
 	for i, each := range content.lines() {
@@ -165,7 +165,7 @@ func teamsMessage(content Content) any {
 	return map[string]any{"type": "message", "attachments": []any{map[string]any{"contentType": "application/vnd.microsoft.card.adaptive", "content": card}}}
 }
 
-// pagerDutyMessage is an event of PagerDuty's Events API v2. All events of one job have one incident, which the job's
+// pagerDutyMessage returns an event of PagerDuty's Events API v2. All events of one job have one incident, which the job's
 // recovery resolves.
 func pagerDutyMessage(webhook Webhook, routingKey string, event Told) any {
 	action, severity := "trigger", "info"

@@ -76,8 +76,8 @@ type Attempt struct {
 	Answer     *string   `json:"answer"` // the beginning of its body
 }
 
-// Answer returns the part of an answer's body that is kept. PostgreSQL stores no NUL: one that stayed would keep every outcome
-// of its batch from being stored.
+// Answer returns the part of an answer's body that is kept. It has no NUL, which PostgreSQL cannot store: one NUL would
+// prevent the whole batch of outcomes from being stored.
 func Answer(body string) *string {
 	if body == "" {
 		return nil
@@ -105,7 +105,7 @@ func stableID(at time.Time, text string) string {
 	return id.String()
 }
 
-// Outcome is what came of one attempt.
+// Outcome is the result of one attempt.
 type Outcome struct {
 	Attempt    int // 1 for the first of the schedule
 	Status     int // of the answer; 0 for none
@@ -115,7 +115,7 @@ type Outcome struct {
 	FailingSince *time.Time
 }
 
-// Verdict is what follows from an attempt.
+// Verdict is the decision after an attempt.
 type Verdict struct {
 	Status DeliveryStatus // Delivered, Failed, or Waiting for another attempt
 	Next   time.Time      // of the next attempt
@@ -123,7 +123,7 @@ type Verdict struct {
 	Disable string
 }
 
-// Judge decides what follows from an attempt. random is from 0 to 1.
+// Judge returns the verdict on an attempt. random is from 0 to 1.
 func (o Outcome) Judge(random float64) Verdict {
 	delays := schedule()
 	switch {

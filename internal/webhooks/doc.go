@@ -1,15 +1,15 @@
 // Package webhooks tells other systems what happens in an account: which events a webhook gets, how its messages look and
-// are signed, and what follows from the answers. It does not send: a worker of package worker does, with the claims,
+// are signed, and what an answer changes. It does not send: a worker of package worker does, with the claims,
 // leases and limits of runs, in a share of its own.
 //
 // # From an event to a delivery
 //
 // An event is a recorded change, a failed run, a reminder, a silent service, used-up runs, or a test. The transaction
-// that records it also stores its deliveries, one for each webhook that matches: an event is told if and only if it
+// that records it also stores its deliveries, one for each webhook that matches: an event is sent if and only if it
 // happened. Accounts without webhooks are known by a number in the account's row, which that transaction writes anyway.
 //
 // The id of a delivery is a function of the webhook and the event, and stays the same for every attempt, so that a
-// receiver can ignore what it has seen. Deliveries are not ordered: one that fails delays no other.
+// receiver can ignore what it has seen. Deliveries are not ordered: a failing one delays no other.
 //
 // # The states of a delivery
 //
@@ -33,8 +33,8 @@
 //
 // Attempts are made at once, then after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, ±10 %. No answer within 15 s, a
 // redirect and a refused address are failures like any other. If a node dies, another one sends its deliveries again:
-// delivery is at least once. A disabled webhook gets no events and cancels what it has not sent; a write that enables it
-// starts anew.
+// delivery is at least once. A disabled webhook gets no events, and its unsent deliveries are canceled. After a write that enables it,
+// it gets new events.
 //
 // # Messages that join events
 //

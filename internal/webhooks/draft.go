@@ -115,10 +115,17 @@ func (d *Draft) filter() Filter {
 			}
 		}
 	}
+	patterns := 0
 	for i, glob := range filter.IDs {
+		if isPattern(glob) {
+			patterns += len(glob)
+		}
 		if _, err := path.Match(glob, ""); err != nil {
 			d.Problems.Attribute("filter/ids/"+strconv.Itoa(i), `must be an id or a pattern with *, ? and [a-z], such as "nightly-*"`)
 		}
+	}
+	if patterns > maxPatternText {
+		d.Problems.Attribute("filter/ids", "must have at most %d characters in patterns with * and ?; ids without them do not count", maxPatternText)
 	}
 	return filter
 }

@@ -33,7 +33,7 @@ const (
 	kindHealth   = "job_health" // changes of a job's health have the types job.…
 )
 
-// changeKinds are the kinds of the history whose changes have the types change.….
+// changeKinds returns the kinds of resources whose changes have an event type, such as change.flag.
 func changeKinds() []string {
 	return []string{"account", "account_settings", "api_key", "config", "context", "context_type", "environment", "flag", "invitation", "job", "link",
 		"log_group", "logger", "service", "session", "user", "user_settings", Kind}
@@ -280,10 +280,16 @@ func (f Filter) passes(event Event) bool {
 
 // matches reports whether a glob matches an id. Unlike in paths, * also matches a slash.
 func matches(glob, id string) bool {
+	if !isPattern(glob) {
+		return glob == id
+	}
 	const slash = "\x01" // an id has no control characters
 	matched, err := path.Match(strings.ReplaceAll(glob, "/", slash), strings.ReplaceAll(id, "/", slash))
 	return err == nil && matched
 }
+
+// isPattern reports whether a glob is more than an id.
+func isPattern(glob string) bool { return strings.ContainsAny(glob, `*?[\`) }
 
 // group returns what events of a joined message have in common: the host, or else the kind.
 func (e Event) group() string {

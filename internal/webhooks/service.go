@@ -50,8 +50,8 @@ type Tx interface {
 	CancelDeliveries(ctx context.Context, webhook string) error
 	// InsertDeliveries stores events and their deliveries.
 	InsertDeliveries(ctx context.Context, account string, planned []Planned) error
-	// Redeliver makes deliveries of a webhook pending again, as if they were new, and returns their number: those that are
-	// over, or wait for another attempt. Others stay as they are.
+	// Redeliver makes deliveries of a webhook pending again, as if they were new, if they have ended or wait for another
+	// attempt. It returns their number.
 	Redeliver(ctx context.Context, webhook Webhook, what Redelivery) (int, error)
 }
 
@@ -87,7 +87,7 @@ func (s *Service) Webhook(ctx context.Context, caller accounts.Caller, id string
 	return accounts.Get(ctx, s.Store, caller, ReadTx.Webhook, id)
 }
 
-// Create creates a webhook. Its secret is in the result, and nowhere afterwards.
+// Create creates a webhook. Its secret is in the result, and nowhere afterward.
 func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Webhook, error) {
 	wanted := draft.validate()
 	id := draft.newID()

@@ -69,9 +69,11 @@ func TestAnswer(t *testing.T) {
 		"many NULs":    {strings.Repeat("\x00", 5000), strings.Repeat("\uFFFD", 341)},
 		"a whole rune": {strings.Repeat("x", 1023) + "é", strings.Repeat("x", 1023)},
 	} {
-		if got := Answer(test.body); got == nil || *got != test.want {
-			t.Errorf("%s: %v", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := Answer(test.body); got == nil || *got != test.want {
+				t.Errorf("got %v", got)
+			}
+		})
 	}
 	if Answer("") != nil {
 		t.Error("no body is an answer")
@@ -110,6 +112,8 @@ func TestSubscription_Match(t *testing.T) {
 		"created":                          {[]string{"*"}, Filter{Environments: []string{"staging"}}, change(created), "change.flag"},
 		"no environment":                   {[]string{"*"}, Filter{Environments: []string{"staging"}}, change(failing), "job.failing"},
 		"id":                               {[]string{"*"}, Filter{IDs: []string{"other", "night*"}}, change(failing), "job.failing"},
+		"id as it is":                      {[]string{"*"}, Filter{IDs: []string{"nightly"}}, change(failing), "job.failing"},
+		"beginning of an id":               {[]string{"*"}, Filter{IDs: []string{"night"}}, change(failing), ""},
 		"another id":                       {[]string{"*"}, Filter{IDs: []string{"day*"}}, change(failing), ""},
 		"id with a slash":                  {[]string{"*"}, Filter{IDs: []string{"a*"}}, change(removed), LevelExpired},
 		"silent":                           {[]string{"*"}, Filter{Environments: []string{"staging"}}, Silent("a", "shop", "production", noon(), noon()), ""},
@@ -187,16 +191,22 @@ func TestDraft_Problems(t *testing.T) {
 		change func(*Draft)
 		want   string
 	}{
-		"right":             {func(*Draft) {}, ""},
-		"no name":           {func(d *Draft) { d.Name = optional.Value[string]{} }, "name"},
-		"no URL":            {func(d *Draft) { d.URL = optional.Value[string]{} }, "url"},
-		"scheme":            {func(d *Draft) { d.URL = optional.Of("ftp://x") }, "url must be an absolute URL"},
-		"format":            {func(d *Draft) { d.Format = optional.Of("irc") }, "format must be standard"},
-		"no events":         {func(d *Draft) { d.Events = optional.Value[[]string]{} }, "events is required"},
-		"unknown event":     {func(d *Draft) { d.Events = optional.Of([]string{"job.failed"}) }, "events/0 must be the type of an event"},
-		"unknown prefix":    {func(d *Draft) { d.Events = optional.Of([]string{"jobs.*"}) }, "events/0"},
-		"prefix in a name":  {func(d *Draft) { d.Events = optional.Of([]string{"job.fail*"}) }, "events/0"},
-		"glob":              {func(d *Draft) { d.Filter = optional.Of(FilterDraft{IDs: optional.Of([]string{"[a"})}) }, "filter/ids/0"},
+		"right":            {func(*Draft) {}, ""},
+		"no name":          {func(d *Draft) { d.Name = optional.Value[string]{} }, "name"},
+		"no URL":           {func(d *Draft) { d.URL = optional.Value[string]{} }, "url"},
+		"scheme":           {func(d *Draft) { d.URL = optional.Of("ftp://x") }, "url must be an absolute URL"},
+		"format":           {func(d *Draft) { d.Format = optional.Of("irc") }, "format must be standard"},
+		"no events":        {func(d *Draft) { d.Events = optional.Value[[]string]{} }, "events is required"},
+		"unknown event":    {func(d *Draft) { d.Events = optional.Of([]string{"job.failed"}) }, "events/0 must be the type of an event"},
+		"unknown prefix":   {func(d *Draft) { d.Events = optional.Of([]string{"jobs.*"}) }, "events/0"},
+		"prefix in a name": {func(d *Draft) { d.Events = optional.Of([]string{"job.fail*"}) }, "events/0"},
+		"glob":             {func(d *Draft) { d.Filter = optional.Of(FilterDraft{IDs: optional.Of([]string{"[a"})}) }, "filter/ids/0"},
+		"long globs": {func(d *Draft) {
+			d.Filter = optional.Of(FilterDraft{IDs: optional.Of([]string{strings.Repeat("a", 250) + "*", strings.Repeat("b", 249) + "?"})})
+		}, "filter/ids must have at most 500 characters in patterns"},
+		"long ids": {func(d *Draft) {
+			d.Filter = optional.Of(FilterDraft{IDs: optional.Of([]string{strings.Repeat("a", 250), strings.Repeat("b", 250), strings.Repeat("c", 250), "*"})})
+		}, ""},
 		"empty environment": {func(d *Draft) { d.Filter = optional.Of(FilterDraft{Environments: optional.Of([]string{""})}) }, "filter/environments/0"},
 		"our header":        {func(d *Draft) { d.Headers = header("Webhook-Id", "x") }, "headers/0/name must not be a header that every message has"},
 		"redacted":          {func(d *Draft) { d.Headers = header("X-A", "<redacted>") }, "headers/0/value"},
@@ -218,13 +228,15 @@ func TestDraft_Problems(t *testing.T) {
 func TestTypes_EachCanBeSubscribedTo(t *testing.T) {
 	t.Parallel()
 	for _, name := range Types() {
-		if rule := eventRule(name); rule != "" {
-			t.Errorf("%s %s", name, rule)
-		}
+		t.Run(name, func(t *testing.T) {
+			if rule := eventRule(name); rule != "" {
+				t.Errorf("%s %s", name, rule)
+			}
+		})
 	}
 }
 
-// webhook is a webhook of a format with a known secret.
+// webhook returns a webhook of a format with a known secret.
 func webhook(format Format) Webhook {
 	return Webhook{ID: "w", Account: "a", URL: "https://example.com/hook", Format: format, Headers: []Header{{"X-Routing-Key", "R0"}, {"X-A", "b"}},
 		Secrets: Secrets{Current: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}}
@@ -317,10 +329,12 @@ func TestCompose_PagerDuty(t *testing.T) {
 func TestSentence_EachType(t *testing.T) {
 	t.Parallel()
 	for _, name := range append(Types(), "*") {
-		text := sentence(told(name, Data{Kind: "log_group", Key: "k", Action: "updated", Reason: "TIMEOUT", Detail: "Detail.", Environment: "production"}))
-		if text == "" || strings.Contains(text, "%!") || strings.Contains(text, "log_group") {
-			t.Errorf("%s: %q", name, text)
-		}
+		t.Run(name, func(t *testing.T) {
+			text := sentence(told(name, Data{Kind: "log_group", Key: "k", Action: "updated", Reason: "TIMEOUT", Detail: "Detail.", Environment: "production"}))
+			if text == "" || strings.Contains(text, "%!") || strings.Contains(text, "log_group") {
+				t.Errorf("got %q", text)
+			}
+		})
 	}
 	if got := label(""); got != "" {
 		t.Errorf("%q", got)
@@ -335,10 +349,12 @@ func TestSecrets_Rotate(t *testing.T) {
 		t.Errorf("%s, %s", before.Current, after.Current)
 	}
 	for at, want := range map[time.Duration]int{0: 2, 24*time.Hour - 1: 2, 24 * time.Hour: 1} {
-		signature, err := after.Sign("id", noon().Add(at), []byte("{}"))
-		if err != nil || len(strings.Fields(signature)) != want {
-			t.Errorf("after %s: %q %v", at, signature, err)
-		}
+		t.Run(at.String(), func(t *testing.T) {
+			signature, err := after.Sign("id", noon().Add(at), []byte("{}"))
+			if err != nil || len(strings.Fields(signature)) != want {
+				t.Errorf("after %s: %q %v", at, signature, err)
+			}
+		})
 	}
 	if _, err := (Secrets{Current: "whsec_%"}).Sign("id", noon(), nil); err == nil {
 		t.Error("a broken secret signs")
@@ -355,8 +371,10 @@ func TestRedactURL(t *testing.T) {
 		"http://example.com:81":                         "http://example.com:81",
 		"https://%zz":                                   "<redacted>",
 	} {
-		if got := redactURL(url); got != want {
-			t.Errorf("%s: %s, want %s", url, got, want)
-		}
+		t.Run(url, func(t *testing.T) {
+			if got := redactURL(url); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
 	}
 }

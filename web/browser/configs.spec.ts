@@ -36,7 +36,7 @@ test("a new config gets an item, and production another value after its diff", a
   await item.getByLabel("Type").selectOption("NUMBER");
   await item.getByLabel("Default").fill("20");
   await item.getByRole("button", { name: "Add the item" }).click();
-  await page.getByText("page_size of search is saved.").waitFor();
+  await page.getByText("Saved page_size of search.").waitFor();
   await page.getByRole("button", { name: "timeout_ms in Production: 800 ↑ shop, production" }).waitFor();
   await value(page, "page_size", "Production").click();
   await page.getByRole("textbox", { name: "page_size in Production" }).fill("50");
@@ -133,7 +133,7 @@ test("a config that others inherit from stays, and another goes with its consequ
   const question = page.getByRole("dialog", { name: "Delete the config short" });
   await question.getByText("1 item and 0 overrides go with it.", { exact: false }).waitFor();
   await question.getByRole("button", { name: "Delete" }).click();
-  await page.getByText("short is deleted.").waitFor();
+  await page.getByText("Deleted short.").waitFor();
 });
 
 test("a viewer is told why nothing can be changed, on a phone too", async () => {

@@ -97,7 +97,7 @@ test("one is deleted with its values, and another is made", async () => {
   await panel.getByLabel("Delete 1 log level as well").check();
   await panel.getByRole("button", { name: "Delete…" }).click();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
-  await page.getByText("test is deleted.").waitFor();
+  await page.getByText("Deleted test.").waitFor();
   expect((await w.server.api("GET", "/api/v1/loggers/shop")).data.attributes.environments).toEqual({});
 
   await page.getByRole("button", { name: "New environment" }).click();

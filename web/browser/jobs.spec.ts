@@ -189,7 +189,7 @@ test("somebody else's change is shown, and mine goes on top of it", async () => 
   await page.getByText("Somebody changed this job while you were editing it.", { exact: false }).waitFor();
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByRole("dialog", { name: "Somebody else changed this" }).getByRole("button", { name: "Apply mine on top" }).click();
-  await page.getByText("shared is saved.").waitFor();
+  await page.getByText("Saved shared.").waitFor();
   const { data } = await w.server.api<{ data: { attributes: { description: string; configuration: { url: string } } } }>(
     "GET",
     "/api/v1/jobs/shared",
@@ -223,7 +223,7 @@ test("a phone shows statistics, and deletes a job after its consequences", async
   const question = page.getByRole("dialog", { name: "Delete the job gone" });
   await question.getByText("The history of its runs stays", { exact: false }).waitFor();
   await question.getByRole("button", { name: "Delete" }).tap();
-  await page.getByText("gone is deleted.").waitFor();
+  await page.getByText("Deleted gone.").waitFor();
 });
 
 test("the keyboard alone makes a job and runs it", async () => {

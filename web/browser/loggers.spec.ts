@@ -189,7 +189,7 @@ test("groups are listed with their levels, and one is deleted with the keyboard 
   await tabTo(page, page.getByRole("button", { name: "Delete" }));
   await page.keyboard.press("Enter");
   await answer(page, "Delete the group sql");
-  await page.getByText("The group sql was deleted.").waitFor();
+  await page.getByText("Deleted the group sql.").waitFor();
   await page.waitForURL(/log-groups$/);
 });
 

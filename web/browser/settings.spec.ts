@@ -26,12 +26,12 @@ test("the account is renamed, my order changed, my password replaced and another
 
   await page.getByRole("button", { name: "End…" }).first().click();
   await page.getByRole("button", { name: "End it" }).click();
-  await page.getByText("The session is ended.").waitFor();
+  await page.getByText("Ended the session.").waitFor();
 
   await page.getByLabel("Current password").fill(password);
   await page.getByLabel("New password").fill("another good password");
   await page.getByRole("button", { name: "Change the password" }).click();
-  await page.getByText("Your password is changed.").waitFor();
+  await page.getByText("Changed your password.").waitFor();
 
   await page.getByRole("combobox", { name: "Theme" }).selectOption("light");
   expect(await page.evaluate(() => document.documentElement.dataset.mantineColorScheme)).toBe("light");

@@ -128,7 +128,7 @@ test("a webhook is edited, disabled, gets a new secret, and is deleted", async (
   await page.getByText("must have X-Routing-Key", { exact: false }).waitFor();
   await page.getByRole("textbox", { name: "Routing key" }).fill("r0uting");
   await page.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("Edited is saved.").waitFor();
+  await page.getByText("Saved Edited.").waitFor();
   const { data } = await w.server.api("GET", `/api/v1/webhooks/${id}`);
   expect(data.attributes.headers).toEqual([{ name: "X-Routing-Key", value: "r0uting" }]);
   await page.getByRole("button", { name: "Rotate secret…" }).click();
@@ -145,7 +145,7 @@ test("a webhook is edited, disabled, gets a new secret, and is deleted", async (
   await page.getByText("Edited is enabled.").waitFor();
   await page.getByRole("button", { name: "Delete…" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-  await page.getByText("Edited is deleted.").waitFor();
+  await page.getByText("Deleted Edited.").waitFor();
   await page.getByRole("heading", { name: "Webhooks" }).waitFor();
 });
 

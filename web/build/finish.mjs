@@ -54,8 +54,8 @@ function compileEarly() {
   }
 }
 
-// licences lists every package that may be part of the bundle with its license text.
-function licences() {
+// licenses lists every package that may be part of the bundle with its license text.
+function licenses() {
   const lock = JSON.parse(readFileSync(join(web, "package-lock.json"), "utf8"));
   const parts = [];
   for (const [path, entry] of Object.entries(lock.packages)) {
@@ -99,6 +99,6 @@ export function finish() {
   compileEarly();
   preloadFont();
   rmSync(join(dist, ".vite"), { recursive: true });
-  writeFileSync(join(dist, "licences.txt"), licences());
+  writeFileSync(join(dist, "licenses.txt"), licenses());
   for (const path of files(dist)) if (/\.(js|css|html|svg|txt|json)$/.test(path)) compress(path);
 }

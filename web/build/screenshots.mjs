@@ -10,7 +10,10 @@ import { take } from "./webp.mjs";
 
 const [program, folder, ...only] = process.argv.slice(2);
 
-/** screens are addresses, some of which have to be asked for; act makes the picture say more. */
+/**
+ * screens are the pictures to take, each with its address. act prepares a screen before its picture is
+ * taken.
+ */
 const screens = [
   { name: "home", title: "Home", path: "/" },
   { name: "flags", title: "Flags", path: "/flags" },

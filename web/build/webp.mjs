@@ -1,4 +1,4 @@
-// WebP files from Chromium: single pictures, and pictures that change, which are several of them in one file.
+// WebP files from Chromium: single pictures, and animations, which join several pictures in one file.
 
 /** take returns a picture of what a page shows, as WebP, which is a third of PNG's size. */
 export async function take(page, quality = 88) {

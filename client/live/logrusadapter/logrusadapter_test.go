@@ -24,11 +24,13 @@ func TestAdapter_Levels(t *testing.T) {
 	check := func(log *logrus.Entry, least logrus.Level) {
 		t.Helper()
 		for _, level := range []logrus.Level{logrus.TraceLevel, logrus.DebugLevel, logrus.InfoLevel, logrus.WarnLevel, logrus.ErrorLevel} {
-			out.Reset()
-			log.Log(level, "m")
-			if got := out.Len() > 0; got != (level <= least) {
-				t.Errorf("%s is written: %v", level, got)
-			}
+			t.Run(level.String(), func(t *testing.T) {
+				out.Reset()
+				log.Log(level, "m")
+				if got := out.Len() > 0; got != (level <= least) {
+					t.Errorf("%s is written: %v", level, got)
+				}
+			})
 		}
 	}
 	check(payments, logrus.WarnLevel)

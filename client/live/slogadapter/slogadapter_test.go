@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
-// levels is a snapshot with managed loggers.
+// levels returns a snapshot with managed loggers.
 func levels(byName map[string]loglevel.Level) signalbox.Snapshot {
 	s := signalbox.Snapshot{Resource: signalbox.Resource{ID: "production"}}
 	for name, level := range byName {
@@ -112,9 +112,11 @@ func checkLevels(t *testing.T, adapt func(*live.Box, slog.Handler, slog.Leveler)
 func TestLevel_Mapping(t *testing.T) {
 	t.Parallel()
 	for _, each := range loglevel.Levels() {
-		if got := slogadapter.LevelOf(slogadapter.Level(each)); got != each {
-			t.Errorf("%s becomes %s", each, got)
-		}
+		t.Run(each.String(), func(t *testing.T) {
+			if got := slogadapter.LevelOf(slogadapter.Level(each)); got != each {
+				t.Errorf("%s becomes %s", each, got)
+			}
+		})
 	}
 	for level, want := range map[slog.Level]loglevel.Level{-100: loglevel.Trace, -6: loglevel.Debug, 1: loglevel.Warn, 9: loglevel.Fatal, 13: loglevel.Silent} {
 		t.Run(fmt.Sprint(level), func(t *testing.T) {

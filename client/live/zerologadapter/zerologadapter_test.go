@@ -21,11 +21,13 @@ func TestAdapter_Levels(t *testing.T) {
 	check := func(log zerolog.Logger, least zerolog.Level) {
 		t.Helper()
 		for _, level := range []zerolog.Level{zerolog.TraceLevel, zerolog.DebugLevel, zerolog.InfoLevel, zerolog.WarnLevel, zerolog.ErrorLevel} {
-			out.Reset()
-			log.WithLevel(level).Msg("m")
-			if got := out.Len() > 0; got != (level >= least) {
-				t.Errorf("%s is written: %v", level, got)
-			}
+			t.Run(level.String(), func(t *testing.T) {
+				out.Reset()
+				log.WithLevel(level).Msg("m")
+				if got := out.Len() > 0; got != (level >= least) {
+					t.Errorf("%s is written: %v", level, got)
+				}
+			})
 		}
 	}
 	check(payments, zerolog.WarnLevel)

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import logging.config
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,6 +23,7 @@ import signalbox.django
 import signalbox.loguru
 import signalbox.openfeature
 import signalbox.structlog
+from signalbox import Level
 from signalbox.testing import FakeBox, Rules
 from support import eventually
 
@@ -106,10 +108,43 @@ class TestLogging:
         assert logging.getLogger("dead").level == logging.DEBUG
         installed.uninstall()
 
+    def test_many_loggers(self, manager: logging.Manager) -> None:
+        logs = [manager.getLogger(f"shop.{i}") for i in range(3000)]
+        box = FakeBox()
+        signalbox.logging.install(box, manager)
+        assert not any(log.isEnabledFor(logging.DEBUG) for log in logs)
+        began = time.process_time()
+        box.set(levels={"shop": "DEBUG"})
+        assert time.process_time() - began < 1  # 2 s before levels were written at once
+        assert all(log.isEnabledFor(logging.DEBUG) for log in logs)
+        box.set(levels={"shop": None})
+        assert not any(log.isEnabledFor(logging.DEBUG) for log in logs)
+
     def test_level_numbers(self) -> None:
         assert [signalbox.Level.of(each).name for each in (0, 5, 10, 15, 20, 30, 40, 50, 51, 100)] == [
             *("TRACE", "TRACE", "DEBUG", "INFO", "INFO", "WARN", "ERROR", "FATAL", "SILENT", "SILENT")
         ]
+
+
+class Interrupted:
+    """A framework in which the first level is not set: the process was forked before."""
+
+    def __init__(self) -> None:
+        self.calls: list[Level | None] = []
+
+    def set_level(self, name: str, level: Level | None) -> None:  # noqa: ARG002
+        self.calls.append(level)
+
+    def levels(self, name: str) -> tuple[Level | None, Level]:  # noqa: ARG002
+        return None, Level.INFO
+
+
+def test_fork_while_a_level_is_set() -> None:
+    box = FakeBox(levels={"shop": "DEBUG"})
+    framework = Interrupted()
+    box.add_logger(framework, "shop")
+    box.after_fork()
+    assert framework.calls == [Level.DEBUG, Level.DEBUG]
 
 
 @pytest.fixture

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import dataclasses
 import datetime
 import decimal
 import enum
 import logging
+import pickle
 import threading
 import uuid
 from collections.abc import Mapping
@@ -79,6 +81,40 @@ def test_contexts_of_threads_and_tasks() -> None:
     assert asyncio.run(both()) == [True, False, True]
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(read, ["pro", "free"] * 50)) == [True, False] * 50
+    assert not flag()
+
+
+def test_context_that_is_entered_again() -> None:
+    flag = FakeBox({"f": PRO}).boolean("f", default=False)
+    pro, inside = signalbox.context(user={"plan": "pro"}), threading.Barrier(4)
+
+    def read() -> tuple[bool, bool]:
+        with pro:
+            inside.wait(10)  # the other threads are inside, too
+            found = flag()
+        return found, flag()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert [each.result() for each in [pool.submit(read) for _ in range(4)]] == [(True, False)] * 4
+    with pro:
+        with pro:
+            assert flag()
+        assert flag()
+        signalbox.set_context(user={"plan": "free"})
+        assert not flag()
+    assert not flag()
+    with signalbox.context(self={"key": "a"}):
+        assert not flag.get(self={"key": "b"})
+
+
+def test_context_that_ends_elsewhere() -> None:
+    """FastAPI enters and leaves a synchronous dependency in two threads."""
+    flag = FakeBox({"f": PRO}).boolean("f", default=False)
+    entered = signalbox.context(user={"plan": "pro"})
+    contextvars.copy_context().run(entered.__enter__)
+    with signalbox.context(user={"plan": "pro"}):
+        entered.__exit__()
+        assert flag()
     assert not flag()
 
 
@@ -275,6 +311,15 @@ def test_counts_are_not_lost() -> None:
     counts = {text: counter.take() for text, counter in flag.counts()}
     assert counts["1"] == 20000
     assert [counter.take() for _, counter in flag.counts()] == [0, 0]
+
+
+def test_errors_are_copied_to_other_processes() -> None:
+    body = b'{"errors": [{"code": "not_found", "detail": "There is no flag.", "source": {"header": "Signalbox-Note"}}]}'
+    error = signalbox.errors.APIError.of("GET /x", 404, body, "7")
+    copied = pickle.loads(pickle.dumps(error))  # noqa: S301, it is ours
+    assert type(copied) is signalbox.errors.NotFoundError
+    assert str(copied) == str(error) == "GET /x: 404: There is no flag. (Signalbox-Note)"
+    assert (copied.code, copied.retry_after) == ("not_found", 7)
 
 
 def test_debug_has_no_config_values() -> None:

@@ -101,6 +101,21 @@ def test_fastapi_under_gunicorn(server: Server, tmp_path: Path, preload: list[st
         follows(server, lambda plan: asked(port, plan), 4, "checkout-v2", "shop.payments")
 
 
+@pytest.mark.soak
+def test_fastapi_is_reloaded(server: Server, tmp_path: Path) -> None:
+    """uvicorn ends the process of the service and starts another one when a file changes."""
+    file = tmp_path / "shop.py"
+    code = (ROOT / "examples" / "python-fastapi" / "shop.py").read_text()
+    file.write_text(code)
+    port = free_port()
+    command = [sys.executable, "-m", "uvicorn", "--port", str(port), "--reload", "shop:app"]
+    with running(command, settings(server, XDG_CACHE_HOME=str(tmp_path), PYTHONPATH=""), tmp_path):
+        first = eventually(lambda: asked(port, "free"), "the service")
+        file.write_text(code + "\n# edited\n")
+        eventually(lambda: (asked(port, "free") or first)["worker"] != first["worker"], "another process")
+        follows(server, lambda plan: asked(port, plan), 1, "checkout-v2", "shop.payments")
+
+
 def test_django_under_gunicorn(server: Server, tmp_path: Path) -> None:
     port = free_port()
     command = [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}", "--workers", "2", "--preload", "django_shop:app"]
@@ -142,9 +157,9 @@ def test_celery(server: Server, tmp_path: Path) -> None:
         questions.close()
 
 
-def test_the_service_of_the_demo(shared_server: Server) -> None:
-    shared_server.admin.level("recommendations", "DEBUG")
-    environment = settings(shared_server, SIGNALBOX_SERVICE="recommendations")
+def test_the_service_of_the_demo(server: Server) -> None:
+    server.admin.level("recommendations", "DEBUG")
+    environment = settings(server, SIGNALBOX_SERVICE="recommendations")
     process = subprocess.Popen(
         [sys.executable, "-u", ROOT / "clients" / "python" / "demo.py"], env=environment, stdout=subprocess.PIPE, text=True
     )
@@ -155,4 +170,4 @@ def test_the_service_of_the_demo(shared_server: Server) -> None:
         process.send_signal(signal.SIGINT)
     process.stdout.read()
     assert process.wait(PATIENCE) == 0
-    assert shared_server.admin.source_levels("recommendations") == {"DEBUG"}
+    assert server.admin.source_levels("recommendations") == {"DEBUG"}

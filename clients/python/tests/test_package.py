@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tarfile
 import venv
 import zipfile
 from pathlib import Path
-
-import pytest
 
 PROJECT = Path(__file__).parents[1]
 
@@ -29,11 +28,24 @@ def run(*command: str | Path, cwd: Path) -> str:
     return ended.stdout
 
 
-def test_wheel(tmp_path: Path) -> None:
+def test_package(tmp_path: Path) -> None:
     # The environment of the tests has hatchling, so nothing is downloaded.
     run(sys.executable, "-m", "build", "--no-isolation", "--outdir", tmp_path, PROJECT, cwd=tmp_path)
     (wheel,) = tmp_path.glob("*.whl")
-    assert list(tmp_path.glob("*.tar.gz"))
+    (source,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(source) as archive:
+        check_source(archive.getnames())
+    check_wheel(wheel)
+    if os.name != "nt":  # the paths are of Unix
+        check_empty_environment(wheel, tmp_path)
+
+
+def check_source(names: list[str]) -> None:
+    folders = {each.split("/")[1] for each in names}
+    assert folders == {"src", "README.md", "LICENSE", "PKG-INFO", "pyproject.toml", ".gitignore"}
+
+
+def check_wheel(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert "signalbox/py.typed" in names
     assert all(each.startswith(("signalbox/", "signalbox-")) for each in names)
@@ -45,16 +57,13 @@ def test_wheel(tmp_path: Path) -> None:
     assert [each for each in required if "extra ==" not in each] == ["Requires-Dist: websockets>=13"]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="the paths are of Unix")
-def test_wheel_in_an_empty_environment(tmp_path: Path) -> None:
-    run(sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", tmp_path, PROJECT, cwd=tmp_path)
-    (wheel,) = tmp_path.glob("*.whl")
-    venv.create(tmp_path / "empty", with_pip=False)
-    python = tmp_path / "empty" / "bin" / "python"
-    run(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps", wheel, cwd=tmp_path)
+def check_empty_environment(wheel: Path, folder: Path) -> None:
+    venv.create(folder / "empty", with_pip=False)
+    python = folder / "empty" / "bin" / "python"
+    run(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps", wheel, cwd=folder)
     # The one dependency, as it is installed for the tests.
     import websockets  # noqa: PLC0415
 
-    folder = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=tmp_path).strip())
-    (folder / "websockets").symlink_to(Path(websockets.__file__).parent)
-    assert run(python, "-c", PROGRAM, cwd=tmp_path).strip() == __import__("signalbox").__version__
+    packages = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=folder).strip())
+    (packages / "websockets").symlink_to(Path(websockets.__file__).parent)
+    assert run(python, "-c", PROGRAM, cwd=folder).strip() == __import__("signalbox").__version__

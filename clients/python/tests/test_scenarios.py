@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -189,6 +189,7 @@ def test_slow_server(shared_server: Server, proxy: Proxy, start: Start) -> None:
     flag = box.number("slow", default=0)
     assert flag() == 0
     eventually(lambda: flag() == 1, "the value")
+    proxy.delay = 0  # the box is closed
 
 
 def test_starts_from_the_cache(server: Server, start: Start, tmp_path: Path) -> None:
@@ -222,21 +223,30 @@ def test_full_disk(shared_server: Server, start: Start, tmp_path: Path, caplog: 
 
 
 def test_temporary_level_ends(server: Server, start: Start) -> None:
-    log = logging.getLogger("temporary")
+    log, longer = logging.getLogger("temporary"), logging.getLogger("longer")
     box = start(server.url)
     installed = signalbox.logging.install(box)
     eventually(lambda: live(box), "the socket")
     server.admin.level("temporary", "DEBUG", level_ttl_seconds=1)
-    eventually(lambda: log.level == logging.DEBUG, "the level")
+    server.admin.level("longer", "DEBUG", level_ttl_seconds=2)
+    eventually(lambda: log.level == longer.level == logging.DEBUG, "the levels")
     eventually(lambda: log.level == logging.NOTSET, "its end by the server")
-    server.admin.level("temporary", "DEBUG", level_ttl_seconds=2)
-    eventually(lambda: log.level == logging.DEBUG, "the level")
     server.stop()
-    eventually(lambda: log.level == logging.NOTSET, "its end by the client's clock")
+    eventually(lambda: longer.level == logging.NOTSET, "its end by the client's clock")
     assert box.state.status is not Status.LIVE
     installed.uninstall()
 
 
+@pytest.fixture
+def _eager_threads() -> Iterator[None]:
+    """Threads change places often, so that two that evaluate all the time do not keep the others waiting for 5 ms each time."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(0.0002)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("_eager_threads")
 def test_many_changes_never_go_back(shared_server: Server, start: Start) -> None:
     changes = 1000 if os.environ.get("SIGNALBOX_SOAK") else 100
     admin = shared_server.admin
@@ -294,14 +304,18 @@ print(json.dumps({"done": True}), flush=True)
 """
 
 
+def with_support() -> dict[str, str]:
+    """Returns the environment of a program that imports the helpers of the tests."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])}
+
+
 def test_forked_workers_follow(shared_server: Server, tmp_path: Path) -> None:
     admin = shared_server.admin
     admin.flag("fork", "NUMERIC", 0)
     script = tmp_path / "forking.py"
     script.write_text(FORKING)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])}
     command = [sys.executable, str(script), shared_server.url, admin.key()[1]]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=with_support()) as process:
         assert "parent" in printed(process)
         admin.flag("fork", "NUMERIC", 7)
         admin.level("fork", "DEBUG")
@@ -309,6 +323,31 @@ def test_forked_workers_follow(shared_server: Server, tmp_path: Path) -> None:
         assert {each["child"] for each in children} == {0, 1, 2, 3}
         assert printed(process) == {"done": True}
         assert process.wait(PATIENCE) == 0
+
+
+SHARING = """
+import os, sys
+import signalbox.api
+api = signalbox.api.API(sys.argv[1], sys.argv[2])
+api.get_flag("shared.parent")
+child = os.fork()
+name = "shared.parent" if child else "shared.child"
+for _ in range(50):
+    assert api.get_flag(name)["data"]["id"] == name
+if child:
+    assert os.wait()[1] == 0
+else:
+    os._exit(0)
+"""
+
+
+def test_forked_management(shared_server: Server, tmp_path: Path) -> None:
+    """Parent and child have connections of their own."""
+    for name in ("shared.parent", "shared.child"):
+        shared_server.admin.flag(name, "NUMERIC", 0)
+    script = tmp_path / "sharing.py"
+    script.write_text(SHARING)
+    subprocess.run([sys.executable, script, shared_server.url, shared_server.admin.key()[1]], check=True, timeout=PATIENCE)
 
 
 EXITING = """
@@ -335,13 +374,52 @@ def test_exit_reports(shared_server: Server, tmp_path: Path, how: str) -> None:
     assert shared_server.admin.request("GET", f"/api/v1/services/exit-{how}")
 
 
-def test_exit_without_a_server(tmp_path: Path) -> None:
+ALONE = """
+import asyncio, signalbox
+box = signalbox.start(url="http://127.0.0.1:9", key="k", environment="e", cache=False)
+async def wait():
+    try:
+        await asyncio.wait_for(box.wait_ready(), 0.1)
+    except asyncio.TimeoutError:
+        print("canceled")
+    try:
+        await box.wait_ready(0.01)
+    except signalbox.errors.NotReadyError:
+        print("not ready")
+"""
+
+
+@pytest.mark.parametrize(("then", "prints"), [("", ""), ("asyncio.run(wait())", "canceled\nnot ready\n")], ids=["", "asyncio"])
+def test_exit_without_a_server(tmp_path: Path, then: str, prints: str) -> None:
     script = tmp_path / "alone.py"
-    script.write_text(
-        "import signalbox\nbox = signalbox.start(url='http://127.0.0.1:9', key='k', environment='e', cache=False)\n"
-    )
+    script.write_text(ALONE + then)
     ended = subprocess.run([sys.executable, script], check=True, timeout=PATIENCE, capture_output=True, text=True)
-    assert ended.stdout == ""
+    assert ended.stdout == prints
+
+
+CLOSING = """
+import os, sys
+import signalbox
+from support import FAST, eventually
+box = signalbox.start(url=sys.argv[1], key=sys.argv[2], environment="production", timing=FAST, cache=False)
+flag = box.number("daemon", default=-1)
+box.ready(30)
+os.closerange(3, 1000)  # as programs do that become daemons
+print("{}", flush=True)
+eventually(lambda: flag() == 7)
+"""
+
+
+def test_closed_descriptors(shared_server: Server, tmp_path: Path) -> None:
+    admin = shared_server.admin
+    admin.flag("daemon", "NUMERIC", 0)
+    script = tmp_path / "closing.py"
+    script.write_text(CLOSING)
+    command = [sys.executable, str(script), shared_server.url, admin.key()[1]]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=with_support()) as process:
+        printed(process)
+        admin.flag("daemon", "NUMERIC", 7)
+        assert process.wait(PATIENCE) == 0
 
 
 def random_logic(r: random.Random, depth: int) -> Any:

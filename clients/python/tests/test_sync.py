@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import http.server
 import json
 import ssl
@@ -9,11 +10,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
-from signalbox import Box, Status
+from signalbox import Box, Level, Status
 from signalbox._contents import Contents, instant
 from signalbox._sync import backoff
 from support import FAST, PATIENCE, eventually
@@ -21,11 +22,18 @@ from support import FAST, PATIENCE, eventually
 Start = Callable[..., Box]
 
 
+class Half(NamedTuple):
+    """A snapshot of which half arrives."""
+
+    document: dict[str, Any]
+    sized: bool  # the answer says how long it is
+
+
 class Stub:
     """A server without sockets."""
 
     def __init__(self) -> None:
-        self.answers: list[dict[str, Any]] = []
+        self.answers: list[dict[str, Any] | int | Half] = []
         self.asked = 0
         self.posted: list[str] = []
         stub = self
@@ -38,7 +46,13 @@ class Stub:
                     self.answer(404, {"errors": []})
                     return
                 stub.asked += 1
-                self.answer(200, stub.answers[min(stub.asked, len(stub.answers)) - 1])
+                found = stub.answers[min(stub.asked, len(stub.answers)) - 1]
+                if isinstance(found, Half):
+                    self.break_off(found)
+                elif isinstance(found, int):
+                    self.answer(found, {"errors": [{"status": str(found), "title": "oops"}]})
+                else:
+                    self.answer(200, found)
 
             def do_POST(self) -> None:
                 self.rfile.read(int(self.headers["Content-Length"]))
@@ -51,6 +65,19 @@ class Stub:
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
+
+            def break_off(self, half: Half) -> None:
+                """Sends the first half of an answer, as a server that is killed."""
+                body = gzip.compress(json.dumps(half.document).encode())
+                self.send_response(200)
+                self.send_header("Content-Encoding", "gzip")
+                if half.sized:
+                    self.send_header("Content-Length", str(len(body)))
+                else:
+                    self.send_header("Connection", "close")
+                self.end_headers()
+                self.wfile.write(body[: len(body) // 2])
+                self.close_connection = True
 
             def log_message(self, *_: Any) -> None: ...
 
@@ -125,6 +152,81 @@ def test_answer_that_is_no_snapshot(stub: Stub, start: Start) -> None:
     eventually(lambda: box.number("f0", default=0)() == 1, "the snapshot at last")
 
 
+@pytest.mark.parametrize("sized", [True, False], ids=["with length", "to the end"])
+def test_server_that_is_killed_during_a_snapshot(stub: Stub, start: Start, sized: bool) -> None:
+    stub.answers = [snapshot(1, 1), Half(snapshot(2, 2, count=100), sized), snapshot(3, 3)]
+    box = start(stub.url)
+    flag = box.number("f0", default=0)
+    seen: set[float] = set()
+
+    def watch() -> bool:
+        seen.add(flag())
+        return flag() == 3
+
+    eventually(watch, "the third snapshot")
+    assert seen <= {0, 1, 3}
+
+
+def test_refused_key_that_is_accepted_again(stub: Stub, start: Start) -> None:
+    stub.answers = [snapshot(1, 1), 401, snapshot(2, 2)]
+    box = start(stub.url)
+    states: list[Status] = []
+    box.on_state(lambda state: states.append(state.status))
+    flag = box.number("f0", default=0)
+    eventually(lambda: flag() == 2, "the value after the refusal")
+    eventually(lambda: box.state.status is Status.LIVE, "LIVE")
+    assert stub.asked >= 3
+
+
+def test_unexpected_error_starts_over(
+    stub: Stub, start: Start, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stub.answers = [snapshot(1, 1), snapshot(2, 2)]
+    box = start(stub.url)
+    flag = box.number("f0", default=0)
+    box.ready(PATIENCE)
+    apply, failed = Box.apply, threading.Event()
+
+    def fail_once(self: Box, *args: Any, **more: Any) -> None:
+        if not failed.is_set():
+            failed.set()
+            raise RuntimeError("oops")
+        apply(self, *args, **more)
+
+    monkeypatch.setattr(Box, "apply", fail_once)
+    stub.answers = [snapshot(3, 3)]
+    eventually(lambda: flag() == 3, "the value after the error")
+    assert failed.is_set()
+    assert "Following Signalbox failed; it is tried again." in caplog.text
+    box.close()
+    assert not any(each.name == "signalbox" and each.is_alive() for each in threading.enumerate())
+
+
+class Broken:
+    """A logging framework that fails."""
+
+    def set_level(self, name: str, level: Level | None) -> None:  # noqa: ARG002
+        raise RuntimeError("no such logger")
+
+    def levels(self, name: str) -> tuple[Level | None, Level]:
+        raise RuntimeError(f"no level of {name}")
+
+
+def test_adapter_that_fails(stub: Stub, start: Start, caplog: pytest.LogCaptureFixture) -> None:
+    managed = {"id": "shop", "type": "logger", "attributes": {"level": "DEBUG", "managed": True}}
+    stub.answers = [snapshot(i, i) for i in range(1, 6)]
+    for each in stub.answers[1:]:
+        assert isinstance(each, dict)
+        each["data"]["attributes"]["loggers"] = [managed]
+    box = start(stub.url)
+    box.add_logger(Broken(), "shop")
+    flag = box.number("f0", default=0)
+    eventually(lambda: flag() == 5, "the last snapshot")
+    eventually(lambda: "Reporting to Signalbox failed" in caplog.text, "the report")
+    assert "Setting the level of logger shop failed: no such logger" in caplog.text
+    assert box.state.status is Status.LIVE
+
+
 def test_bootstrap_file(start: Start, tmp_path: Path) -> None:
     file = tmp_path / "bootstrap.json"
     file.write_text(json.dumps(snapshot(1000, 5)))
@@ -153,6 +255,23 @@ def test_slow_listener_is_logged(stub: Stub, start: Start, caplog: pytest.LogCap
     box.number("f0", default=0).on_change(lambda: let_go.wait(PATIENCE))
     eventually(lambda: "A Signalbox listener has been running" in caplog.text, "the warning")
     let_go.set()
+
+
+def test_listener_whose_thread_cannot_be_started(stub: Stub, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    stub.answers = [snapshot(1, 1), snapshot(2, 2)]
+    box = start(stub.url, timing=FAST._replace(slow=0.05))
+    start_thread, failed, called = threading.Thread.start, threading.Event(), threading.Event()
+
+    def fail_once(self: threading.Thread) -> None:
+        if self.name == "signalbox-listeners" and not failed.is_set():
+            failed.set()
+            raise RuntimeError("can't start new thread")
+        start_thread(self)
+
+    monkeypatch.setattr(threading.Thread, "start", fail_once)
+    box.number("f0", default=0).on_change(called.set)
+    assert failed.wait(PATIENCE)
+    assert called.wait(PATIENCE)
 
 
 def test_backoff_has_full_jitter() -> None:

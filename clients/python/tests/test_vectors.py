@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,25 @@ class Recorder:
 
 @pytest.mark.parametrize("vector", lines("worlds.jsonl"), ids=lambda each: f"seq-{each['snapshot']['data']['attributes']['seq']}")
 def test_worlds(vector: dict[str, Any]) -> None:
+    check_world(vector)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1200)
+def test_10000_worlds(tmp_path: Path) -> None:
+    file = tmp_path / "worlds.jsonl"
+    make = ["go", "test", "./clients/vectors", "-run", "TestWorlds_Many", "-count=1", "-worlds", str(file)]
+    subprocess.run(make, cwd=VECTORS.parents[1], check=True)
+    count = 0
+    with file.open() as made:
+        for line in made:
+            check_world(json.loads(line))
+            count += 1
+    assert count == 10_000
+
+
+def check_world(vector: dict[str, Any]) -> None:
+    """Compares flags, levels and configs of a snapshot with those of the Go client."""
     box, _ = static("production", vector["snapshot"], service=vector["service"])
     declare: dict[str, Any] = {"BOOLEAN": box.boolean, "STRING": box.string, "NUMERIC": box.number, "JSON": box.json}
     flags = [declare[each["type"]](each["key"], each["default"]) for each in vector["flags"]]

@@ -50,6 +50,25 @@ test("a page follows flags for its context", async () => {
   expect(flag()).toBe(false);
 });
 
+test("a value that did not change stays the same object, and closing is no failure", async () => {
+  await server.admin.flag("web.object", "JSON", { color: "blue" });
+  const logged: string[] = [];
+  const box = start({ log: (line) => logged.push(line) });
+  const theme = box.json("web.object", {});
+  const other = box.boolean("web.object.other", false);
+  await box.ready();
+  const before = theme();
+  expect(before).toEqual({ color: "blue" });
+  await server.admin.flag("web.object.other", "BOOLEAN", true);
+  await eventually(other, "the other flag");
+  expect(theme()).toBe(before);
+  const asking = box.refresh();
+  box.close();
+  await asking;
+  expect(logged).toEqual([]);
+  expect(box.state.why?.message).toBe("the box is closed");
+});
+
 test("a page without a server has the values of the last visit", async () => {
   await server.admin.flag("web.kept", "BOOLEAN", true);
   const kept = new Map<string, string>();

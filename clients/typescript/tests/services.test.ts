@@ -154,7 +154,10 @@ test("a hook of Fastify sets contexts", async () => {
 function packed(): string[] {
   const folder = temporaryFolder();
   const made = run(HERE, "npm", "pack", "--workspaces", "--json", "--loglevel=error", "--pack-destination", folder);
-  return JSON.parse(made).map(({ filename }: { filename: string }) => join(folder, filename));
+  return JSON.parse(made).map(({ filename, size }: { filename: string; size: number }) => {
+    expect(size, filename).toBeLessThan(200_000);
+    return join(folder, filename);
+  });
 }
 
 const ESM = `
@@ -224,6 +227,13 @@ test("the packages install into an empty folder, and work in both forms", () => 
   run(folder, process.execPath, TSC, ...options, "typed.mts", "typed.cts");
 });
 
+/** Returns how many event sockets are open, as the server says. */
+async function openSockets(): Promise<number> {
+  const headers = { Authorization: `Bearer ${OWNER_KEY}` };
+  const answer = await get(`${server.url}/metrics`, headers);
+  return Number(/^signalbox_stream_sockets (\d+)$/m.exec(answer)?.[1]);
+}
+
 // Next.js is 300 MB and builds for a minute.
 test.runIf(SOAK)(
   "a service of Next.js follows a flag and a level",
@@ -236,7 +246,7 @@ test.runIf(SOAK)(
     const next = join(folder, "node_modules/next/dist/bin/next");
     run(folder, process.execPath, next, "build");
     const port = await freePort();
-    service(folder, [next, "start", "--port", String(port)], port, "next-shop");
+    const child = service(folder, [next, "start", "--port", String(port)], port, "next-shop");
     const checkout = async () => JSON.parse((await get(`http://127.0.0.1:${port}/checkout`, { "x-plan": "pro" })) || "{}");
     await eventually(async () => (await checkout()).new === false, "the service");
     await server.admin.flag("next.flag", "BOOLEAN", false, { rules: [{ logic: { "==": [{ var: "user.plan" }, "pro"] }, value: true }] });
@@ -244,6 +254,21 @@ test.runIf(SOAK)(
     await eventually(async () => (await checkout()).new && (await checkout()).level === "debug", "the flag and the level");
     expect(JSON.parse(await get(`http://127.0.0.1:${port}/checkout`)).new).toBe(false);
     expect(await get(`http://127.0.0.1:${port}/`)).toContain("new");
+    const exited = once(child, "exit");
+    child.kill("SIGTERM");
+    await exited;
+    // While it is developed, it loads edited files again, which must not make another box.
+    await server.admin.level("next", null);
+    service(folder, [next, "dev", "--port", String(port)], port, "next-shop");
+    await eventually(async () => (await checkout()).level === "info", "the service again", 120_000);
+    const route = join(folder, "app/checkout/route.js");
+    writeFileSync(route, readFileSync(route, "utf8").replace("new:", "edited: true, new:"));
+    await eventually(async () => (await checkout()).edited, "the edited route", 120_000);
+    const files = join(folder, "app/signalbox.js");
+    writeFileSync(files, `${readFileSync(files, "utf8")}// edited\n`);
+    await server.admin.level("next", "DEBUG");
+    await eventually(async () => (await checkout()).level === "debug", "the level");
+    await eventually(async () => (await openSockets()) === 1, "one socket");
   },
   600_000,
 );

@@ -8,10 +8,21 @@ import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { type Box, ConflictError, type Flag, NotFoundError, type Options, SignalboxError, startSync, type Timing } from "@signalbox/client";
+import {
+  type Adapter,
+  type Box,
+  ConflictError,
+  type Flag,
+  type Level,
+  NotFoundError,
+  type Options,
+  SignalboxError,
+  startSync,
+  type Timing,
+} from "@signalbox/client";
 import { Address } from "@signalbox/client/address";
 import { Transport } from "@signalbox/client/http";
-import { onTestFinished } from "vitest";
+import { describe, onTestFinished } from "vitest";
 
 const BINARY = process.env.SIGNALBOX_BINARY ?? join(import.meta.dirname, "../../../bin/signalbox");
 export const OWNER_KEY = "sk_api_owner-of-the-account-in-the-typescript-tests";
@@ -270,6 +281,28 @@ export function startBox(url: string, options: Options = {}): Box {
   return box;
 }
 
+/** A logging framework with one level for each logger. */
+export class Framework implements Adapter {
+  readonly applied = new Map<string, Level>();
+
+  setLevel(name: string, level: Level | undefined): void {
+    if (level) {
+      this.applied.set(name, level);
+    } else {
+      this.applied.delete(name);
+    }
+  }
+
+  levels(name: string): { own: Level; uses: Level } {
+    return { own: "INFO", uses: this.applied.get(name) ?? "INFO" };
+  }
+
+  follow(box: Box, name: string): this {
+    box.addLogger(this, name);
+    return this;
+  }
+}
+
 /** Declares a flag of a type. */
 export function declareFlag(box: Box, type: string, key: string, value: unknown): Flag<unknown> {
   switch (type) {
@@ -290,7 +323,12 @@ export function isLive(box: Box): boolean {
 }
 
 /** The databases to test with: PostgreSQL too, where scripts/with-postgres provides one. */
-export const DATABASES = ["SQLite", ...(process.env.SIGNALBOX_TEST_POSTGRES ? ["PostgreSQL"] : [])];
+const DATABASES = ["SQLite", ...(process.env.SIGNALBOX_TEST_POSTGRES ? ["PostgreSQL"] : [])];
+
+/** Defines tests on a database, if there is one. */
+export function describeOn(database: string, tests: () => void): void {
+  describe.runIf(DATABASES.includes(database))(`on ${database}`, tests);
+}
 
 /** Creates a database on the PostgreSQL server of scripts/with-postgres, or returns "" for SQLite. */
 export function newDatabase(kind: string): string {

@@ -5,6 +5,7 @@ import { writeFileSync } from "node:fs";
 import http from "node:http";
 import net from "node:net";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { SignalboxError } from "@signalbox/client";
 import { type Contents, firstExpiry, instant, NOTHING, unexpired } from "@signalbox/client/contents";
 import { backoff } from "@signalbox/client/sync";
@@ -23,7 +24,14 @@ class Stub {
       response.writeHead(500).end('{"errors":[{"status":"500","title":"oops"}]}');
     } else if (snapshot) {
       this.asked++;
-      response.end(JSON.stringify(this.answers[Math.min(this.asked, this.answers.length) - 1]));
+      const answer = this.answers[Math.min(this.asked, this.answers.length) - 1];
+      if (answer instanceof Half) {
+        answer.send(response);
+      } else if (typeof answer === "number") {
+        response.writeHead(answer).end('{"errors":[]}');
+      } else {
+        response.end(JSON.stringify(answer));
+      }
     } else {
       response.writeHead(404).end('{"errors":[]}');
     }
@@ -94,6 +102,53 @@ test("an answer that is no snapshot is not used", async () => {
   const stub = await Stub.start({ data: [] }, { data: { type: "snapshot", attributes: { seq: "1" } } }, broken, snapshot(1, 1));
   const flag = startBox(stub.url).number("f0", 0);
   await eventually(() => flag() === 1, "the snapshot at last");
+});
+
+/** The first half of an answer, as of a server that is killed. */
+class Half {
+  constructor(
+    readonly document: object,
+    readonly sized: boolean,
+  ) {}
+
+  send(response: http.ServerResponse): void {
+    const body = gzipSync(JSON.stringify(this.document));
+    response.writeHead(200, { "Content-Encoding": "gzip", ...(this.sized ? { "Content-Length": body.length } : { Connection: "close" }) });
+    response.write(body.subarray(0, body.length / 2), () => response.destroy());
+  }
+}
+
+test.each([true, false])("a server is killed during a snapshot (with its length: %s)", async (sized) => {
+  const stub = await Stub.start(snapshot(1, 1), new Half(snapshot(2, 2, undefined, 100), sized), snapshot(3, 3));
+  const flag = startBox(stub.url).number("f0", 0);
+  const seen: number[] = [];
+  flag.onChange(() => seen.push(flag()));
+  await eventually(() => flag() === 3, "the third snapshot");
+  expect(seen).not.toContain(2);
+});
+
+test("a refused key that is accepted again", async () => {
+  const stub = await Stub.start(snapshot(1, 1), 401, snapshot(2, 2));
+  const box = startBox(stub.url);
+  const flag = box.number("f0", 0);
+  await eventually(() => flag() === 2 && box.state.status === "LIVE", "the value after the refusal");
+  expect(stub.asked).toBeGreaterThanOrEqual(3);
+});
+
+test("an unexpected error starts over", async () => {
+  const server = await Server.start();
+  await server.admin.flag("unexpected", "NUMERIC", 1);
+  const logged: string[] = [];
+  const box = startBox(server.url, { log: (line) => logged.push(line) });
+  const flag = box.number("unexpected", 0);
+  await eventually(() => isLive(box) && flag() === 1, "the socket");
+  vi.spyOn(box, "expire").mockImplementationOnce(() => {
+    throw new RangeError("oops");
+  });
+  await server.admin.flag("unexpected", "NUMERIC", 2);
+  await eventually(() => logged.join().includes("oops"), "the error");
+  await eventually(() => isLive(box) && flag() === 2, "the value after the error");
+  await server.stop();
 });
 
 test("a bootstrap file is used without a cache, and outranks nothing", async () => {

@@ -1,13 +1,16 @@
 // The vectors that the Go packages wrote: every line must have the same answer here.
 
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { createReadStream, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { type Adapter, type Flag, type Level, staticBox, withContext } from "@signalbox/client";
 import { keyOf, parentOf, Tree } from "@signalbox/client/levels";
 import { Plan } from "@signalbox/client/plan";
 import { Rule, RuleError } from "@signalbox/client/rules";
 import { same, weightOf } from "@signalbox/client/values";
 import { expect, test } from "vitest";
-import { declareFlag } from "./support.js";
+import { declareFlag, SOAK, temporaryFolder } from "./support.js";
 
 // biome-ignore lint/suspicious/noExplicitAny: a line of a file that a test of Go checks
 type Line = any;
@@ -107,7 +110,8 @@ class Recorder implements Adapter {
   }
 }
 
-test.each(lines("worlds.jsonl").map((line) => [line.snapshot.data.attributes.seq, line]))("world %s", (_, line) => {
+/** Compares flags, levels and configs of a snapshot with those of the Go client. */
+function checkWorld(line: Line): void {
   const { box } = staticBox(line.snapshot, { environment: "production", service: line.service });
   const flags = line.flags.map((each: Line) => declareFlag(box, each.type, each.key, each.default)) as Flag<unknown>[];
   line.contexts.forEach((contexts: Line, i: number) => {
@@ -129,4 +133,23 @@ test.each(lines("worlds.jsonl").map((line) => [line.snapshot.data.attributes.seq
   for (const [key, values] of Object.entries(line.configs)) {
     expect(box.config(key, {}).value).toEqual(values);
   }
-});
+}
+
+test.each(lines("worlds.jsonl").map((line) => [line.snapshot.data.attributes.seq, line]))("world %s", (_, line) => checkWorld(line));
+
+test.runIf(SOAK)(
+  "10,000 worlds",
+  async () => {
+    const file = join(temporaryFolder(), "worlds.jsonl");
+    const make = ["test", "./clients/vectors", "-run", "TestWorlds_Many", "-count=1", "-worlds", file];
+    execFileSync("go", make, { cwd: join(import.meta.dirname, "../../.."), stdio: "pipe" });
+    let count = 0;
+    for await (const line of createInterface({ input: createReadStream(file) })) {
+      checkWorld(JSON.parse(line));
+      count++;
+    }
+    rmSync(file);
+    expect(count).toBe(10_000);
+  },
+  1_200_000,
+);

@@ -36,7 +36,7 @@ func (c *commands) createAccount() *cobra.Command {
 	run := func(ctx context.Context, store *app.Operator, args []string) (result, error) {
 		account, key, err := store.CreateAccount(ctx, args[0], plan)
 		return result{createdView{Account: account.Key, Key: key.Plaintext, KeyID: key.ID},
-			sentence("Account %s was made. Its API key, with the role OWNER, is shown only now:\n\n    %s\n\n", account.Key, key.Plaintext)}, err
+			sentence("The account %s is created. Its API key, with the role OWNER, is shown only now:\n\n    %s\n\n", account.Key, key.Plaintext)}, err
 	}
 	cmd := c.onStore(app.MakeOperator, "create NAME", "Make an account and print its first key", `signalbox admin accounts create Acme --plan free`, run)
 	cmd.Flags().StringVar(&plan, "plan", "pro", "free, standard or pro, or one per product: jobs=pro,logging=free")

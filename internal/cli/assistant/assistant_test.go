@@ -52,6 +52,12 @@ func connect(t *testing.T, allowWrites bool) *session {
 	return &session{t: t, ClientSession: connected, account: account}
 }
 
+// in returns the same session for a subtest.
+func (s *session) in(t *testing.T) *session {
+	t.Helper()
+	return &session{t: t, ClientSession: s.ClientSession, account: s.account}
+}
+
 // call calls a tool and returns its result, or its error.
 func (s *session) call(tool string, in arguments) (map[string]any, string) {
 	s.t.Helper()
@@ -228,7 +234,7 @@ func TestJobs_SecretsHidden(t *testing.T) {
 	s.want("cron", s.must("explain_schedule", arguments{"schedule": "30 2 * * *"}), "kind")
 }
 
-// TestTools_HiddenCharacters: a tool's answer, which programs show, has escapes for what a terminal would obey.
+// TestTools_HiddenCharacters: a tool's answer, which programs show, escapes the characters that terminals interpret.
 func TestTools_HiddenCharacters(t *testing.T) {
 	t.Parallel()
 	s := connect(t, false)
@@ -293,7 +299,7 @@ func TestSetLevel_Confirmed(t *testing.T) {
 	s.want("shop.payments", s.must("list_loggers", arguments{"service": "shop"}), "items", 0, "id")
 }
 
-// TestSetLevel_KeepsTheRest looks at what the tool has no business with.
+// TestSetLevel_KeepsTheRest checks that the tool leaves other members as they are.
 func TestSetLevel_KeepsTheRest(t *testing.T) {
 	t.Parallel()
 	s := connect(t, true)
@@ -323,7 +329,9 @@ func TestSetLevel_Refused(t *testing.T) {
 		"missing properties":             {"logger": "a", "environment": "production", "level": "DEBUG"},
 		"used or expired":                {"logger": "a", "environment": "production", "level": "DEBUG", "minutes": 5, "confirmation": "made up"},
 	} {
-		s.refuses(want, "set_level", in)
+		t.Run(want, func(t *testing.T) {
+			s.in(t).refuses(want, "set_level", in)
+		})
 	}
 	in := arguments{"logger": "a", "environment": "production", "level": "DEBUG", "minutes": 5}
 	in["confirmation"] = s.must("set_level", in)["confirmation"]

@@ -7,7 +7,7 @@
 // server alone decides what a member means and what its default is. If the server refuses a resource, nothing is written. A
 // resource may refer to a resource that the same plan creates or changes: if the dry run is refused only because of this
 // reference, the check is left to the write. A key that may not write gets a plan from a comparison on this side (local.go),
-// which cannot tell what the server would refuse.
+// which does not find every refusal of the server.
 //
 // A plan can be saved to a file (saved.go). It is made again when it is applied, and refused if a resource has changed.
 //

@@ -33,6 +33,22 @@ This key may not try 3 of them: they were compared without the server's rules, s
 	}
 }
 
+// A key that may only read finds what is wrong with a resource by itself.
+func TestForbidden_Verify(t *testing.T) {
+	t.Parallel()
+	server := newServer(t)
+	server.forbid = true
+	files := read(t, `[{"kind":"flag","id":"good","type":"BOOLEAN","default":true},{"kind":"flag","id":"bad","type":"BOOL"}]`)
+	plan := server.plan(manifest.Options{ReadOnly: true}, files...)
+	err := plan.Verify()
+	if err == nil || !strings.HasPrefix(err.Error(), "the input:1: flag bad: default is required\nthe input:1: flag bad: type: must be one of") {
+		t.Errorf("got %v", err)
+	}
+	if got := printed(plan); plan.Count(manifest.Create) != 1 || !strings.Contains(got, "! flag bad  (the input:1)\n    default is required\n    type: must be one of") {
+		t.Errorf("it shows %s", got)
+	}
+}
+
 // A key that may not read secrets needs none to compare the rest.
 func TestForbidden_Secrets(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	signalbox "github.com/signalbox/signalbox/client"
@@ -104,9 +105,16 @@ func New(ctx context.Context, client *signalbox.Client, resources []Resource, op
 func (p *Plan) problems() error {
 	var problems []error
 	for _, step := range p.Steps {
-		if step.Action == Refuse {
-			problems = append(problems, fmt.Errorf("%s: %s: %w", step.Source, step.label(), step.refused))
+		if step.Action != Refuse {
+			continue
 		}
+		if sentences, is := errors.AsType[invalid](step.refused); is {
+			for _, sentence := range sentences {
+				problems = append(problems, fmt.Errorf("%s: %s: %s", step.Source, step.label(), sentence))
+			}
+			continue
+		}
+		problems = append(problems, fmt.Errorf("%s: %s: %w", step.Source, step.label(), step.refused))
 	}
 	return errors.Join(problems...)
 }
@@ -186,6 +194,31 @@ func (p *Plan) try(ctx context.Context) {
 		}
 	}
 }
+
+// Verify refuses the resources that had no dry run and are not valid by themselves, so that a key that may only read finds what
+// validate finds. Its error has all refusals of the plan.
+func (p *Plan) Verify() error {
+	if slices.ContainsFunc(p.Steps, func(s *Step) bool { return s.Untried }) {
+		schemas, err := compiledSchemas()
+		if err != nil {
+			return err
+		}
+		for _, step := range p.Steps {
+			if !step.Untried || step.Action == Delete {
+				continue
+			}
+			if found := faults(schemas, step.Resource); len(found) > 0 {
+				step.refuse(invalid(found))
+			}
+		}
+	}
+	return p.problems()
+}
+
+// invalid is why a resource is refused before a server sees it: a sentence for each reason.
+type invalid []string
+
+func (i invalid) Error() string { return strings.Join(i, "\n") }
 
 // several calls do for every step, up to workers at once.
 func several(steps []*Step, do func(*Step)) {

@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/internal/cli/terminal"
 )
 
-// printed returns what a plan prints when its output is no terminal.
+// printed returns the text of a plan for an output that is no terminal.
 func printed(plan *manifest.Plan) string {
 	var text strings.Builder
 	plan.Print(&terminal.Terminal{Out: &text})
@@ -57,7 +57,7 @@ func TestPlan_Print(t *testing.T) {
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if writes := server.done(); len(writes) != 6 { // those of the first apply
+	if writes := server.done(); len(writes) != 6 { // the writes of the first apply
 		t.Errorf("planning wrote: %q", writes)
 	}
 }

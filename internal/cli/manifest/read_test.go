@@ -43,7 +43,7 @@ func TestRead_Documents(t *testing.T) {
 	}
 }
 
-// The server alone knows what a member means, so all of them stay as they are spelled.
+// Only the server knows the meaning of a member, so every member keeps its spelling.
 func TestRead_KeepsMembers(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ text, want string }{

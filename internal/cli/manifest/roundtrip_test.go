@@ -1,6 +1,7 @@
 package manifest_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -8,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/internal/cli/manifest"
 )
 
-// exported returns what the files of a server would have, one resource in a line.
+// exported returns an export of the server, one resource per line.
 func (s *server) exported(secrets bool) string {
 	s.t.Helper()
 	objects, err := manifest.Export(s.t.Context(), s.client, signalbox.DocumentKinds(), secrets)
@@ -22,7 +23,7 @@ func (s *server) exported(secrets bool) string {
 	return strings.Join(lines, "\n")
 }
 
-// An export has what people decided, no more and no less: an empty server that gets it has the same export.
+// An export has exactly the configured members: an empty server to which it is applied has the same export.
 func TestExport_Decisions(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ kind, stored, want string }{
@@ -64,7 +65,7 @@ func TestExport_Decisions(t *testing.T) {
 	}
 }
 
-// Applying an export changes nothing, whatever a resource has: the export contains every member of every kind, except those
+// Applying an export changes nothing, because the export contains every member of every kind, except members
 // that change by themselves.
 func TestExport_HasEveryMember(t *testing.T) {
 	t.Parallel()
@@ -73,16 +74,18 @@ func TestExport_HasEveryMember(t *testing.T) {
 			t.Run(kind+"/"+changed, func(t *testing.T) {
 				t.Parallel()
 				for _, secrets := range []bool{false, true} {
-					server := newServer(t)
-					server.defaults = map[string]string{"logger": `{"managed":true}`, "job": `{"overlap":"allow","alerts":{"after_failures":1,"recover_after":1}}`}
-					server.apply(manifest.Options{}, resource(t, kind, changed))
-					text := server.exported(secrets)
-					if text == "" && changed != "managed" {
-						t.Error("it is not exported")
-					}
-					if plan := server.plan(manifest.Options{}, read(t, text)...); plan.Different() {
-						t.Errorf("%s\ndiffers in %v", text, plan.Steps[0].Differences())
-					}
+					t.Run(fmt.Sprintf("secrets %t", secrets), func(t *testing.T) {
+						server := newServer(t)
+						server.defaults = map[string]string{"logger": `{"managed":true}`, "job": `{"overlap":"allow","alerts":{"after_failures":1,"recover_after":1}}`}
+						server.apply(manifest.Options{}, resource(t, kind, changed))
+						text := server.exported(secrets)
+						if text == "" && changed != "managed" {
+							t.Error("it is not exported")
+						}
+						if plan := server.plan(manifest.Options{}, read(t, text)...); plan.Different() {
+							t.Errorf("%s\ndiffers in %v", text, plan.Steps[0].Differences())
+						}
+					})
 				}
 			})
 		}

@@ -85,7 +85,7 @@ func TestSaved_Applies(t *testing.T) {
 
 // A saved plan is refused if anything was changed since; the error names it, and nothing is
 // written.
-func TestSaved_RefusedWhenWorldMoved(t *testing.T) {
+func TestSaved_RefusedAfterChange(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		others func(*server)

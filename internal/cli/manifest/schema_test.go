@@ -23,7 +23,7 @@ var described = sync.OnceValues(func() (description schema, err error) {
 	return description, err
 })
 
-// at returns what is below some names, with references and alternatives followed.
+// at returns the schema below some names, with references and alternatives followed.
 func (s schema) at(t *testing.T, names ...string) schema {
 	t.Helper()
 	for _, name := range names {
@@ -118,12 +118,12 @@ func attributes(t *testing.T, kind, direction string) schema {
 	return operation.at(t, "content", "application/vnd.api+json", "schema", "properties", "data", "properties", "attributes")
 }
 
-// insteadOf has the members that only write another one.
+// insteadOf maps members that can only be written to the member that they set.
 func insteadOf() map[string]string {
 	return map[string]string{"group_id": "group", "level_ttl_seconds": "level_expires_at", "ttl_seconds": "expires_at"}
 }
 
-// child is what a schema has below it.
+// child is a named schema below another one.
 type child struct {
 	name   string // as the paths of differences have it
 	schema schema

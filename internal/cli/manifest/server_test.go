@@ -34,28 +34,28 @@ type problem struct {
 	pointer, detail string
 }
 
-// server is a server in memory. It stores what is written, with the defaults of a test, and has no rules but those of a test.
+// server is a server in memory. It stores writes with the test's defaults, and has only the test's rules.
 type server struct {
 	t      *testing.T
 	client *signalbox.Client
 	// defaults has the members that a kind, or an object in it, gets when they are not sent, as JSON objects.
 	defaults map[string]string
-	// refuse returns what is wrong with a write; it is called while the server is locked.
+	// refuse returns the problems of a write; it is called while the server is locked.
 	refuse func(write) []problem
 	// forbid makes the server refuse all writes of the key.
 	forbid bool
 	// account is the id of the account.
 	account string
-	// between is called before a resource is written, for what somebody else does.
+	// between is called before a resource is written, to simulate another user.
 	between func(write)
-	// meanwhile is called before settings are written, for what somebody else does.
+	// meanwhile is called before settings are written, to simulate another user.
 	meanwhile func()
 
 	mu       sync.Mutex
 	stored   map[string]members // by kind and id
 	settings json.RawMessage
 	version  int      // of everything; it is the time, too
-	writes   []string // what was done, such as "POST flag:checkout"
+	writes   []string // such as "POST flag:checkout"
 }
 
 func newServer(t *testing.T) *server {
@@ -113,7 +113,7 @@ func (s *server) put(kind, id, attributes string) {
 	s.stored[kind+":"+id] = all
 }
 
-// done returns what was written, and forgets it.
+// done returns the writes since the last call.
 func (s *server) done() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,7 +193,7 @@ func (s *server) body(r *http.Request) document {
 	return body.Data
 }
 
-// get sends one resource. Its ETag is that of what it is.
+// get sends one resource. Its ETag is a hash of its content.
 func (s *server) get(w http.ResponseWriter, r *http.Request) {
 	kind, id := strings.TrimSuffix(r.PathValue("kinds"), "s"), r.PathValue("id")
 	stored, exists := s.stored[kind+":"+id]
@@ -316,7 +316,7 @@ func (s *server) settle(asked write) members {
 	return after
 }
 
-// withDefaults returns an object with the members that it lacks. Objects in it get those that they lack.
+// withDefaults returns an object with the defaults of its missing members, also in nested objects.
 func (s *server) withDefaults(sent, defaults members) members {
 	after := maps.Clone(defaults)
 	for name, value := range sent {

@@ -18,19 +18,9 @@ import (
 
 // Validate checks everything about resources that does not need the server. Its error has all problems.
 func Validate(resources []Resource) error {
-	schemas, err := kindSchemas()
+	schemas, err := compiledSchemas()
 	if err != nil {
 		return err
-	}
-	compiler := jsonschema.NewCompiler()
-	for name, schema := range schemas {
-		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw(schema)))
-		if err == nil {
-			err = compiler.AddResource("signalbox:"+name, document)
-		}
-		if err != nil {
-			return fmt.Errorf("reading the schema of a %s: %w", name, err)
-		}
 	}
 	parents := map[string]string{}
 	for _, resource := range resources {
@@ -41,22 +31,46 @@ func Validate(resources []Resource) error {
 	cycles := cyclesOf(parents)
 	var problems []error
 	for _, resource := range resources {
-		schema, err := compiler.Compile("signalbox:" + resource.Kind)
-		if err != nil {
-			return fmt.Errorf("reading the schema of a %s: %w", resource.Kind, err)
-		}
-		found := violations(schema, resource)
+		found := faults(schemas, resource)
 		if cycle := cycles[resource.ID]; resource.Kind == "config" && cycle != nil {
 			found = append(found, cycle.Error())
-		}
-		if resource.Kind == "flag" && len(found) == 0 {
-			found = brokenRules(resource)
 		}
 		for _, each := range found {
 			problems = append(problems, fmt.Errorf("%s: %s: %s", resource.Source, resource.label(), each))
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// compiledSchemas returns the schema of every kind.
+func compiledSchemas() (map[string]*jsonschema.Schema, error) {
+	schemas, err := kindSchemas()
+	if err != nil {
+		return nil, err
+	}
+	compiler, compiled := jsonschema.NewCompiler(), map[string]*jsonschema.Schema{}
+	for name, schema := range schemas {
+		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw(schema)))
+		if err == nil {
+			err = compiler.AddResource("signalbox:"+name, document)
+		}
+		if err == nil {
+			compiled[name], err = compiler.Compile("signalbox:" + name)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading the schema of a %s: %w", name, err)
+		}
+	}
+	return compiled, nil
+}
+
+// faults returns a sentence for everything that is wrong with a resource by itself.
+func faults(schemas map[string]*jsonschema.Schema, resource Resource) []string {
+	found := violations(schemas[resource.Kind], resource)
+	if resource.Kind == "flag" && len(found) == 0 {
+		found = brokenRules(resource)
+	}
+	return found
 }
 
 // violations returns a sentence for each part of a resource that violates the schema.
@@ -74,7 +88,7 @@ func violations(schema *jsonschema.Schema, resource Resource) (found []string) {
 	return slices.Compact(found)
 }
 
-// leaves returns the innermost errors. Of several alternatives, it returns the errors of those that have the right type.
+// leaves returns the innermost errors. Of several alternatives, it returns the errors of alternatives with the right type.
 func leaves(broken *jsonschema.ValidationError) (found []*jsonschema.ValidationError) {
 	causes := broken.Causes
 	switch broken.ErrorKind.(type) {
@@ -117,7 +131,7 @@ func sentence(broken *jsonschema.ValidationError, known []string) string {
 	case *kind.AdditionalProperties:
 		return fmt.Sprintf("%sthere is no member %q.%s", place, what.Properties[0], naming.DidYouMean(what.Properties[0], known))
 	case *kind.Required:
-		return fmt.Sprintf("%s%s must be there", place, strings.Join(what.Missing, ", "))
+		return place + required(what.Missing)
 	case *kind.Type:
 		return fmt.Sprintf("%smust be %s, not %s", place, strings.Join(what.Want, " or "), what.Got)
 	case *kind.Enum:
@@ -131,6 +145,15 @@ func sentence(broken *jsonschema.ValidationError, known []string) string {
 	alone.Causes = nil
 	_, text, _ := strings.Cut(alone.Error(), "': ")
 	return place + text
+}
+
+// required returns a sentence about missing members.
+func required(missing []string) string {
+	last := len(missing) - 1
+	if last == 0 {
+		return missing[0] + " is required"
+	}
+	return strings.Join(missing[:last], ", ") + " and " + missing[last] + " are required"
 }
 
 // brokenRules returns a sentence for each rule of a flag that does not compile.

@@ -72,12 +72,12 @@ func TestValidate_Refuses(t *testing.T) {
 		"a misspelled member":       {`{"kind":"flag","id":"a","type":"BOOLEAN","default":true,"environmnts":{}}`, `the input:1: flag a: there is no member "environmnts". Did you mean environments?`},
 		"one of an environment":     {`{"kind":"flag","id":"a","type":"BOOLEAN","default":true,"environments":{"qa":{"enabld":true}}}`, `environments.qa: there is no member "enabld".`},
 		"a default of another type": {`{"kind":"flag","id":"a","type":"BOOLEAN","default":3}`, "flag a: default: must be boolean, not number"},
-		"no default":                {`{"kind":"flag","id":"a","type":"BOOLEAN"}`, "flag a: default must be there"},
+		"no default":                {`{"kind":"flag","id":"a","type":"BOOLEAN"}`, "flag a: default is required"},
 		"no such type":              {`{"kind":"flag","id":"a","type":"BOOL","default":3}`, "type: must be one of BOOLEAN, STRING, NUMERIC, JSON"},
 		"no such level":             {`{"kind":"logger","id":"a","level":"LOUD"}`, "level: must be one of TRACE, DEBUG, INFO, WARN, ERROR, FATAL, SILENT"},
 		"a level that is a number":  {`{"kind":"logger","id":"a","environments":{"qa":{"level":5}}}`, "environments.qa.level: must be null or string, not number"},
 		"a job for an environment":  {`{"kind":"job","id":"a","name":"A","schedule":"now","configuration":{"url":"u"},"environments":{}}`, `there is no member "environments".`},
-		"a header without a value":  {`{"kind":"job","id":"a","name":"A","schedule":"now","configuration":{"url":"u","headers":[{"name":"A"}]}}`, "configuration.headers[0]: value must be there"},
+		"a header without a value":  {`{"kind":"job","id":"a","name":"A","schedule":"now","configuration":{"url":"u","headers":[{"name":"A"}]}}`, "configuration.headers[0]: value is required"},
 		"a reference to nothing":    {`{"kind":"job","id":"a","name":"A","schedule":"now","configuration":{"url":"u","headers":[{"name":"A","valueFrom":"vault"}]}}`, "configuration.headers[0].valueFrom: 'vault' does not match"},
 		"an item without a value":   {`{"kind":"config","id":"a","items":{"x":5}}`, "items.x: must be object, not number"},
 		"a color":                   {`{"kind":"environment","id":"a","color":"red"}`, "color: 'red' does not match pattern"},
@@ -100,7 +100,7 @@ func TestValidate_Refuses(t *testing.T) {
 	only := map[string]struct{ text, want string }{ // what a schema cannot say
 		"a rule":           {`{"kind":"flag","id":"a","type":"BOOLEAN","default":true,"environments":{"qa":{"rules":[{"logic":{"nope":1},"value":true}]}}}`, `environments.qa.rules[0].logic: unknown operator "nope"`},
 		"a cycle":          {`[{"kind":"config","id":"a","parent":"b"},{"kind":"config","id":"b","parent":"a"}]`, "configs must not inherit from themselves: a → b → a"},
-		"several problems": {`[{"kind":"flag","id":"a"},{"kind":"job","id":"b"}]`, "the input:1: job b: name, schedule, configuration must be there"},
+		"several problems": {`[{"kind":"flag","id":"a"},{"kind":"job","id":"b"}]`, "the input:1: job b: name, schedule and configuration are required"},
 	}
 	for name, test := range only {
 		t.Run(name, func(t *testing.T) {

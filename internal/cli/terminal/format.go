@@ -150,7 +150,7 @@ func PrintRows[T any](t *Terminal, format Format, items Items[T], list []T, show
 
 // PrintValue prints a value that has no table as JSON, as YAML or with a template.
 func (t *Terminal) PrintValue(format Format, value any) error {
-	document, err := json.Marshal(value)
+	document, err := rawjson.Encode(value)
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (t *Terminal) PrintValue(format Format, value any) error {
 
 // PrintLine prints a value as JSON in one line.
 func (t *Terminal) PrintLine(value any) error {
-	document, err := json.Marshal(value)
+	document, err := rawjson.Encode(value)
 	if err != nil {
 		return err
 	}

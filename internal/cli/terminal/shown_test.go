@@ -61,7 +61,7 @@ func TestTerminal_ColoredText(t *testing.T) {
 	}
 }
 
-// TestTerminal_Documents: JSON and YAML say what is stored, with escapes that no terminal obeys.
+// TestTerminal_Documents: JSON and YAML have the stored text, with escapes that no terminal interprets.
 func TestTerminal_Documents(t *testing.T) {
 	t.Parallel()
 	stored := map[string]string{"name": hostile, "\u202e": "\u2028\u007f"}
@@ -91,7 +91,7 @@ func TestTerminal_Documents(t *testing.T) {
 	}
 }
 
-// TestTerminal_Templates: a program that reads a template's output gets what is stored.
+// TestTerminal_Templates: a program that reads a template's output gets the stored text.
 func TestTerminal_Templates(t *testing.T) {
 	t.Parallel()
 	var format Format

@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/naming"
 )
 
-// texts are strings that YAML parsers like to read as something else, and any others.
+// texts generates strings that YAML parsers may read as another type, and random strings.
 func texts() *rapid.Generator[string] {
 	odd := []string{"", "yes", "no", "on", "null", "~", "true", "1", "1.0", "0x1f", "1e3", ".inf", "2026-01-01", "a: b", "# c", "- x", " a", "a ",
 		"a\n", "\na", "a\n\n", "a\n b", "\ta", "a\tb", "a\r\nb", "<<", "=", "*x", "&x", "!x", "%x", "@", "`", "'", "\"", "{", "[", "\u0085", "\u2028", "\u202e", "a\u2066b\\\u2069", "\u009b", "\ufeff", "\x00", "\U0001f600", "12:30:45", "1_000"}
@@ -116,7 +116,7 @@ func TestToJSON(t *testing.T) {
 	}
 }
 
-// bomb is a small file that stands for 10^8 values.
+// bomb returns a small file that stands for 10^8 values.
 func bomb() string {
 	text := "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
 	for i := range 7 {

@@ -153,7 +153,7 @@ func (r ruler) missing() any {
 	)
 }
 
-// mixed are rules of imports, whose lists have a value in several types.
+// mixed returns rules of imports, whose lists have a value in several types.
 func (r ruler) mixed() any {
 	return one(
 		r.Random,

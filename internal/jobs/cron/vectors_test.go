@@ -96,8 +96,10 @@ func TestParse_SharedInvalidExpressions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, expr := range expressions {
-		if _, err := cron.Parse(expr); err == nil {
-			t.Errorf("%q was accepted", expr)
-		}
+		t.Run(expr, func(t *testing.T) {
+			if _, err := cron.Parse(expr); err == nil {
+				t.Errorf("%q was accepted", expr)
+			}
+		})
 	}
 }

@@ -105,19 +105,21 @@ func (v zoneVector) check(t *testing.T) {
 func TestZoned_Latest(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"Australia/Lord_Howe", "Pacific/Apia", "America/Sao_Paulo", "Africa/Casablanca", "UTC"} {
-		zone, err := time.LoadLocation(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, text := range []string{"30 2 * * *", "0 0 * * *", "*/20 * * * *", "15 */2 * * *", "0 12 30 12 *", "45 1-3 * * SUN"} {
-			schedule, err := cron.Parse(text)
+		t.Run(name, func(t *testing.T) {
+			zone, err := time.LoadLocation(name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, month := range []time.Time{time.Date(2011, 12, 29, 0, 0, 0, 0, time.UTC), time.Date(2017, 10, 14, 0, 0, 0, 0, time.UTC), time.Date(2024, 4, 5, 0, 0, 0, 0, time.UTC)} {
-				checkLatest(t, schedule.In(zone), month)
+			for _, text := range []string{"30 2 * * *", "0 0 * * *", "*/20 * * * *", "15 */2 * * *", "0 12 30 12 *", "45 1-3 * * SUN"} {
+				schedule, err := cron.Parse(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, month := range []time.Time{time.Date(2011, 12, 29, 0, 0, 0, 0, time.UTC), time.Date(2017, 10, 14, 0, 0, 0, 0, time.UTC), time.Date(2024, 4, 5, 0, 0, 0, 0, time.UTC)} {
+					checkLatest(t, schedule.In(zone), month)
+				}
 			}
-		}
+		})
 	}
 }
 

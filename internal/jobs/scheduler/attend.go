@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// work is what a Scheduler has to do now, apart from firing jobs.
+// work has the due tasks of a Scheduler, apart from firing jobs.
 type work struct{ late, release, held bool }
 
-// plan returns how long to sleep, and what to do before.
+// plan returns the due tasks, and how long to sleep after them.
 func (a Agenda) plan(now time.Time) (sleep time.Duration, due work) {
 	isDue := func(at *time.Time) bool { return at != nil && !at.After(now) }
 	due = work{late: isDue(a.Late), release: isDue(a.Release), held: a.Held}

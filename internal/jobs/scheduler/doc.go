@@ -25,7 +25,7 @@
 // schedule has an earlier instant, in batches between checks for due jobs.
 //
 // A Scheduler also releases runs that have waited: further attempts whose time has come, and held runs when the earlier
-// runs of their jobs have ended. And it marks jobs late, before it fires them: afterwards nothing would tell that a job
+// runs of their jobs have ended. And it marks jobs late, before it fires them: afterward nothing would tell that a job
 // should have fired while no node ran. Nodes do not wait for each other: they skip locked rows. One query tells how long
 // to sleep for all of it.
 //

@@ -22,10 +22,10 @@ const (
 // Store provides the transactions of a Scheduler.
 type Store = transaction.Store[ReadTx, Tx]
 
-// ReadTx is what a Scheduler reads.
+// ReadTx is the reading part of a Scheduler's transaction.
 type ReadTx interface {
 	Now() time.Time
-	// Agenda returns what the Scheduler has to do next.
+	// Agenda returns when the Scheduler's next tasks are due.
 	Agenda(ctx context.Context) (Agenda, error)
 	// Upcoming returns jobs with a UID after the given one that fire after an instant, by UID.
 	Upcoming(ctx context.Context, at time.Time, after string, limit int) ([]jobs.Due, error)
@@ -39,7 +39,7 @@ type Agenda struct {
 	Held    bool       // runs wait for earlier runs of their jobs
 }
 
-// Tx is what a Scheduler reads and writes in one transaction.
+// Tx is the transaction of a Scheduler.
 type Tx interface {
 	Now() time.Time
 	// DueJobs locks and returns jobs that are due at an instant, oldest first.

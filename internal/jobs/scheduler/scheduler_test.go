@@ -56,7 +56,7 @@ func (c *clock) open(t *testing.T, database storetest.Database) *store.DB {
 	return storetest.OpenSealed(t, database, func(options *store.Options) { options.Now = c.now })
 }
 
-// rig is a scheduler and what it reported.
+// rig is a scheduler that records its reports.
 type rig struct {
 	*scheduler.Scheduler
 
@@ -113,8 +113,8 @@ func (r *rig) start(t *testing.T) {
 // check wakes the scheduler and waits until it has fired what is due.
 func (r *rig) check(t *testing.T) {
 	t.Helper()
-	// It may be in the middle of a check. The next finds what is due, the one after
-	// it what a review has corrected, and the last begins when all has fired.
+	// It may be in the middle of a check. The second check finds the due jobs, the third the
+	// jobs that a review has corrected, and the last one begins when all have fired.
 	for range 4 {
 		before := r.checks()
 		r.Wake()

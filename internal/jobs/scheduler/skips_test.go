@@ -14,8 +14,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// TestScheduler_SkipsPastPendingLimit: an account at its limit skips what is due,
-// another does not, and when there is capacity again the job fires as always.
+// TestScheduler_SkipsPastPendingLimit: an account at its limit skips its due
+// times, and other accounts do not. When there is capacity again, the job fires as usual.
 func TestScheduler_SkipsPastPendingLimit(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {

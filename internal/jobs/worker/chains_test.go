@@ -20,8 +20,8 @@ import (
 
 const chainAttempts = 3
 
-// TestChains_NodesDieAtRandom: every run fails or loses its node, and a node that was given up still reports what it
-// knows. Each chain has all its attempts, each once, and no more.
+// TestChains_NodesDieAtRandom: every run fails or loses its node, and a node that was given up still reports its
+// outcomes. Each chain has all its attempts exactly once.
 func TestChains_NodesDieAtRandom(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -89,7 +89,7 @@ func claimSome(ctx context.Context, db *store.DB, job jobs.Job, boot string) (cl
 	return claims, left, err
 }
 
-// endSome writes outcomes, gives the node up, or both at the same time, and repeats what the database refused.
+// endSome writes outcomes, gives the node up, or both at the same time, and repeats writes that the database refused.
 func endSome(t *testing.T, db *store.DB, boot string, outcomes []worker.Outcome) {
 	t.Helper()
 	var ends sync.WaitGroup

@@ -146,7 +146,7 @@ func TestLiveness_LogsEndOfOutageOnce(t *testing.T) {
 		storetest.Wait(t, soon, "it beats again", func() bool { return beats(t, db) > before+2 })
 	}
 	r.stop(t.Context())
-	// A busy machine has outages of its own; one of the test's may begin within one of those.
+	// A busy machine causes further outages, and an outage of the test may begin during one of them.
 	failed, back := strings.Count(logged.String(), "Heartbeat failed"), strings.Count(logged.String(), "The database is back")
 	if failed < 2 || back != failed {
 		t.Errorf("two outages were logged as %s", logged.String())
@@ -421,7 +421,7 @@ func TestConfigurations_ReadAfterClaim(t *testing.T) {
 	database := storetest.New(t, "sqlite")
 	db := storetest.OpenSealed(t, database)
 	account := storetest.NewTenant(t, db, "pro").Account.ID
-	// claimed has a worker that has claimed two runs and cannot read what they send.
+	// claimed returns a worker that has claimed two runs and cannot read their configurations.
 	claimed := func(t *testing.T, hangs bool) (r *rig, store *unreadable, runs []string) {
 		store = &unreadable{Store: db.Worker(), t: t, hangs: hangs}
 		r = newRig(t, db, func(w *worker.Worker) { w.Store = store })

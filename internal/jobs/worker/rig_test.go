@@ -190,7 +190,7 @@ func (l *observer) count(what string) int {
 	return l.finished[what]
 }
 
-// rig is a worker, its database and what it sends to.
+// rig is a worker with its database and the targets of its requests.
 type rig struct {
 	*worker.Worker
 	db       *store.DB

@@ -37,11 +37,11 @@ type Store interface {
 	FinishRuns(ctx context.Context, lease string, outcomes []Outcome) ([]string, error)
 }
 
-// ReadTx is what a worker reads.
+// ReadTx is the reading part of a worker's transaction.
 type ReadTx interface {
 	// Nodes returns every registered node with its last heartbeat.
 	Nodes(ctx context.Context) ([]Node, error)
-	// Owned returns the running runs of a worker, and OwnedOf those of some runs, which takes less time.
+	// Owned returns the running runs of a worker. OwnedOf checks only the given runs, which takes less time.
 	Owned(ctx context.Context, lease string) ([]string, error)
 	OwnedOf(ctx context.Context, lease string, runs []string) ([]string, error)
 	// CountPending counts the pending runs, up to a limit.
@@ -52,7 +52,7 @@ type ReadTx interface {
 	Configurations(ctx context.Context, ids []string) (map[string]jobs.Configuration, error)
 }
 
-// Tx is what a worker reads and writes in one transaction.
+// Tx is the transaction of a worker.
 type Tx interface {
 	ReadTx
 	Now() time.Time
@@ -88,7 +88,7 @@ type Claim struct {
 	Period                  string // the month in which it is metered
 }
 
-// hostOf returns the destination host of a lane: what follows the account, up to the name of one of several queues.
+// hostOf returns the destination host of a lane: the text after the account, without the name of a queue.
 func hostOf(lane string) string {
 	_, host, _ := strings.Cut(lane, ":")
 	host, _, _ = strings.Cut(host, "#")
@@ -142,7 +142,7 @@ type Node struct {
 // Limits bound the requests in flight.
 type Limits struct {
 	Node, Account, Host int
-	// Lane bounds those of one lane; 0 leaves that to the limit of its host.
+	// Lane bounds the requests of one lane; 0 means that only the limit of its host applies.
 	Lane int
 }
 
@@ -219,14 +219,14 @@ func (w *Worker) Start(ctx context.Context) {
 	if w.follows {
 		w.heartbeats.Start(ctx, w.checkOwned)
 	} else {
-		w.lead(ctx)
+		w.startFollowers(ctx)
 	}
 	w.claiming.Start(ctx, w.claimRuns)
 	w.writing.Go(func() { w.writeOutcomes(w.writeContext) })
 }
 
-// lead starts the followers and the heartbeats.
-func (w *Worker) lead(ctx context.Context) {
+// startFollowers starts the followers, and the heartbeats for this worker and them.
+func (w *Worker) startFollowers(ctx context.Context) {
 	for _, follower := range w.Followers {
 		follower.follows, follower.Boot, follower.Intervals = true, w.Boot, w.Intervals
 		follower.Start(ctx)

@@ -39,9 +39,11 @@ func accountConcept(t *testing.T, db *store.DB) {
 		refused(t, err, fault.NotFound)
 	})
 	t.Run("duplicate id or key", func(t *testing.T) {
-		for _, duplicate := range []accounts.Account{{ID: account.ID, Key: newID()}, {ID: newID(), Key: account.Key}} {
-			err := db.Write(ctx, "", func(ctx context.Context, tx *store.Tx) error { return tx.InsertAccount(ctx, duplicate) })
-			refused(t, err, fault.AlreadyExists)
+		for name, duplicate := range map[string]accounts.Account{"id": {ID: account.ID, Key: newID()}, "key": {ID: newID(), Key: account.Key}} {
+			t.Run(name, func(t *testing.T) {
+				err := db.Write(ctx, "", func(ctx context.Context, tx *store.Tx) error { return tx.InsertAccount(ctx, duplicate) })
+				refused(t, err, fault.AlreadyExists)
+			})
 		}
 		taken := account
 		taken.Key = other.Key

@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// record writes a change and returns what the store must return for it.
+// record writes a change and returns the change that the store must return.
 func record(t *testing.T, db *store.DB, account string, change changes.Change) changes.Change {
 	t.Helper()
 	do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
@@ -66,8 +66,8 @@ func changeConcept(t *testing.T, db *store.DB) {
 	t.Run("later changes of a resource", func(t *testing.T) { laterChanges(t, db) })
 }
 
-// laterChanges are those of the resource, and those of several that name it unless
-// they sum up changes of each.
+// laterChanges tests that the later changes of a resource include the changes of several resources
+// that name it, unless these sum up single changes.
 func laterChanges(t *testing.T, db *store.DB) {
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	flag := func(key string) changes.Change {
@@ -99,7 +99,7 @@ func laterChanges(t *testing.T, db *store.DB) {
 	}
 }
 
-// severalChanges are recorded one by one and many at once, in one transaction.
+// severalChanges records changes one by one and many at once, in one transaction.
 func severalChanges(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
@@ -229,7 +229,7 @@ func historyFilters(t *testing.T, db *store.DB) {
 	}
 }
 
-// eventHistory is what the change feed and the event stream read.
+// eventHistory tests the reads of the change feed and of event streams.
 func eventHistory(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
@@ -267,13 +267,15 @@ func eventHistory(t *testing.T, db *store.DB) {
 		written[5].CreatedAt:                  {"flag"},
 		written[5].CreatedAt.Add(time.Second): nil,
 	} {
-		found, err := db.ChangedKinds(ctx, account, since, "flag", "config", "logger")
-		must(t, err)
-		same(t, found, want)
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			found, err := db.ChangedKinds(ctx, account, since, "flag", "config", "logger")
+			must(t, err)
+			same(t, found, want)
+		})
 	}
 }
 
-// largeHistory has documents that no reader wants in memory all at once.
+// largeHistory tests documents that are too large to be in memory all at once.
 func largeHistory(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account := newAccount(t, db).ID

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"testing"
@@ -259,9 +260,11 @@ func configFilters(t *testing.T, db *store.DB) {
 		{configs.Filter{Parent: optional.Of("")}, 1},
 		{configs.Filter{Parent: optional.Of(""), Search: "k1"}, 0},
 	} {
-		found := matches(t, db, (*store.ReadTx).Configs, account, each.filter)
-		if len(found) != each.want {
-			t.Errorf("%+v finds %s, want %d", each.filter, slices.Sorted(slices.Values(configKeys(found))), each.want)
-		}
+		t.Run(fmt.Sprintf("%+v", each.filter), func(t *testing.T) {
+			found := matches(t, db, (*store.ReadTx).Configs, account, each.filter)
+			if len(found) != each.want {
+				t.Errorf("%+v finds %s, want %d", each.filter, slices.Sorted(slices.Values(configKeys(found))), each.want)
+			}
+		})
 	}
 }

@@ -1,5 +1,16 @@
 // Package storetest creates real databases of both kinds for tests, and holds the
 // suite that every concept of the store must pass on both kinds.
+//
+// Every call of the store needs a transaction and may fail. The suite's helpers keep that out of its tests: each runs one call in
+// a transaction of its own, and ends the test on an error. of, find and list return what a read found. They take the method as an
+// expression and then its arguments after the transaction and the context: one for of, two for find, three for list.
+//
+//	count := of(t, db, (*store.ReadTx).CountFlags, account)         // tx.CountFlags(ctx, account)
+//	flag := find(t, db, (*store.ReadTx).Flag, account, "checkout")  // tx.Flag(ctx, account, "checkout")
+//	found := list(t, db, (*store.ReadTx).Flags, account, filter, request)
+//
+// get takes a function, for other reads. missing and lacks are the opposites of get and find: they fail the test unless the read
+// is refused as not found. do runs a function that writes, and write one that also returns something.
 package storetest
 
 import (

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -376,7 +377,8 @@ func flagFilters(t *testing.T, db *store.DB) {
 	})
 }
 
-// staleFlags: the rule decides, and SQL leaves out no flag that it would call stale.
+// staleFlags checks that the rule decides, and that SQL leaves out no flag that the rule calls
+// stale.
 func staleFlags(t *testing.T, db *store.DB) {
 	account := newAccount(t, db).ID
 	rule := flags.NewStaleRule(accounts.StaleFlags{UnevaluatedDays: 30, UnchangedDays: 90}, map[string]bool{"production": true}, at(0))
@@ -417,22 +419,24 @@ func flagReferences(t *testing.T, db *store.DB) {
 	saveFlag(t, db, newFlag(account, "odd"), odd)
 	saveFlag(t, db, newFlag(account, "whole"), whole)
 	saveFlag(t, db, newFlag(newAccount(t, db).ID, "foreign"), whole, alice)
-	find := func(contextType, key string) []string {
+	find := func(t *testing.T, contextType, key string) []string {
 		t.Helper()
 		return findFlags(t, db, account, flags.Filter{References: []flags.Reference{{ContextType: contextType, ContextKey: key}}})
 	}
-	same(t, find("user", ""), []string{"both", "whole"})
-	same(t, find("user", "alice"), []string{"both"})
-	same(t, find(oddText, oddText), []string{"odd"})
+	same(t, find(t, "user", ""), []string{"both", "whole"})
+	same(t, find(t, "user", "alice"), []string{"both"})
+	same(t, find(t, oddText, oddText), []string{"odd"})
 	for _, each := range [][2]string{{"User", ""}, {"user", "Alice"}, {"use", ""}, {"%", ""}, {"user", "%"}, {oddText, ""}} {
-		same(t, find(each[0], each[1]), nil)
+		t.Run(fmt.Sprintf("%q", each), func(t *testing.T) {
+			same(t, find(t, each[0], each[1]), nil)
+		})
 	}
 	saveFlag(t, db, newFlag(account, "both"), odd) // replaces its references
-	same(t, find("user", ""), []string{"whole"})
-	same(t, find("user", "alice"), nil)
-	same(t, find(oddText, oddText), []string{"both", "odd"})
+	same(t, find(t, "user", ""), []string{"whole"})
+	same(t, find(t, "user", "alice"), nil)
+	same(t, find(t, oddText, oddText), []string{"both", "odd"})
 	saveFlag(t, db, newFlag(account, "both"))
-	same(t, find(oddText, oddText), []string{"odd"})
+	same(t, find(t, oddText, oddText), []string{"odd"})
 	t.Run("replace the references of several flags", func(t *testing.T) {
 		set := func(references map[string][]flags.Reference) {
 			t.Helper()
@@ -440,11 +444,11 @@ func flagReferences(t *testing.T, db *store.DB) {
 		}
 		set(nil)
 		set(map[string][]flags.Reference{"both": {alice, whole, alice}, "odd": nil})
-		same(t, find("user", ""), []string{"both", "whole"})
-		same(t, find("user", "alice"), []string{"both"})
-		same(t, find(oddText, oddText), nil)
+		same(t, find(t, "user", ""), []string{"both", "whole"})
+		same(t, find(t, "user", "alice"), []string{"both"})
+		same(t, find(t, oddText, oddText), nil)
 		set(map[string][]flags.Reference{"both": nil})
-		same(t, find("user", "alice"), nil)
+		same(t, find(t, "user", "alice"), nil)
 		insertFlags(t, db, newFlag(account, "whole")) // keeps the references
 	})
 	t.Run("rollback", func(t *testing.T) {
@@ -455,6 +459,6 @@ func flagReferences(t *testing.T, db *store.DB) {
 			return fault.New(fault.VersionMismatch, "no")
 		})
 		refused(t, err, fault.VersionMismatch)
-		same(t, find("user", ""), []string{"whole"})
+		same(t, find(t, "user", ""), []string{"whole"})
 	})
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// agenda returns what a scheduler has to do.
+// agenda returns the scheduler's agenda.
 func agenda(t *testing.T, db *store.DB) scheduler.Agenda {
 	t.Helper()
 	return of(t, db, func(tx *store.ReadTx, ctx context.Context, _ int) (scheduler.Agenda, error) { return tx.Agenda(ctx) }, 0)
 }
 
-// failed is the outcome of a run that a target refused.
+// failed returns the outcome of a run that a target refused.
 func failed(run string, status int, headers map[string]string) worker.Outcome {
 	return worker.Outcome{Run: run, Status: jobs.Failed, Reason: new(jobs.NonSuccessStatus), Error: new("no"), FinishedAt: time.Now().UTC().Truncate(time.Microsecond),
 		Result: &jobs.Result{Status: status, Headers: headers}}
@@ -73,7 +73,7 @@ func read(t *testing.T, db *store.DB, account, key string) jobs.Run {
 	return ReadRun(t, db, account, readJob(t, db, account, key).LastRun.ID)
 }
 
-// lastAttempt: a chain that ends without success is one failure and one event.
+// lastAttempt checks that a chain of attempts without success is one failure and one event.
 func lastAttempt(t *testing.T, db *store.DB, job jobs.Job) {
 	t.Helper()
 	run := NewRun(job)

@@ -203,9 +203,11 @@ func turns(t *testing.T, db *store.DB) {
 		limit int
 		want  []string
 	}{{"", 9, accounts}, {"", 2, accounts[:2]}, {accounts[0], 9, accounts[1:]}, {accounts[2], 9, nil}} {
-		same(t, write(t, db, func(ctx context.Context, tx *store.Tx) ([]string, error) {
-			return tx.PendingAccounts(ctx, test.after, test.limit)
-		}), test.want)
+		t.Run(fmt.Sprintf("%d of at most %d", len(test.want), test.limit), func(t *testing.T) {
+			same(t, write(t, db, func(ctx context.Context, tx *store.Tx) ([]string, error) {
+				return tx.PendingAccounts(ctx, test.after, test.limit)
+			}), test.want)
+		})
 	}
 	own := lanes[accounts[1]]
 	for _, test := range []struct {
@@ -213,9 +215,11 @@ func turns(t *testing.T, db *store.DB) {
 		limit int
 		want  []string
 	}{{"", 9, own}, {"", 2, own[:2]}, {own[1], 9, own[2:]}, {own[3], 9, nil}} {
-		same(t, write(t, db, func(ctx context.Context, tx *store.Tx) ([]string, error) {
-			return tx.PendingLanes(ctx, accounts[1], test.after, test.limit)
-		}), test.want)
+		t.Run(fmt.Sprintf("%d of at most %d", len(test.want), test.limit), func(t *testing.T) {
+			same(t, write(t, db, func(ctx context.Context, tx *store.Tx) ([]string, error) {
+				return tx.PendingLanes(ctx, accounts[1], test.after, test.limit)
+			}), test.want)
+		})
 	}
 }
 
@@ -230,10 +234,12 @@ func outcomes(t *testing.T, db *store.DB) {
 	owned := of(t, db, (*store.ReadTx).Owned, "mine")
 	same(t, len(owned), 298)
 	for lease, want := range map[string][]string{"mine": {ids[1]}, "other": {ids[299]}, "none": nil} {
-		some := write(t, db, func(ctx context.Context, tx *store.Tx) ([]string, error) {
-			return tx.OwnedOf(ctx, lease, []string{ids[0], ids[1], ids[299]})
+		t.Run(lease, func(t *testing.T) {
+			some := write(t, db, func(ctx context.Context, tx *store.Tx) ([]string, error) {
+				return tx.OwnedOf(ctx, lease, []string{ids[0], ids[1], ids[299]})
+			})
+			same(t, some, want)
 		})
-		same(t, some, want)
 	}
 	reason, detail := jobs.Timeout, oddText
 	all := make([]worker.Outcome, len(ids))

@@ -194,21 +194,21 @@ func jobChanges(t *testing.T, db *store.DB, account string) {
 		same(t, origin, jobs.Origin{Account: account, UID: job.UID, Key: "changed", Lane: changed.Lane(), Overlap: jobs.OverlapAllow})
 		return err
 	})
-	for _, read := range []func(ctx context.Context, tx *store.Tx) error{
-		func(ctx context.Context, tx *store.Tx) error {
+	for name, read := range map[string]func(ctx context.Context, tx *store.Tx) error{
+		"no job to change": func(ctx context.Context, tx *store.Tx) error {
 			_, err := tx.JobToChange(ctx, account, "nothing")
 			return err
 		},
-		func(ctx context.Context, tx *store.Tx) error {
+		"no job to run": func(ctx context.Context, tx *store.Tx) error {
 			_, err := tx.JobToRun(ctx, account, "nothing")
 			return err
 		},
-		func(ctx context.Context, tx *store.Tx) error {
+		"no job of a run": func(ctx context.Context, tx *store.Tx) error {
 			_, err := tx.JobOfRun(ctx, account, newID())
 			return err
 		},
 	} {
-		refused(t, db.Write(ctx, account, read), fault.NotFound)
+		t.Run(name, func(t *testing.T) { refused(t, db.Write(ctx, account, read), fault.NotFound) })
 	}
 }
 
@@ -257,7 +257,7 @@ func jobLists(t *testing.T, db *store.DB) {
 	}.check(t, db, account, written)
 }
 
-// jobSeals rotates the key with which configurations are sealed.
+// jobSeals rotates the key that seals configurations.
 func jobSeals(t *testing.T, database Database) {
 	ctx, db := t.Context(), database.Open(t)
 	ring, file := newRingFile(t)

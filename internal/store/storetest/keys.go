@@ -88,11 +88,13 @@ func keys(t *testing.T, db *store.DB) {
 	t.Run("the access version is the number of the last change of a key", func(t *testing.T) { accessVersion(t, db) })
 	t.Run("an id or a hash in use is refused, in any account", func(t *testing.T) {
 		key := newKey(t, db, account, nil)
-		for _, duplicate := range []accounts.Key{{ID: key.ID, Hash: newID()}, {ID: newID(), Hash: key.Hash}} {
-			for _, duplicate.Account = range []string{account, other} {
-				err := db.Write(ctx, "", func(ctx context.Context, tx *store.Tx) error { return tx.InsertKey(ctx, duplicate) })
-				refused(t, err, fault.AlreadyExists)
-			}
+		for name, duplicate := range map[string]accounts.Key{"id": {ID: key.ID, Hash: newID()}, "hash": {ID: newID(), Hash: key.Hash}} {
+			t.Run(name, func(t *testing.T) {
+				for _, duplicate.Account = range []string{account, other} {
+					err := db.Write(ctx, "", func(ctx context.Context, tx *store.Tx) error { return tx.InsertKey(ctx, duplicate) })
+					refused(t, err, fault.AlreadyExists)
+				}
+			})
 		}
 	})
 	t.Run("an update changes the allowed fields, of a key of its own account only", func(t *testing.T) { keyUpdate(t, db, account, other) })

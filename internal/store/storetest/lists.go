@@ -65,11 +65,13 @@ func (l listing[T, F]) check(t *testing.T, db *store.DB, account string, written
 	t.Run("pages without gaps", func(t *testing.T) { l.checkPages(t, read, written) })
 	t.Run("unknown sort field", func(t *testing.T) {
 		for _, field := range []string{"nothing", "id; --", "account_id", ""} {
-			_, err := read(page.Request{Number: 1, Size: 10, Sort: []page.Order{{Field: field}}})
-			refused(t, err, fault.InvalidParameter)
-			if all := fault.All(err); len(all) != 1 || all[0].Source != fault.Parameter("sort") {
-				t.Errorf("the refusal of %q does not point at sort: %v", field, err)
-			}
+			t.Run(fmt.Sprintf("%q", field), func(t *testing.T) {
+				_, err := read(page.Request{Number: 1, Size: 10, Sort: []page.Order{{Field: field}}})
+				refused(t, err, fault.InvalidParameter)
+				if all := fault.All(err); len(all) != 1 || all[0].Source != fault.Parameter("sort") {
+					t.Errorf("the refusal of %q does not point at sort: %v", field, err)
+				}
+			})
 		}
 	})
 }
@@ -77,19 +79,21 @@ func (l listing[T, F]) check(t *testing.T, db *store.DB, account string, written
 func (l listing[T, F]) checkPages(t *testing.T, read func(page.Request) (page.List[T], error), written []T) {
 	t.Helper()
 	for _, size := range []int{1, 3, len(written), len(written) + 1} {
-		var found []T
-		for number := 1; ; number++ {
-			list, err := read(page.Request{Number: number, Size: size, Total: true})
-			must(t, err)
-			if list.Total != len(written) {
-				t.Errorf("page %d counts %d in all, want %d", number, list.Total, len(written))
+		t.Run(fmt.Sprint("pages of ", size), func(t *testing.T) {
+			var found []T
+			for number := 1; ; number++ {
+				list, err := read(page.Request{Number: number, Size: size, Total: true})
+				must(t, err)
+				if list.Total != len(written) {
+					t.Errorf("page %d counts %d in all, want %d", number, list.Total, len(written))
+				}
+				if len(list.Items) == 0 {
+					break
+				}
+				found = append(found, list.Items...)
 			}
-			if len(list.Items) == 0 {
-				break
-			}
-			found = append(found, list.Items...)
-		}
-		same(t, found, l.sorted(written, l.unasked()))
+			same(t, found, l.sorted(written, l.unasked()))
+		})
 	}
 }
 
@@ -150,7 +154,7 @@ func matches[T, F any](t *testing.T, db *store.DB, read func(*store.ReadTx, cont
 	return found.Items
 }
 
-// searches is a table of searches in names, and of the names that each finds.
+// searches returns a table of searches in names, and of the names that each finds.
 func searches() (names []string, table map[string][]string) {
 	names = []string{"Äpfel & Birnen", "50% off", "500 off", `back\slash`, "under_score", "underscore", "ПРОДАКШН", "İstanbul", "plain"}
 	table = map[string][]string{

@@ -3,6 +3,7 @@ package storetest
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"testing"
@@ -78,8 +79,10 @@ func loggerSources(t *testing.T, db *store.DB) {
 			limit   int
 			want    int
 		}{{nil, 9, 0}, {[]string{"l"}, 9, 2}, {[]string{"l", "m"}, 9, 3}, {[]string{"m", "l"}, 1, 2}, {[]string{"%", "L"}, 9, 0}} {
-			found := list(t, db, (*store.ReadTx).NewestSources, account, each.loggers, each.limit)
-			same(t, len(found), each.want)
+			t.Run(fmt.Sprint(each.loggers, each.limit), func(t *testing.T) {
+				found := list(t, db, (*store.ReadTx).NewestSources, account, each.loggers, each.limit)
+				same(t, len(found), each.want)
+			})
 		}
 	})
 	t.Run("newest sources and their levels", func(t *testing.T) { newestSources(t, db) })
@@ -141,6 +144,8 @@ func loggerSourceList(t *testing.T, db *store.DB) {
 		{logging.SourceFilter{Logger: "l"}, 19}, {logging.SourceFilter{Service: "b"}, 2}, {logging.SourceFilter{Environment: "x0"}, 1},
 		{logging.SourceFilter{Logger: "m", Service: "B"}, 1}, {logging.SourceFilter{Logger: "L"}, 0}, {logging.SourceFilter{Service: "%"}, 0},
 	} {
-		same(t, len(matches(t, db, (*store.ReadTx).LoggerSources, account, each.filter)), each.want)
+		t.Run(fmt.Sprintf("%+v", each.filter), func(t *testing.T) {
+			same(t, len(matches(t, db, (*store.ReadTx).LoggerSources, account, each.filter)), each.want)
+		})
 	}
 }

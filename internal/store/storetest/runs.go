@@ -155,9 +155,13 @@ func runLists(t *testing.T, db *store.DB) {
 			same(t, len(found), count)
 		})
 	}
-	for _, filter := range []jobs.RunFilter{{From: at(4)}, {To: at(3)}, {Trigger: jobs.Rerun}, {Status: jobs.Failed}, {Job: "A"}} {
-		found, _ := listRuns(t, db, account, filter, page.Cursor{Size: 100})
-		same(t, len(found), 0)
+	for name, filter := range map[string]jobs.RunFilter{
+		"from": {From: at(4)}, "to": {To: at(3)}, "trigger": {Trigger: jobs.Rerun}, "status": {Status: jobs.Failed}, "job": {Job: "A"},
+	} {
+		t.Run("none by "+name, func(t *testing.T) {
+			found, _ := listRuns(t, db, account, filter, page.Cursor{Size: 100})
+			same(t, len(found), 0)
+		})
 	}
 	runInstants(t, db)
 	refused(t, db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error { _, err := tx.Run(ctx, account, newID()); return err }), fault.NotFound)

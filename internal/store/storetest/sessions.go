@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// lately is a little before now: lists leave out expired sessions.
+// lately returns an instant a little before now, because lists leave out expired sessions.
 func lately(micros int) time.Time {
 	return time.Now().UTC().Truncate(time.Hour).Add(time.Duration(micros) * time.Microsecond)
 }

@@ -29,7 +29,9 @@ func similarKeys(t *testing.T, db *store.DB) {
 		})
 	}
 	for _, kind := range []string{"flag", "logger", "log_group", "config", "job", "service", "context_type"} {
-		list(t, db, (*store.ReadTx).SimilarKey, account, kind, "a")
+		t.Run(kind, func(t *testing.T) {
+			list(t, db, (*store.ReadTx).SimilarKey, account, kind, "a")
+		})
 	}
 	if _, err := tryGet(t, db, func(ctx context.Context, tx *store.ReadTx) (string, error) {
 		return tx.SimilarKey(ctx, account, "run", "a")

@@ -13,8 +13,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// Run checks that a database does what the rest of Signalbox expects of the store.
-// Every concept has a file here; a new concept adds its line.
+// Run tests that a database does what the rest of Signalbox expects of the store. Every concept has
+// its own file; a new concept adds a line here.
 func Run(t *testing.T, database Database) {
 	t.Helper()
 	db := database.Open(t)
@@ -94,18 +94,6 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// Every read of the store needs a transaction and may fail. Four helpers keep that out of the tests:
-// each runs one read in a transaction of its own, ends the test on an error and returns what was
-// found. of, find and list take the method as an expression, whose first argument is the
-// transaction, and then the method's own arguments: one for of, two for find, three for list.
-//
-//	count := of(t, db, (*store.ReadTx).CountFlags, account)         // tx.CountFlags(ctx, account)
-//	flag := find(t, db, (*store.ReadTx).Flag, account, "checkout")  // tx.Flag(ctx, account, "checkout")
-//	found := list(t, db, (*store.ReadTx).Flags, account, filter, request)
-//
-// get takes a function, for reads with other arguments or of several things. missing and lacks are
-// the opposites of get and find: they fail the test unless the read is refused as not found.
-
 // get returns the result of a read.
 func get[T any](t testing.TB, db *store.DB, read func(context.Context, *store.ReadTx) (T, error)) T {
 	t.Helper()
@@ -142,7 +130,7 @@ func list[A, B, C, T any](t testing.TB, db *store.DB, read func(*store.ReadTx, c
 	return get(t, db, func(ctx context.Context, tx *store.ReadTx) (T, error) { return read(tx, ctx, account, filter, request) })
 }
 
-// do writes something that must work.
+// do runs a write that must succeed.
 func do(t testing.TB, db *store.DB, account string, write func(context.Context, *store.Tx) error) {
 	t.Helper()
 	must(t, db.Write(t.Context(), account, write))

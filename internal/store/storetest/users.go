@@ -18,7 +18,7 @@ func newUser(t *testing.T, db *store.DB, account, email string, change func(*acc
 	return user
 }
 
-// signingIn gives a user an address and a password.
+// signingIn sets an address and a password for a user.
 func signingIn(user *accounts.User) {
 	user.Address, user.PasswordHash, user.CanSignIn = strings.ToLower(user.Email), oddText, true
 }
@@ -64,10 +64,13 @@ func users(t *testing.T, db *store.DB) {
 	})
 	t.Run("duplicate id, e-mail or address", func(t *testing.T) {
 		signs := newUser(t, db, other, newID()+"@example.com", signingIn)
-		for _, duplicate := range []accounts.User{{ID: user.ID, Account: account, Email: "x"}, {ID: newID(), Account: account, Email: user.Email},
-			{ID: newID(), Account: account, Email: "y", Address: signs.Address}} {
-			err := db.Write(ctx, account, func(ctx context.Context, tx *store.Tx) error { return tx.InsertUser(ctx, duplicate) })
-			refused(t, err, fault.AlreadyExists)
+		for name, duplicate := range map[string]accounts.User{"id": {ID: user.ID, Account: account, Email: "x"},
+			"e-mail":  {ID: newID(), Account: account, Email: user.Email},
+			"address": {ID: newID(), Account: account, Email: "y", Address: signs.Address}} {
+			t.Run(name, func(t *testing.T) {
+				err := db.Write(ctx, account, func(ctx context.Context, tx *store.Tx) error { return tx.InsertUser(ctx, duplicate) })
+				refused(t, err, fault.AlreadyExists)
+			})
 		}
 		taken := user
 		taken.Address = signs.Address

@@ -119,6 +119,16 @@ func (t hookTest) types() (types []string) {
 	return types
 }
 
+// unhealthy returns the webhooks that metrics name.
+func (t hookTest) unhealthy() (found []jobs.Unhealthy) {
+	t.Helper()
+	t.tx(func(ctx context.Context, tx worker.Tx) (err error) {
+		found, err = tx.UnhealthyJobs(ctx, 10)
+		return err
+	})
+	return found
+}
+
 func (t hookTest) release() int {
 	t.Helper()
 	return write(t.T, t.db, func(ctx context.Context, tx *store.Tx) (int, error) { return tx.ReleaseDeliveries(ctx, 100) })
@@ -141,7 +151,7 @@ func (t hookTest) bodies(ids ...string) (bodies []string) {
 func webhookConcept(t *testing.T, shared *store.DB) {
 	for name, part := range map[string]func(*testing.T, string){
 		"stored": storedWebhooks, "attempts": deliveryAttempts, "disabled": disabledWebhooks, "joined": joinedDeliveries, "lost nodes": lostDeliveries,
-		"again": redeliveries, "old": oldDeliveries, "jobs": jobEvents, "silent services": silentServices, "no webhooks": noWebhooks,
+		"again": redeliveries, "id used again": reusedIDs, "old": oldDeliveries, "jobs": jobEvents, "silent services": silentServices, "no webhooks": noWebhooks,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -209,6 +219,7 @@ func deliveryAttempts(outer *testing.T, kind string) {
 		t.Errorf("the second attempt is %s later", wait)
 	}
 	same(t, t.read().State(), webhooks.Failing)
+	same(t, t.unhealthy(), []jobs.Unhealthy{{Account: t.account, Key: t.hook.ID, State: "failing"}})
 	same(t, t.release(), 0)
 	next := of(t, t.db, func(tx *store.ReadTx, ctx context.Context, _ int) (*time.Time, error) { return tx.NextDelivery(ctx) }, 0)
 	*t.now = *next
@@ -225,6 +236,7 @@ func deliveryAttempts(outer *testing.T, kind string) {
 	same(t, []any{got.Status, len(got.Attempts), *got.Attempts[1].Status, len(*got.Attempts[1].Answer)}, []any{webhooks.Delivered, 2, 204, 1024})
 	read := t.read()
 	same(t, []any{read.State(), read.LastDelivery.ID, read.LastDelivery.Status}, []any{webhooks.OK, ids[0], webhooks.Delivered})
+	same(t, t.unhealthy(), nil)
 }
 
 func find3(t hookTest, account, hook, id string) webhooks.Delivery {
@@ -251,6 +263,7 @@ func disabledWebhooks(outer *testing.T, kind string) {
 			t.Errorf("%+v", delivery)
 		}
 	}
+	same(t, t.unhealthy(), []jobs.Unhealthy{{Account: t.account, Key: t.hook.ID, State: "disabled"}})
 	found, err := t.db.History().Changes(t.Context(), t.account, changes.Filter{Kind: webhooks.Kind, Key: t.hook.ID}, 0, 10)
 	must(t, err)
 	if len(found.Items) != 1 || !strings.Contains(*found.Items[0].Note, "five days") || strings.Contains(string(found.Items[0].After), "path") {
@@ -348,6 +361,32 @@ func redeliveries(outer *testing.T, kind string) {
 	same(t, t.types(), []string{"change.flag", "change.flag", "webhook.test"})
 }
 
+// reusedIDs: a webhook with the id of another account's deleted webhook neither shows nor sends that one's deliveries.
+func reusedIDs(outer *testing.T, kind string) {
+	t := newHookTest(outer, kind, webhooks.Standard)
+	t.change("flag", "f")
+	claimed := t.claim("boot")
+	t.change("flag", "g")
+	canceled := t.all()[0].ID
+	do(t, t.db, t.account, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteWebhook(ctx, t.hook) })
+	other := NewWebhook(newAccount(outer, t.db).ID, "http://other.test/", webhooks.Standard)
+	other.ID = t.hook.ID
+	AddWebhooks(t, t.db, other)
+	if last := find(t, t.db, (*store.ReadTx).Webhook, other.Account, other.ID).LastDelivery; last != nil {
+		t.Errorf("it shows the delivery %+v", last)
+	}
+	for _, what := range []webhooks.Redelivery{{From: t.now.Add(-time.Hour), To: t.now.Add(time.Hour), Delivered: true}, {ID: canceled, Delivered: true}} {
+		same(t, write(outer, t.db, func(ctx context.Context, tx *store.Tx) (int, error) { return tx.Redeliver(ctx, other, what) }), 0)
+	}
+	t.tx(func(ctx context.Context, tx worker.Tx) error { // it was claimed before the webhook was deleted
+		found, err := tx.Configurations(ctx, claimed)
+		same(t, len(found), 0)
+		return err
+	})
+	same(t, t.finish(claimed[0], "boot", 500), claimed)
+	same(t, find(t, t.db, (*store.ReadTx).Webhook, other.Account, other.ID).State(), webhooks.OK)
+}
+
 func oldDeliveries(outer *testing.T, kind string) {
 	t := newHookTest(outer, kind, webhooks.Standard)
 	t.change("flag", "f")
@@ -430,7 +469,8 @@ func silentServices(outer *testing.T, kind string) {
 	})
 }
 
-// noWebhooks: an account without webhooks stores nothing, and neither does a transaction that is undone.
+// noWebhooks checks that an account without webhooks stores no delivery, and neither does a transaction
+// that is rolled back.
 func noWebhooks(outer *testing.T, kind string) {
 	t := newHookTest(outer, kind, webhooks.Standard)
 	other := newAccount(outer, t.db).ID

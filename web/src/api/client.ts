@@ -68,7 +68,7 @@ export interface Sending {
   note?: string;
 }
 
-/** around is what the client asks of the page around it; the frame sets it. */
+/** around holds the functions of the surrounding page that the client calls; the frame sets them. */
 export const around: {
   /** signIn asks to sign in again after the session has ended, and returns whether the same person did. */
   signIn?: () => Promise<boolean>;
@@ -134,7 +134,10 @@ function headersOf({ body, ifMatch, note }: Sending, key: string | undefined): R
 /** patience is how long an answer may take, in milliseconds. */
 const patience = 10_000;
 
-/** reach returns the whole answer. An answer that does not arrive leaves open whether a write was carried out. */
+/**
+ * reach sends a request and returns the whole answer. Without an answer, nobody knows whether a write was
+ * carried out.
+ */
 async function reach(url: string, { signal, ...init }: RequestInit, isRead: boolean): Promise<{ response: Response; content: unknown }> {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), patience);

@@ -17,5 +17,5 @@ export class Clock {
   now = (): number => Date.now() + this.ahead;
 }
 
-/** clock is that of the server which serves this page. */
+/** clock is the clock of the server that serves this page. */
 export const clock = new Clock();

@@ -5,7 +5,7 @@
 export class Keys {
   private readonly unsettled = new Map<string, string>();
 
-  /** of returns the key of an action, which is known by its address and body. */
+  /** of returns the key of an action, which its address and body identify. */
   of(action: string): string {
     const key = this.unsettled.get(action) ?? newKey();
     this.unsettled.set(action, key);

@@ -22,7 +22,10 @@ const silence = 45_000;
 /** offlineAfter is how long a lost connection may last before writes are disabled. */
 const offlineAfter = 10_000;
 
-/** reports are the times after a change of a level at which services have reported what they use. */
+/**
+ * reports are the delays after which levels are read again when a level has changed: services have reported
+ * by then.
+ */
 const reports = [1500, 4000, 10_000, 30_000, 70_000];
 
 /** connecting is how long a new socket may take to open. */
@@ -91,13 +94,16 @@ export class Live {
     this.connect();
   };
 
-  /** doubt opens a new socket because a request got no answer: the old one may be dead without knowing it. */
+  /**
+   * doubt opens a new socket because a request got no answer: the connection of the old one may be lost
+   * without a close event.
+   */
   doubt(): void {
     if (this.stopped || this.state.status !== "live") return;
     this.forsake();
   }
 
-  // forsake gives a silent socket up. Its close event may never come.
+  // forsake abandons a silent socket, whose close event may never come.
   private forsake(): void {
     const old = this.socket;
     this.socket = undefined;
@@ -118,7 +124,7 @@ export class Live {
     socket.onclose = () => this.socket === socket && this.lost();
   }
 
-  // watch gives the socket up if nothing is heard on it: a network that swallows packets never closes it.
+  // watch abandons the socket if nothing arrives on it: a network that swallows packets never closes it.
   private watch(): void {
     clearTimeout(this.watchdog);
     this.watchdog = setTimeout(() => this.forsake(), this.state.status === "live" ? silence : connecting);
@@ -162,7 +168,8 @@ export class Live {
     if (/^loggers?_/.test(event)) this.follow(id ? below(id) : ["logger"]);
   }
 
-  // follow reads levels again for a while after a change: services follow it and report so, and reports send no events.
+  // follow reads levels again several times after a change: services adopt the new level and report it, but reports
+  // send no events.
   private follow(key: readonly unknown[]): void {
     this.followed.set(JSON.stringify(key), key);
     for (const timer of this.following) clearTimeout(timer);
@@ -170,7 +177,8 @@ export class Live {
     this.following.push(setTimeout(() => this.followed.clear(), Math.max(...reports)));
   }
 
-  // later collects the events of a moment: after a script writes a hundred flags, the list is read once.
+  // later collects the events of a moment, so that a script that writes a hundred flags makes the list
+  // be read once.
   private later(key: readonly unknown[]): void {
     this.pending.set(JSON.stringify(key), key);
     this.flushing ??= setTimeout(() => {

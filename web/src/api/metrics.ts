@@ -7,7 +7,7 @@ interface Asked {
   /** from is in seconds. */
   from: number;
   step: number;
-  /** by names the dimensions that are kept apart. */
+  /** by lists the dimensions to group by. */
   by: string[];
   flags?: string[];
   environment?: string;

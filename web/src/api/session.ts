@@ -51,7 +51,7 @@ export function refusalFor(session: Schemas["SessionAttributes"], needs: Role, e
   return scope.includes(environment) ? undefined : `Your key may not write values of ${environment}.`;
 }
 
-/** rolesBelow returns the roles that a user may give: those up to their own. */
+/** rolesBelow returns the roles that a user may give: their own role and lower ones. */
 export function rolesBelow(own: Role): Role[] {
   return (Object.keys(ranks) as Role[]).filter((role) => ranks[role] <= ranks[own]);
 }
@@ -103,7 +103,10 @@ export function inOrder<E extends { id: string; name: string }>(environments: E[
   return environments.toSorted((one, other) => of(one) - of(other) || one.name.localeCompare(other.name));
 }
 
-/** columnsOf returns the environments that lists show: those in focus, or all in the order that are more than discovered. */
+/**
+ * columnsOf returns the environments that lists have columns for: those in focus or, without a focus, all
+ * that are managed or STANDARD.
+ */
 export function columnsOf(environments: Environment[], focus: string[] = []): Environment[] {
   const focused = environments.filter((environment) => focus.includes(environment.id));
   if (focused.length > 0) return focused;

@@ -58,7 +58,7 @@ export function Messages() {
 /** most is how many sentences a message has room for; the history has all. */
 const most = 2;
 
-/** Said shows the sentences of a change once they are there. */
+/** Said shows the sentences of a change once they have arrived. */
 function Said({ sentences }: { sentences: Promise<string[]> }) {
   const [known, setKnown] = useState<{ of: Promise<string[]>; lines: string[] }>();
   useEffect(() => {

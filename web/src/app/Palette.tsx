@@ -109,7 +109,7 @@ export default function Palette({ close, early }: { close: () => void; early: ()
             <span className={styles.hint}>{hit.hint}</span>
           </div>
         ))}
-        {hits.length === 0 && <p className={styles.none}>Nothing has “{text}” in its id or name.</p>}
+        {hits.length === 0 && <p className={styles.none}>Nothing matches “{text}”.</p>}
       </div>
     </Dialog>
   );

@@ -43,7 +43,8 @@ export function SessionGuard() {
   return <Suspense>{answer && <SignInAgain answer={answer} />}</Suspense>;
 }
 
-// leave begins again for another person: nothing that the first one typed or asked for is done in the name of the second.
+// leave reloads the console for another person, so that no draft or request of the first person is sent as the second
+// one.
 function leave(): Promise<boolean> {
   drafts.clear();
   window.location.reload();

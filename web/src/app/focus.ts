@@ -11,7 +11,9 @@ export function useFocused(): [string[], (environments: string[]) => void] {
   return [useMemo(() => (env ? env.split(",") : []), [env]), set];
 }
 
-/** useFocus returns the environment in focus if it is exactly one, for what can show only one. */
+/**
+ * useFocus returns the environment in focus if there is exactly one, for components that can show only one.
+ */
 export function useFocus(): string | undefined {
   const [focused] = useFocused();
   return focused.length === 1 ? focused[0] : undefined;

@@ -32,7 +32,10 @@ const verbs = /^(set level of|set level|set|level|run job|run|open|go to|find)\s
 /** searched returns the part of a text that names a resource: "run nightly" looks for nightly. */
 export const searched = (text: string): string => text.trim().replace(verbs, "");
 
-/** actionsFor returns what can be done: something new, and with the resources that were found. */
+/**
+ * actionsFor returns the actions that fit a text: forms for new resources, and actions on the found
+ * resources.
+ */
 export function actionsFor(text: string, found: Found[]): Hit[] {
   const wanted = text.trim().toLowerCase();
   const created = making

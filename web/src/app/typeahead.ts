@@ -1,9 +1,9 @@
-/** Typeahead keeps what is typed after a key that opens a field, until the field is there. */
+/** Typeahead collects what is typed after a key that opens a field, until the field is shown. */
 export class Typeahead {
   private text = "";
   private stop: (() => void) | undefined;
 
-  /** start begins to keep keys; they reach nothing else. */
+  /** start begins to collect keys, which then reach nothing else. */
   start(): void {
     this.end();
     const onKey = (event: KeyboardEvent) => {

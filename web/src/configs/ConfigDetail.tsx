@@ -128,7 +128,7 @@ function Delete({ level: { id, config } }: { level: Level }) {
         id,
         method: "DELETE",
         title: `Delete the config ${id}`,
-        done: `${id} is deleted.`,
+        done: `Deleted ${id}.`,
         consequences: `${plural(Object.keys(config.items).length, "item")} and ${plural(overrides, "override")} go with it. Services that read it keep the defaults of their code.`,
       }}
     >

@@ -78,7 +78,7 @@ export function EditConfig({ level: { id, config, etag }, onClose }: { level: Le
       id,
       etag: kept.version,
       title: `Change the config ${id}`,
-      done: `${id} is saved.`,
+      done: `Saved ${id}.`,
       confirm: (config.parent ?? "") !== parent,
       consequences:
         (config.parent ?? "") !== parent &&

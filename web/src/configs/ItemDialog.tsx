@@ -80,7 +80,7 @@ function Form({ level: { id, config }, itemKey, kept, onClose }: FormProps) {
       id,
       etag: isNew ? undefined : kept.version,
       title: `${isNew ? "Add" : "Change"} ${draft.key} of ${id}`,
-      done: `${draft.key} of ${id} is saved.`,
+      done: `Saved ${draft.key} of ${id}.`,
       environments: isNew ? [] : ["production"],
       change: (current) => {
         const now = writable(current as unknown as Config);
@@ -184,7 +184,7 @@ function DeleteItem({ level: { id, config }, itemKey, onDone }: { level: Level; 
       kind: "config",
       id,
       title: `Remove ${itemKey} from ${id}`,
-      done: `${itemKey} is removed from ${id}.`,
+      done: `Removed ${itemKey} from ${id}.`,
       confirm: true,
       consequences:
         overridden.length === 0

@@ -23,7 +23,7 @@ export function EnvironmentForm({ environment, etag }: { environment: Resource<"
       etag,
       environments: [id],
       title: `Change ${id}`,
-      done: `${id} is changed.`,
+      done: `Changed ${id}.`,
       change: () => wanted,
     });
   });

@@ -100,7 +100,7 @@ function Deletion({ id, usage, close }: { id: string; usage: Stored; close: () =
       method: "DELETE",
       query: { cascade: cascade || undefined },
       title: `Delete ${id}`,
-      done: `${id} is deleted.`,
+      done: `Deleted ${id}.`,
       consequences: cascade
         ? `It leaves every order and list, and ${inWords(usage)} are deleted with it. Services that run there get the values of all environments.`
         : `It leaves every order and list. It has ${inWords(usage)}; these values stay, are served, and are frozen until an environment ${id} is created again.`,
@@ -117,7 +117,7 @@ function Deletion({ id, usage, close }: { id: string; usage: Stored; close: () =
         <Checkbox
           size="xs"
           label={`Delete ${inWords(usage)} as well`}
-          description="Otherwise they stay, frozen."
+          description="Otherwise they stay and are frozen."
           checked={cascade}
           onChange={(event) => setCascade(event.currentTarget.checked)}
         />

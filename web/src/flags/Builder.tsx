@@ -158,7 +158,7 @@ interface ValueProps {
   error?: string;
 }
 
-/** Value keeps the text as it is typed, since the value that it means may be written differently: 1.0 is 1. */
+/** Value keeps the text as it was typed, because a value can be written in several ways: 1.0 is 1. */
 function Value({ text, isList, onChange, error }: ValueProps) {
   const [typing, setTyping] = useState(text);
   return (

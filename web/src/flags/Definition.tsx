@@ -48,7 +48,7 @@ export default function Definition({ flag, etag }: { flag: Flag; etag: string })
       id: flag.id,
       etag: draft.version,
       title: `Change ${flag.id}`,
-      done: `${flag.id} was changed.`,
+      done: `Changed ${flag.id}.`,
       environments: ["production"],
       change: (current) => withDefinition(current, changes),
     });

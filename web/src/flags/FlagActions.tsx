@@ -112,7 +112,10 @@ function deleting(ids: string[]): Plan {
   };
 }
 
-/** flagWrite is a write of one flag among several; the plan has the words. */
+/**
+ * flagWrite is the write of one of several flags. It has no texts, because the plan has texts for all of
+ * them.
+ */
 function flagWrite(id: string, change: NonNullable<Write<"flag">["change"]>): Write<Kind> {
   return { kind: "flag", id, title: "", done: "", change: change as Write<Kind>["change"] };
 }

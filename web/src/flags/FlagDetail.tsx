@@ -103,7 +103,7 @@ function Delete({ flag }: { flag: Flag }) {
         id: flag.id,
         method: "DELETE",
         title: `Delete ${flag.id}`,
-        done: `${flag.id} was deleted.`,
+        done: `Deleted ${flag.id}.`,
         consequences,
       }}
     >

@@ -63,7 +63,7 @@ export function RuleEditor({ flag, environment, etag, edited, close }: Props) {
       id: flag.id,
       etag: draft.version,
       title: `${rule ? "Change" : "Add"} a rule of ${flag.id} in ${environment.name}`,
-      done: `The rule of ${flag.id} was ${rule ? "changed" : "added"}.`,
+      done: `${rule ? "Changed" : "Added"} a rule of ${flag.id}.`,
       environments: [environment.id],
       change: (current) =>
         withSettings(current, environment.id, (settings) => ({ ...settings, rules: replaceRule(settings.rules, draft.base.edited, next) })),

@@ -17,7 +17,7 @@ export function defaultIn(attributes: Attributes, environment: string): unknown 
   return settingsIn(attributes, environment).default ?? attributes.default;
 }
 
-/** definition returns the attributes that a write repeats. */
+/** definition returns the attributes that a write sends. */
 function definition({ name, description, type, default: fallback, values, environments }: Attributes) {
   return { name, description, type, default: fallback, values, environments };
 }
@@ -46,9 +46,9 @@ export interface Edited {
 }
 
 /**
- * replaceRule replaces a rule where it is now, or removes it without a new one. Rules have no id: a rule that somebody else
- * has moved is found by its content, and a rule that somebody else has changed by its place. If it is gone, the new rule is
- * put where it was.
+ * replaceRule replaces a rule at its current place; without a new rule it removes the rule. Rules have no
+ * id: a rule that somebody else has moved is found by its content, and a rule that somebody else has
+ * changed by its place. If the rule is gone, the new one is put where it was.
  */
 export function replaceRule(rules: Rule[], edited: Edited | undefined, rule: Rule | undefined): Rule[] {
   const put = rule ? [rule] : [];

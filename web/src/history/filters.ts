@@ -77,7 +77,7 @@ export function addressOf(field: string): string | undefined {
 
 const administered = new Set(["environment", "account", "account_settings"]);
 const neverReverted: Record<string, string> = {
-  job_health: "This tells how a job did: there is nothing to revert.",
+  job_health: "This is an event of a job's health: there is nothing to revert.",
   api_key: "Changes of keys cannot be reverted: access is never granted by a revert. Create a new key instead.",
   user: "Changes of people cannot be reverted: access is never granted by a revert. Set the role on the People screen.",
   invitation: "Changes of invitations cannot be reverted. Invite again, or withdraw the invitation.",

@@ -17,7 +17,7 @@ import { type Group, useMatters } from "./useMatters";
 
 const Checklist = later(() => import("./Checklist"));
 
-/** isEmpty reports whether nothing uses the account yet: there is no use to show. */
+/** isEmpty reports whether no service uses the account yet, so that there is no usage to show. */
 const isEmpty = ({ connected, served }: FirstSteps) => !connected && !served;
 
 /** Home shows the first steps of a new account, how much is used, what needs attention, and the recent changes. */
@@ -176,7 +176,7 @@ function Change({ fold: { first, changes } }: { fold: Fold }) {
   );
 }
 
-// What says who did what. Nobody makes a job fail: there the job comes first.
+// What says who did what. A change of a job's health begins with the job, because nobody made it.
 function What({ change }: { change: Fold["first"] }) {
   const { kind, action, actor } = change.attributes;
   const isHealth = kind === "job_health";

@@ -19,7 +19,7 @@ export default function EditJob({ loaded }: { loaded: Loaded<"job"> }) {
         kind: "job",
         id,
         title: `Change the job ${id}`,
-        done: `${id} is saved.`,
+        done: `Saved ${id}.`,
         etag: draft.version,
         change: (current) => applied(current ?? loaded.resource.attributes, draft.base, draft.value),
       });

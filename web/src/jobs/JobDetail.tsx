@@ -95,7 +95,7 @@ function Delete({ job }: { job: Resource<"job"> }) {
         id: job.id,
         method: "DELETE",
         title: `Delete the job ${job.id}`,
-        done: `${job.id} is deleted.`,
+        done: `Deleted ${job.id}.`,
         consequences: isInFlight(job.attributes.last_run?.status)
           ? "It never fires again. Its pending runs are canceled; a running one finishes. The history of its runs stays."
           : "It never fires again. The history of its runs stays, and the id may be used again.",
@@ -169,7 +169,7 @@ function Condition({ health }: { health: Resource<"job">["attributes"]["health"]
   );
 }
 
-/** Policies shows what somebody asked for beyond the defaults. */
+/** Policies shows the policies of a job that differ from the defaults. */
 function Policies({ job }: { job: Resource<"job"> }) {
   const { retry, overlap, alerts } = job.attributes;
   return (

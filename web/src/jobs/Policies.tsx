@@ -10,7 +10,7 @@ interface Props {
   problem: (member: string) => string | undefined;
 }
 
-/** Policies edits what happens when runs overlap or fail, and when somebody is told. */
+/** Policies edits what happens when runs overlap or fail, and when alerts are sent. */
 export function Policies({ draft, onChange, problem }: Props) {
   return (
     <>
@@ -23,14 +23,14 @@ export function Policies({ draft, onChange, problem }: Props) {
       />
       <Checkbox
         label="Attempt failed runs again"
-        description="Without it a run is attempted at most once"
+        description="If off, a run is attempted at most once"
         checked={draft.retry !== null}
         onChange={(event) => onChange({ retry: event.currentTarget.checked ? emptyRetry : null })}
       />
       {draft.retry && <Retry retry={draft.retry} onChange={(retry) => onChange({ retry })} problem={problem} />}
       <Checkbox
         label="Tell when the job is failing, late or recovered"
-        description="Its health is computed in any case"
+        description="If off, the console still shows the job's health"
         checked={draft.alerts !== null}
         onChange={(event) => onChange({ alerts: event.currentTarget.checked ? emptyAlerts : null })}
       />
@@ -56,7 +56,7 @@ function Retry({ retry, onChange, problem }: RetryProps) {
   return (
     <div className={styles.policy} role="group" aria-label="Retries">
       <NumberInput label="Attempts" description="2 to 10, with the first" min={2} max={10} {...number("max_attempts")} />
-      <NumberInput label="Delay" description="Seconds before the second" min={1} {...number("delay_seconds")} />
+      <NumberInput label="Delay" description="Seconds before the second attempt" min={1} {...number("delay_seconds")} />
       <NativeSelect
         size="xs"
         label="Further delays"

@@ -76,7 +76,8 @@ export function Runs({ id, job }: { id: string; job: Job }) {
   );
 }
 
-// lookAtRuns tells when to read the runs again. An attempt that waits for its time is not in flight until then.
+// lookAtRuns returns when to read the runs again. An attempt that waits for its time is not in flight until
+// then.
 function lookAtRuns(all: Run[], job: Job): Look {
   const now = clock.now();
   const waiting = new Map(all.flatMap((run) => (waitingUntil(run, now) === undefined ? [] : [[run.id, waitingUntil(run, now) as number]])));
@@ -118,7 +119,7 @@ function columnsFor(hasAttempts: boolean, toggle: Toggle): Column<Row>[] {
   ];
 }
 
-/** Took shows how long a run took; of one that runs, how long it has been running. */
+/** Took shows how long a run took or, while it is running, for how long. */
 function Took({ run: { attributes } }: { run: Run }) {
   const { status, started_at, run_duration_ms } = attributes;
   return status === "RUNNING" && started_at ? <Elapsed since={started_at} /> : milliseconds(run_duration_ms);

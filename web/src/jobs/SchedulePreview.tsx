@@ -10,7 +10,10 @@ import { instant, offsetTime, shiftInWords } from "./schedule";
 type Preview = components["schemas"]["SchedulePreviewDocument"];
 type ClockChange = components["schemas"]["ClockChange"];
 
-/** usePreview asks the server when a schedule fires; the job would get the same error. */
+/**
+ * usePreview asks the server when a schedule fires. An invalid schedule gets the error that the job would
+ * get.
+ */
 export function usePreview(schedule: string, timezone: string) {
   return useQuery({
     queryKey: ["job", "preview", schedule, timezone],

@@ -25,11 +25,11 @@ export function healthDetail({ state, failures }: Health): string {
   return failures === 1 ? "1 failure" : `${failures} failures in a row`;
 }
 
-/** overlaps are what a due time does while an earlier run has not ended. */
+/** overlaps are the policies for a due time at which an earlier run has not ended. */
 export const overlaps: { value: Overlap; label: string }[] = [
   { value: "allow", label: "Allow: runs may overlap" },
   { value: "skip", label: "Skip: make no new run" },
-  { value: "wait", label: "Wait: run afterwards; only the newest waits" },
+  { value: "wait", label: "Wait: run afterward; only the newest waits" },
 ];
 
 /** retryReasons are the failures that can be attempted again. */

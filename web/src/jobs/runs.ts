@@ -95,7 +95,7 @@ export function explain(run: RunAttributes, wanted = "2xx"): Explanation | undef
     case "TIMEOUT":
       return {
         what: "The job timed out before the answer was complete.",
-        todo: "Raise the timeout, or let the receiver answer at once and do its work afterwards.",
+        todo: "Raise the timeout, or let the receiver answer at once and do its work afterward.",
       };
     case "CONNECTION_ERROR":
       return {
@@ -131,7 +131,7 @@ function connectionAdvice(error: string): string {
   if (/certificate|x509|tls|handshake/i.test(error))
     return "Check the receiver's certificate; if your own authority issued it, add the authority to the job as CA certificate.";
   if (/refused/i.test(error)) return "Nothing listens at this address: check the host and port, and that the receiver runs.";
-  if (/no such host|lookup|dns/i.test(error)) return "The name is unknown: check the spelling of the host.";
+  if (/no such host|lookup|dns/i.test(error)) return "The host name is unknown: check its spelling.";
   return "Check that the receiver runs and that this server can reach it, then run it again.";
 }
 

@@ -70,7 +70,7 @@ function Ends({ apiKey, revoked, close }: { apiKey: Resource<"api_key">; revoked
       id: apiKey.id,
       action: "revoke",
       title: `Revoke ${name}`,
-      done: `${name} is revoked.`,
+      done: `Revoked ${name}.`,
       confirm: true,
       consequences,
       verb: "Revoke",
@@ -82,7 +82,7 @@ function Ends({ apiKey, revoked, close }: { apiKey: Resource<"api_key">; revoked
       id: apiKey.id,
       method: "DELETE",
       title: `Delete ${name}`,
-      done: `${name} is deleted.`,
+      done: `Deleted ${name}.`,
       consequences: revoked ? "It leaves this list; the history keeps its name." : consequences,
       final: true,
     });

@@ -152,7 +152,9 @@ function Places({ draft, change, error }: Part & { error?: string }) {
     <Checkbox.Group
       label={one ? "Environment" : "Environments"}
       description={
-        one ? "Exactly one." : "With none, it may write everywhere. With some, it reads everything and writes values of these only."
+        one
+          ? "Exactly one."
+          : "Empty: the key may write everywhere. Otherwise it reads everything and writes values of these environments only."
       }
       error={error}
       value={draft.environments}

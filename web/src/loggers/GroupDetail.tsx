@@ -108,7 +108,7 @@ function Delete({ id }: { id: string }) {
         id,
         method: "DELETE",
         title: `Delete the group ${id}`,
-        done: `The group ${id} was deleted.`,
+        done: `Deleted the group ${id}.`,
         consequences,
       }}
     >

@@ -60,7 +60,7 @@ export function originSentence({ origin, of }: Effective, environment: string): 
     case "ancestor":
       return `Inherited from ${of}.`;
     case "default":
-      return "Nothing is set here or above: the default.";
+      return "No level is set here or above: the default applies.";
     case "reported":
       return "This is the level that services report.";
   }

@@ -23,7 +23,7 @@ export function Invite({ close }: { close: () => void }) {
       id: "",
       method: "POST",
       title: `Invite ${email}`,
-      done: `${email} is invited.`,
+      done: `Invited ${email}.`,
       final: true,
       change: () => attributes,
     });

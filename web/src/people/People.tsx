@@ -73,7 +73,7 @@ function List({ open }: { open: (row: Row) => void }) {
     sort,
     values,
   );
-  if (rows.length === 0) return <EmptyState title={`Nobody has “${q}” in their name or e-mail`} />;
+  if (rows.length === 0) return <EmptyState title={`No name or e-mail has “${q}”`} />;
   return (
     <Grid
       label="People"

@@ -29,7 +29,7 @@ export function PersonPanel({ id, close }: { id: string; close: () => void }) {
       ) : users.isPending || invitations.isPending ? (
         <Loading />
       ) : (
-        <EmptyState title="Nobody has this id">They may have been removed, or the invitation was used.</EmptyState>
+        <EmptyState title="No user or invitation has this id">The user may have been removed, or the invitation was used.</EmptyState>
       )}
     </SidePanel>
   );
@@ -153,7 +153,7 @@ function OpenLink({ user }: { user: Resource<"user"> }) {
       id: link.id,
       method: "DELETE",
       title: `Withdraw the reset link for ${name}`,
-      done: `The reset link for ${name} is withdrawn.`,
+      done: `Withdrew the reset link for ${name}.`,
       consequences: "The link stops working at once.",
       verb: "Withdraw",
       final: true,
@@ -183,7 +183,7 @@ function Invitation({ invitation, close }: { invitation: Resource<"invitation">;
       id: invitation.id,
       method: "DELETE",
       title: `Withdraw the invitation of ${email}`,
-      done: `The invitation of ${email} is withdrawn.`,
+      done: `Withdrew the invitation of ${email}.`,
       consequences: "The link stops working at once.",
       verb: "Withdraw",
       final: true,

@@ -141,7 +141,7 @@ function ContextPanel({ id, close }: { id: string; close: () => void }) {
       id,
       method: "DELETE",
       title: `Forget ${id}`,
-      done: `${id} is forgotten.`,
+      done: `Forgot ${id}.`,
       consequences: "Flags that name it keep their rules. It comes back when a client reports it again.",
       verb: "Forget",
       final: true,

@@ -25,7 +25,7 @@ export function ServicePanel({ id, close }: { id: string; close: () => void }) {
       id,
       method: "DELETE",
       title: `Delete ${id}`,
-      done: `${id} is deleted.`,
+      done: `Deleted ${id}.`,
       consequences: "It leaves this list, and comes back when it reports again.",
     });
     if (done) close();

@@ -35,7 +35,10 @@ const told = new Set(["flag", "logger", "log_group", "config", "environment"]);
 /** late is how old the last known number of a connection may be, in milliseconds, with some time to spare. */
 const late = 30_000;
 
-/** missedBy returns how many of the newest changes a connection was not told of. Those of the last seconds may be on their way. */
+/**
+ * missedBy returns how many of the newest changes a connection has missed. Changes of the last seconds do
+ * not count, because they may be on their way.
+ */
 export function missedBy(seq: number, changes: Resource<"change">[], now: number): number {
   return changes.filter(
     ({ id, attributes }) => told.has(attributes.kind) && Number(id) > seq && now - Date.parse(attributes.created_at) > late,

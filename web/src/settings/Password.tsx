@@ -22,7 +22,7 @@ export function Password() {
       await send("PUT", "/api/v1/users/current/password", { body: Object.fromEntries(new FormData(form)) });
       form.reset();
       await queries.invalidateQueries({ queryKey: ["session"] });
-      say("Your password is changed.");
+      say("Changed your password.");
     } catch (problem) {
       setFailure(asApiError(problem));
     }

@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useLocation, useRouter } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { type ApiError, asApiError, send } from "../api/client";
-import { Door } from "./Door";
+import { SignInLayout } from "./SignInLayout";
 
 const pages = {
   "/setup": {
@@ -44,7 +44,7 @@ export default function RedeemLink() {
   };
 
   return (
-    <Door title={page.title}>
+    <SignInLayout title={page.title}>
       <form onSubmit={submit}>
         <Stack>
           <Text size="sm" className="muted">
@@ -71,6 +71,6 @@ export default function RedeemLink() {
           </Button>
         </Stack>
       </form>
-    </Door>
+    </SignInLayout>
   );
 }

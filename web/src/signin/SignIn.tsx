@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRouter, useSearch } from "@tanstack/react-router";
-import { Door } from "./Door";
 import { SignInForm } from "./SignInForm";
+import { SignInLayout } from "./SignInLayout";
 import { localPath, sentenceFor } from "./signin";
 
 /** SignIn is the page that asks who somebody is, and then opens the page that they wanted. */
@@ -14,8 +14,8 @@ export default function SignIn() {
     router.history.push(localPath(next));
   };
   return (
-    <Door title="Sign in to Signalbox">
+    <SignInLayout title="Sign in to Signalbox">
       <SignInForm next={localPath(next)} problem={error && sentenceFor(error)} onDone={done} />
-    </Door>
+    </SignInLayout>
   );
 }

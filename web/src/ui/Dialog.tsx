@@ -1,7 +1,7 @@
 import { Modal, type ModalProps } from "@mantine/core";
 import { useEffect, useState } from "react";
 
-/** useReturnFocus gives the focus back to what had it, when a dialog is gone. */
+/** useReturnFocus returns the focus, when a dialog is closed, to the control that had it before. */
 export function useReturnFocus(): void {
   const [before] = useState(() => document.activeElement as HTMLElement | null);
   useEffect(

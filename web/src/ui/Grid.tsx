@@ -78,7 +78,7 @@ export function Grid<T>(props: GridProps<T>) {
   const [from, to] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
 
   useEffect(() => onRange?.(from, to), [from, to, onRange]);
-  const measured = height && at; // the heights of rows that are all equal do not follow the rows
+  const measured = height && at; // new rows are only measured if their heights differ
   // biome-ignore lint/correctness/useExhaustiveDependencies: heights follow the form and the rows
   useEffect(() => virtual.measure(), [narrow, count, measured]);
 
@@ -257,7 +257,10 @@ const GridCell = memo(function GridCell({ row, index, position, column, isActive
   );
 });
 
-/** Select selects the row at an index or no longer, or all rows from the last one that was selected. */
+/**
+ * Select selects or deselects the row at an index or, for a range, selects all rows from the last selected
+ * one to it.
+ */
 type Select = (index: number, isRange: boolean) => void;
 
 /** useSelecting returns a function that stays the same, so that rows are not drawn again. */

@@ -53,7 +53,10 @@ export function GridHead({ columns, template, part }: Props) {
   );
 }
 
-/** directionOf returns how a list is ordered by a column, or undefined for a column by which it cannot be. */
+/**
+ * directionOf returns how a list is ordered by a column, or undefined if it cannot be ordered by that
+ * column.
+ */
 function directionOf(own: string | undefined, order: string | undefined): "ascending" | "descending" | "none" | undefined {
   if (own === undefined) return undefined;
   if (order !== own && order !== opposite(own)) return "none";

@@ -8,7 +8,7 @@ import { useWriter } from "./WriteProvider";
 
 interface Props<K extends Kind> {
   write: Write<K>;
-  /** to is the list that is shown afterwards. */
+  /** to is the list that is shown afterward. */
   to: string;
   /** kept is the reason why the write is not possible. */
   kept?: string;

@@ -39,7 +39,7 @@ function Session({ session, own }: { session: Resource<"session">; own: boolean 
       id: session.id,
       method: "DELETE",
       title: "End the session",
-      done: "The session is ended.",
+      done: "Ended the session.",
       consequences: `${device(client)} is signed out at once.`,
       verb: "End it",
       final: true,

@@ -15,7 +15,7 @@ import { useOnce } from "./useOnce";
 export interface Plan {
   /** title names the action: "Switch 12 flags off in Production". */
   title: string;
-  /** done is the message afterwards, for the number of resources that were changed. */
+  /** done returns the final message for the number of changed resources. */
   done: (count: number) => string;
   verb: string;
   isDestructive?: boolean;

@@ -42,7 +42,7 @@ export class Drafts {
   }
 }
 
-/** drafts are those of this tab. */
+/** drafts holds the drafts of this tab. */
 export const drafts = new Drafts(typeof sessionStorage === "undefined" ? undefined : sessionStorage);
 
 /** typedOn returns the draft after a change, or undefined when the form is again as it was opened. */

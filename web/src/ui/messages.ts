@@ -34,7 +34,7 @@ export class Messages {
   snapshot = () => this.current;
 }
 
-/** messages are those of the page. */
+/** messages holds the message of the page. */
 export const messages = new Messages();
 
 /** say shows a message. */

@@ -19,7 +19,7 @@ export interface Write<K extends Kind> {
   final?: boolean;
   /** title names the write: "Set shop.payments to DEBUG in production". */
   title: string;
-  /** done is the message afterwards: "shop.payments is DEBUG in production". */
+  /** done is the message afterward: "shop.payments is DEBUG in production". */
   done: string;
   /** environments whose values change. production asks first. */
   environments?: string[];

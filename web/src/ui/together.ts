@@ -7,10 +7,10 @@ import type { Loaded } from "../api/queries";
 import { same, written } from "./diff";
 import { type Body, bodyOf, currentOf, dryRun, request, type Write } from "./requests";
 
-/** most is the number of resources that are written together at most. */
+/** most is the largest number of resources that are written together. */
 export const most = 200;
 
-/** Trial is a write of one of several resources, with what the server says that it would do. */
+/** Trial is a write of one of several resources, with the result of its dry run. */
 export interface Trial {
   write: Write<Kind>;
   current?: Loaded<Kind>;
@@ -57,13 +57,19 @@ export function tryAll(writes: Write<Kind>[]): Promise<Trial[]> {
   });
 }
 
-/** isWork reports whether a write would change something: what stays as it is must not be written, and undone. */
+/**
+ * isWork reports whether a write would change something. Other writes are not sent, so that there is
+ * nothing to undo.
+ */
 export const isWork = ({ write, summary, refusal }: Trial) => !refusal && (write.method === "DELETE" || summary.length > 0);
 
-/** applyAll carries out the writes that change something. Each sends its ETag: what somebody changed since the trial stays. */
+/**
+ * applyAll carries out the writes that change something. Each sends its ETag, so a resource that somebody
+ * changed since the dry run is not overwritten.
+ */
 export async function applyAll(queries: QueryClient, trials: Trial[], note: string | undefined): Promise<Outcome> {
   const outcome: Outcome = { changes: [], done: 0, refused: [] };
-  const inTurn = trials.some(({ write }) => write.kind === "logger"); // a logger changes what is reported below it
+  const inTurn = trials.some(({ write }) => write.kind === "logger"); // writing a logger changes the levels below it
   const apply = async (trial: Trial) => {
     const { write } = trial;
     try {
@@ -79,12 +85,12 @@ export async function applyAll(queries: QueryClient, trials: Trial[], note: stri
   return outcome;
 }
 
-/** attempts is how often a write is sent at most, while only what the resource inherits changes. */
+/** attempts is how often a write is sent if inherited values change meanwhile. */
 const attempts = 5;
 
 /**
- * carryOut sends a write, and returns the number of the change that it made, or "". It sends the write again if only what the
- * resource inherits has changed, as below a logger that was just written.
+ * carryOut sends a write, and returns the number of the change that it made, or "". It sends the write again if only inherited
+ * values of the resource have changed, as happens below a logger that was just written.
  */
 async function carryOut({ write, current, body }: Trial): Promise<string> {
   let version = current;

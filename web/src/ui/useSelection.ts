@@ -3,7 +3,7 @@ import { useCallback, useState } from "react";
 /** Selection is the rows of a list that somebody selected, by their keys. */
 export interface Selection {
   selected: ReadonlySet<string>;
-  /** select selects rows, or no longer. */
+  /** select adds rows to the selection, or removes them. */
   select: (keys: string[], isSelected: boolean) => void;
   clear: () => void;
 }

@@ -4,7 +4,7 @@ import { usePreferences } from "../api/session";
 import { same } from "./diff";
 import { useWriter } from "./WriteProvider";
 
-/** View is a list as somebody filtered it, under a name of theirs. */
+/** View is a saved filter of a list. */
 export interface View {
   /** screen is the path of the list. */
   screen: string;
@@ -15,7 +15,10 @@ export interface View {
 
 const isText = (value: unknown): value is string => typeof value === "string";
 
-/** viewsIn returns the views in the user's settings, which scripts may write too: what is no view is left out. */
+/**
+ * viewsIn returns the views in the user's settings. Scripts may write these settings too, so anything that
+ * is not a view is skipped.
+ */
 export function viewsIn(settings: Record<string, unknown> | undefined): View[] {
   const kept = settings?.views;
   if (!Array.isArray(kept)) return [];
@@ -25,7 +28,10 @@ export function viewsIn(settings: Record<string, unknown> | undefined): View[] {
   );
 }
 
-/** withView returns the views with one in place of that with its name. Without a search that one is removed. */
+/**
+ * withView returns the views with one added, which replaces a view of the same name. Without a search, the
+ * view of that name is removed.
+ */
 export function withView(views: View[], screen: string, name: string, search?: Record<string, string>): View[] {
   const others = views.filter((view) => view.screen !== screen || view.name !== name);
   return search ? [...others, { screen, name, search }].sort((a, b) => a.name.localeCompare(b.name)) : others;

@@ -30,7 +30,7 @@ export interface Conflict {
   at: string;
   theirs: unknown;
   mine: unknown;
-  /** did is what somebody else did, and would is what the write would do after it, in sentences. */
+  /** did says what somebody else did, and would what the write would do after that, in sentences. */
   did?: Sentence[];
   would?: Sentence[];
 }
@@ -42,7 +42,7 @@ export type Consent = { note?: string } | undefined;
 export interface Dialogs {
   confirm: (question: Question) => Promise<Consent>;
   resolve: (conflict: Conflict) => Promise<boolean>;
-  /** said is what the write did, in the sentences that the history has too. */
+  /** said is what the write did, in the sentences of the history. */
   succeeded: (message: string, undo?: () => Promise<void>, said?: Promise<string[]>) => void;
   failed: (title: string, failure: ApiError) => void;
 }
@@ -112,7 +112,7 @@ export class Writer {
     return (await this.attempted(write)) !== undefined;
   }
 
-  /** attempted is attempt for those who need the resource after the write, which may have a new secret. */
+  /** attempted is attempt for callers that need the written resource, which may have a new secret. */
   async attempted<K extends Kind>(write: Write<K>): Promise<Resource<K> | undefined> {
     try {
       return await this.perform(write);
@@ -149,12 +149,14 @@ export class Writer {
     return after;
   }
 
-  // refresh reads again what a change can have altered: also what inherits from the resource.
+  // refresh reads everything again that a change may have altered, including resources that inherit
+  // from this one.
   private refresh(kind: Kind, id: string): void {
     refresh(this.queries, concerned(`${kind}_changed`, id || undefined));
   }
 
-  // verified finds out whether a write was carried out whose answer did not arrive. It throws the failure if that stays unknown.
+  // verified finds out whether a write whose answer did not arrive was carried out. It throws the failure if that stays
+  // unknown.
   private async verified<K extends Kind>(
     write: Write<K>,
     current: Loaded<K> | undefined,

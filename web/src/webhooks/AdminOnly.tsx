@@ -3,8 +3,8 @@ import { refusalFor, useMe } from "../api/session";
 import { EmptyState } from "../ui/states";
 
 /**
- * AdminOnly shows webhooks, or to others why they cannot see them: webhooks send what happens in the account elsewhere. With a
- * head, children are a whole screen.
+ * AdminOnly shows its children to admins, and to others the reason why they cannot see webhooks: webhooks
+ * send events of the account to other systems. With a head it fills a whole screen.
  */
 export function AdminOnly({ head, children }: { head?: ReactNode; children: () => ReactElement }) {
   const refusal = refusalFor(useMe().session.attributes, "ADMIN");

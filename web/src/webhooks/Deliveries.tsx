@@ -17,7 +17,7 @@ import styles from "./webhooks.module.css";
 
 const SendAgain = later(() => import("./SendAgain"));
 
-/** Deliveries is the table of what a webhook has sent and will send, the newest first. */
+/** Deliveries is the table of a webhook's deliveries, the newest first. */
 export function Deliveries({ webhook }: { webhook: Resource<"webhook"> }) {
   const { status, delivery: selected } = useSearch({ from: "/frame/webhooks/$id" });
   const setSearch = useSetSearch();
@@ -114,7 +114,7 @@ function columnsFor(open: (delivery: Delivery) => void): Column<Delivery>[] {
   ];
 }
 
-/** Event shows the type of an event, and how many the message tells. */
+/** Event shows the type of an event, and how many events the message contains. */
 function Event({ delivery: { attributes } }: { delivery: Delivery }) {
   const more = attributes.events - 1;
   return (

@@ -16,7 +16,7 @@ export default function EditWebhook({ loaded }: { loaded: Loaded<"webhook"> }) {
       kind: "webhook",
       id,
       title: `Change the webhook ${attributes.name}`,
-      done: `${draft.value.name} is saved.`,
+      done: `Saved ${draft.value.name}.`,
       etag: draft.version,
       final: true,
       change: (current) => applied(current ?? attributes, draft.base, draft.value),

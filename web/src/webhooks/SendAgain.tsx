@@ -11,7 +11,10 @@ import { useSubmit } from "../ui/useSubmit";
 
 const day = 86_400_000;
 
-/** SendAgain sends the deliveries of a time again: after the target was away, those that failed. */
+/**
+ * SendAgain sends the failed deliveries of a period again, as after an outage of the target, or all of
+ * them.
+ */
 export default function SendAgain({ webhook, close }: { webhook: Resource<"webhook">; close: () => void }) {
   const queries = useQueryClient();
   const [from, setFrom] = useState(() => localField(new Date(Date.now() - day)));
@@ -24,7 +27,7 @@ export default function SendAgain({ webhook, close }: { webhook: Resource<"webho
     const { queued } = document.data.attributes;
     say(
       queued === 0
-        ? "No delivery of that time is to be sent again."
+        ? "No delivery in this period needs to be sent again."
         : `${queued} ${queued === 1 ? "delivery is" : "deliveries are"} sent again.`,
     );
     void queries.invalidateQueries({ queryKey: ["webhook"] });
@@ -35,8 +38,8 @@ export default function SendAgain({ webhook, close }: { webhook: Resource<"webho
       <form onSubmit={submit}>
         <Stack gap="sm">
           <Text size="sm" className="muted">
-            Failed and canceled deliveries of events in this time, and those that wait for another attempt, in your time zone. Receivers
-            know repeated ones by their webhook-id.
+            Sends again what failed, was canceled or waits for another attempt in this period of your time zone. Receivers recognize a
+            repeated message by its webhook-id.
           </Text>
           <TextInput
             type="datetime-local"
@@ -54,7 +57,7 @@ export default function SendAgain({ webhook, close }: { webhook: Resource<"webho
             error={failure?.at("/to")}
             onChange={(event) => setTo(event.currentTarget.value)}
           />
-          <Checkbox label="Delivered ones as well" checked={isAll} onChange={(event) => setAll(event.currentTarget.checked)} />
+          <Checkbox label="Also messages that were delivered" checked={isAll} onChange={(event) => setAll(event.currentTarget.checked)} />
           {failure && <ErrorState error={failure} />}
           <Group justify="flex-end">
             <Button variant="default" size="sm" onClick={close}>

@@ -99,7 +99,7 @@ function Rotate({ webhook: { id, attributes }, show }: { webhook: Resource<"webh
       title: `Rotate the secret of ${attributes.name}`,
       done: `${attributes.name} has a new secret.`,
       consequences:
-        "The new secret is shown once. The secret before signs as well for 24 hours; then receivers that still use it refuse messages.",
+        "The new secret is shown once. For 24 hours, messages are also signed with the old secret; after that, receivers that still use it refuse messages.",
       confirm: true,
       verb: "Rotate",
       final: true,
@@ -126,7 +126,7 @@ function Delete({ webhook: { id, attributes } }: { webhook: Resource<"webhook"> 
         id,
         method: "DELETE",
         title: `Delete the webhook ${attributes.name}`,
-        done: `${attributes.name} is deleted.`,
+        done: `Deleted ${attributes.name}.`,
         consequences: "Messages that were not sent yet are canceled, and its deliveries can no longer be read.",
         final: true,
       }}

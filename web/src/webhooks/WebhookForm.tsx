@@ -65,7 +65,7 @@ export function WebhookForm({ draft: given, id, isChanged, onChange, onSave }: F
       <Stack gap="md">
         <Switch
           label="Enabled"
-          description="A disabled webhook is told nothing"
+          description="A disabled webhook receives no events"
           disabled={Boolean(refusal)}
           checked={draft.enabled}
           onChange={(event) => onChange({ enabled: event.currentTarget.checked })}
@@ -150,7 +150,7 @@ function Only({ draft, onChange, error }: Part & { error?: string }) {
     <>
       <Checkbox.Group
         label="Only about these environments"
-        description="With none: all. Events about no environment always pass."
+        description="Empty: all. Events that concern no environment are always sent."
         value={draft.environments}
       >
         <Group gap="md" mt={6}>

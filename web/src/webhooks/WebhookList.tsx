@@ -18,7 +18,7 @@ type Webhook = Resource<"webhook">;
 
 const refetchInterval = 10_000; // deliveries send no events
 
-/** WebhookList shows the systems that are told what happens. */
+/** WebhookList shows the systems that receive events. */
 export default function WebhookList() {
   const navigate = useNavigate();
   return (

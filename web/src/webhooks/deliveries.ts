@@ -14,32 +14,35 @@ export const statuses: { value: DeliveryStatus; label: string }[] = [
   { value: "canceled", label: "Canceled" },
 ];
 
-/** statusLabel returns the label of a delivery's state. One that waits for another attempt is told apart from a new one. */
+/**
+ * statusLabel returns the label of a delivery's state. A delivery that waits for another attempt has a
+ * label of its own.
+ */
 export function statusLabel({ status, attempts }: Pick<Delivery["attributes"], "status" | "attempts">): string {
   if (status === "pending" && attempts.length > 0) return "Waiting to retry";
   return statuses.find(({ value }) => value === status)?.label ?? status;
 }
 
-/** isOver reports whether nothing more is sent by itself. */
+/** isOver reports whether a delivery has ended, so that only a person sends it again. */
 export const isOver = (status: DeliveryStatus) => status !== "pending" && status !== "sending";
 
-/** canSendAgain reports whether a delivery can be sent again: it is over, or waits for another attempt. */
+/** canSendAgain reports whether a delivery can be sent again: it has ended, or waits for another attempt. */
 export const canSendAgain = ({ status, attempts }: Pick<Delivery["attributes"], "status" | "attempts">) =>
   isOver(status) || (status === "pending" && attempts.length > 0);
 
-/** outcomeOf returns what came of an attempt: the status of the answer, or why there was none. */
+/** outcomeOf returns the outcome of an attempt: the status of the answer, or why there was none. */
 export function outcomeOf({ status, error }: Pick<Attempt, "status" | "error">): string {
   if (status !== null) return `HTTP ${status}`;
   return error ?? "No answer";
 }
 
-/** lastAttempt returns what came of the last attempt, and how long it took; undefined before the first. */
+/** lastAttempt returns the outcome of the last attempt, and how long it took; undefined before the first. */
 export function lastAttempt({ attempts }: Pick<Delivery["attributes"], "attempts">): { outcome: string; took: string } | undefined {
   const last = attempts.at(-1);
   return last && { outcome: outcomeOf(last), took: milliseconds(last.duration_ms) };
 }
 
-/** explain says what an attempt that was no success means, and what to do. */
+/** explain says what a failed attempt means, and what to do. */
 export function explain({ status, error }: Pick<Attempt, "status" | "error">): string | undefined {
   if (status === null) return error ?? "There was no answer.";
   if (status < 300 && status >= 200) return undefined;

@@ -31,7 +31,9 @@ function isMoving({ attributes: { status, next_attempt_at } }: Delivery): boolea
   return !isOver(status) && (next_attempt_at === null || Date.parse(next_attempt_at) - Date.now() < later);
 }
 
-/** useDeliveryActions returns the actions that send something. Each returns its answer, or says the error. */
+/**
+ * useDeliveryActions returns the actions that send deliveries. Each returns its answer, or shows the error.
+ */
 export function useDeliveryActions(webhook: string) {
   const queries = useQueryClient();
   const act = async <T>(title: string, path: string, body?: unknown): Promise<T | undefined> => {

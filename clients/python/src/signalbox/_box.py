@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import logging
 import os
@@ -27,7 +28,7 @@ from ._settings import Settings, read
 from ._state import State, Status
 from ._sync import Sync, Timing
 from ._values import weight_of
-from .errors import NotReadyError, SettingsError, SignalboxError
+from .errors import ClosedError, NotReadyError, SettingsError
 
 if TYPE_CHECKING:
     import ssl
@@ -39,10 +40,6 @@ J = TypeVar("J")
 
 #: How long closing takes at most, in seconds, unless the caller says otherwise.
 CLOSE_TIMEOUT: Final = 5.0
-
-
-class ClosedError(SignalboxError):
-    """The box is closed."""
 
 
 class Box:
@@ -60,7 +57,7 @@ class Box:
         self.no_contexts.weight = weight_of(self.service_context)
         self.no_contexts.box = self
         self.flags = FlagTable(settings.environment)
-        self.loggers = LoggerTable(settings.environment)
+        self.loggers = LoggerTable(settings.environment, self._adapter_failed)
         self.configs = _config.ConfigTable(self._config_failed)
         self.reports = Reports(self)
         self.contents = Contents()
@@ -70,6 +67,7 @@ class Box:
         self._state = State(Status.STARTING, _state.now())
         self._was_live = False
         self._states = Listeners()
+        self._wakes: set[Callable[[], None]] = set()  # of tasks that wait for another state
         self._cache: _cache.Cache | None = None
         self._closed = False
 
@@ -148,6 +146,9 @@ class Box:
         if self.loggers.add(adapter, name):
             self.reports.declared()
 
+    def _adapter_failed(self, name: str, error: Exception) -> None:
+        self.problems.warn("adapter", "Setting the level of logger %s failed: %s", name, error)
+
     # State.
 
     @property
@@ -176,12 +177,17 @@ class Box:
         """Waits until the box has the values of the server. It raises an error when the server refuses the key, or has not
         answered in time; the box keeps trying in both cases."""
         with self._moved:
-            answered = self._moved.wait_for(
-                lambda: self._was_live or self._state.status is Status.REFUSED or self._closed, timeout
-            )
+            self._moved.wait_for(self._is_answered, timeout)
+        self._check_ready()
+
+    def _is_answered(self) -> bool:
+        return self._was_live or self._state.status is Status.REFUSED or self._closed
+
+    def _check_ready(self) -> None:
+        """Raises why the box does not have the values of the server, unless it has them."""
         if self._was_live:
             return
-        if answered and self._state.why is not None:
+        if self._is_answered() and self._state.why is not None:
             raise self._state.why
         raise NotReadyError(f"the server has not answered: {self.state}")
 
@@ -189,7 +195,26 @@ class Box:
         """Like ready, for asyncio."""
         import asyncio  # noqa: PLC0415, services without asyncio need not import it
 
-        await asyncio.get_running_loop().run_in_executor(None, self.ready, timeout)
+        loop, moved = asyncio.get_running_loop(), asyncio.Event()
+
+        def wake() -> None:
+            with contextlib.suppress(RuntimeError):  # the loop has been closed
+                loop.call_soon_threadsafe(moved.set)
+
+        async def answered() -> None:
+            while not self._is_answered():
+                await moved.wait()
+                moved.clear()
+
+        # Waiting in a thread of the loop's pool would keep the process alive when the task is canceled.
+        self._wakes.add(wake)
+        try:
+            await asyncio.wait_for(answered(), timeout)
+        except asyncio.TimeoutError:
+            pass
+        finally:
+            self._wakes.discard(wake)
+        self._check_ready()
 
     def close(self, timeout: float = CLOSE_TIMEOUT) -> None:
         """Ends the synchronization and sends the last report, within a time limit. Values can still be read. It is called at
@@ -348,6 +373,8 @@ class Box:
             self._was_live = self._was_live or status is Status.LIVE
             moved = before.status is not status or before.polling is not polling
             self._moved.notify_all()
+        for wake in list(self._wakes):
+            wake()
         if not moved:
             return
         if self._sync is not None:
@@ -385,6 +412,7 @@ class Box:
         """Goes on in a child: locks are made anew, and the child has its own thread and connections."""
         self._applying = threading.RLock()
         self._moved = threading.Condition(threading.Lock())
+        self._wakes = set()
         self.dispatcher = self._new_dispatcher()
         self.flags.after_fork()
         self.configs.after_fork()

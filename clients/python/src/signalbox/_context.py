@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from ._values import normalize, weight_of
@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 class Contexts:
     """The contexts of a request, by their types. They are prepared once for all flags of a box."""
 
-    __slots__ = ("box", "data", "types", "weight")
+    __slots__ = ("before", "box", "data", "entered", "types", "weight")
 
     def __init__(self, types: dict[str, Any]) -> None:
         self.types = types
+        self.entered: context | None = None  # the `with` statement that ends these contexts
+        self.before: Contexts | None = None  # what applies again when they end
         self.box: Box | None = None
         self.data: dict[str, Any] = {}  # what rules read: the contexts and the service
         self.weight = 0
@@ -52,25 +54,34 @@ class context:  # noqa: N801, it is used like a function
         with signalbox.context(user={"key": "alice", "plan": "pro"}):
             if checkout(): ...
 
-    Rules read `user.key` and `user.plan`. Contexts of other types that apply already stay.
+    Rules read `user.key` and `user.plan`. Contexts of other types that apply already stay. It can be entered several times, by
+    several threads too.
     """
 
-    __slots__ = ("_given", "_token")
+    __slots__ = ("_given",)
 
-    def __init__(self, **contexts: Mapping[str, Any] | str) -> None:
+    def __init__(self, /, **contexts: Mapping[str, Any] | str) -> None:
         self._given = contexts
-        self._token: Token[Contexts | None] | None = None
 
     def __enter__(self) -> None:
-        self._token = _current.set(prepared(self._given))
+        made = prepared(self._given)
+        made.entered, made.before = self, _current.get()
+        _current.set(made)
 
+    # A token of the ContextVar would be simpler. But a framework may leave a generator in another thread or task than it has
+    # entered it in, as FastAPI does with dependencies, and there a token is an error.
     def __exit__(self, *_: object) -> None:
-        if self._token is not None:
-            _current.reset(self._token)
-            self._token = None
+        found = _current.get()
+        while found is not None and found.entered is not self:
+            found = found.before
+        if found is not None:
+            _current.set(found.before)
 
 
 def set_context(**contexts: Mapping[str, Any] | str) -> None:
     """Evaluates flags for contexts from here to the end of the thread or task. Use it where `with` cannot be written, such
     as in a handler that a framework calls at the start of a task."""
-    _current.set(prepared(contexts))
+    made, replaced = prepared(contexts), _current.get()
+    if replaced is not None:  # a `with` statement around still ends
+        made.entered, made.before = replaced.entered, replaced.before
+    _current.set(made)

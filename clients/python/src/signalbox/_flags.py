@@ -236,13 +236,13 @@ class Flag(Generic[T]):
         next(outcome.count)
         return outcome.value
 
-    def get(self, **contexts: Mapping[str, Any] | str) -> T:
+    def get(self, /, **contexts: Mapping[str, Any] | str) -> T:
         """Returns the flag's value for contexts, over those that apply."""
         outcome = self._evaluate(self._contexts(contexts))
         next(outcome.count)
         return outcome.value
 
-    def detail(self, **contexts: Mapping[str, Any] | str) -> Detail[T]:
+    def detail(self, /, **contexts: Mapping[str, Any] | str) -> Detail[T]:
         """Returns the flag's value for contexts, over those that apply, and the reason for it."""
         bound = self._contexts(contexts)
         plan, outcomes = self._plan, self._outcomes

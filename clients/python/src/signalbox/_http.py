@@ -7,6 +7,7 @@ import contextlib
 import encodings.idna  # noqa: F401, a lookup would import it on the thread: a child that is forked meanwhile could never import it
 import http.client
 import json
+import os
 import socket
 import ssl
 import threading
@@ -132,6 +133,7 @@ class Transport:
             "Prefer": "handling=strict",
             "Host": address.authority,
         }
+        self._pid = os.getpid()
         self._lock = threading.Lock()
         self._connection: _Connection | None = None
 
@@ -154,6 +156,8 @@ class Transport:
             sent["Content-Type"] = "application/json"
         name = f"{method} {path}"
         target = self.address.forwarded(target, sent)
+        if self._pid != os.getpid():
+            self._after_fork()
         with self._lock:
             response = self._exchange(name, method, target, text, sent)
         if response.status >= 300 and response.status not in accepted:
@@ -192,6 +196,11 @@ class Transport:
         if answer.will_close:
             self.close()
         return Response(answer.status, answer.headers, body)  # type: ignore[arg-type]
+
+    def _after_fork(self) -> None:
+        """Leaves the connection to the parent, and the lock, which a thread of the parent may hold."""
+        self._pid, self._lock = os.getpid(), threading.Lock()
+        self.close()
 
     def abort(self) -> None:
         """Ends a request that another thread waits for."""

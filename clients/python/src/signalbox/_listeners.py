@@ -48,9 +48,12 @@ class Dispatcher:
                 return
             self._busy = True
         self._started()
+        self._start_thread()
+
+    def _start_thread(self) -> None:
         try:
             threading.Thread(target=self._run, name="signalbox-listeners", daemon=True).start()
-        except RuntimeError:  # the interpreter is shutting down
+        except RuntimeError:  # there are too many threads, or the interpreter is shutting down
             self._busy = False
 
     def _run(self) -> None:
@@ -71,10 +74,15 @@ class Dispatcher:
                 self._began = None
 
     def check(self, now: float) -> float | None:
-        """Warns about a listener that hangs. It returns when to check again."""
+        """Warns about a listener that hangs, and starts a thread that could not be started. It returns when to check again."""
         began = self._began
         if began is None:
-            return None
+            with self._lock:
+                if self._busy or not self._queue:
+                    return None
+                self._busy = True
+            self._start_thread()
+            return now + self._slow
         if now - began >= self._slow:
             self._problems.warn("slow", "A Signalbox listener has been running for a second; others wait for it.")
             return now + QUIET

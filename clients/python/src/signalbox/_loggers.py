@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any, Final, Protocol
 
 from ._levels import Level, Tree, key_of
@@ -13,7 +14,8 @@ MAX_LOGGERS: Final = 10_000
 
 class Adapter(Protocol):
     """Connects a logging framework; `signalbox.logging` has the one for the standard library. Pass it to `Box.adapt`, and
-    call `Box.add_logger` with every logger, before its first record."""
+    call `Box.add_logger` with every logger, before its first record. If it has a method levels_set, that is called after
+    set_level was called for all loggers of a change."""
 
     def set_level(self, name: str, level: Level | None) -> None:
         """Sets the level of a logger. None restores the level that the code has set."""
@@ -40,7 +42,8 @@ class LoggerTable:
     """Sets the levels of all loggers. No lock is held while an adapter is called: a framework may hold its own lock when it
     makes a logger, and take it when a level is set."""
 
-    def __init__(self, environment: str) -> None:
+    def __init__(self, environment: str, failed: Callable[[str, Exception], None]) -> None:
+        self._failed = failed
         self._lock = threading.Lock()
         self._loggers: dict[tuple[int, str], Controlled] = {}
         self._tree = Tree(environment, {}, {})
@@ -54,16 +57,14 @@ class LoggerTable:
             if identity in self._loggers or len(self._loggers) >= MAX_LOGGERS:
                 return False
             added = self._loggers[identity] = Controlled(adapter, name)
-        self._settle(added)
+        if self._settle(added):
+            _finish([added])
         return True
 
-    def replace(self, tree: Tree) -> bool:
-        """Applies the levels of a tree. It reports whether one changed."""
+    def replace(self, tree: Tree) -> None:
+        """Applies the levels of a tree."""
         self._tree = tree
-        changed = False
-        for each in self.all():
-            changed = self._settle(each) or changed
-        return changed
+        _finish([each for each in self.all() if self._settle(each)])
 
     def _settle(self, logger: Controlled) -> bool:
         """Sets the level of a logger. Another thread may replace the tree meanwhile, so it looks again."""
@@ -73,10 +74,16 @@ class LoggerTable:
             level = tree.applied(logger.key)
             if level is not logger.applied:
                 logger.applied = level
-                logger.adapter.set_level(logger.name, level)
+                self._set(logger)
                 changed = True
             if tree is self._tree:
                 return changed
+
+    def _set(self, logger: Controlled) -> None:
+        try:
+            logger.adapter.set_level(logger.name, logger.applied)
+        except Exception as error:  # noqa: BLE001, an adapter may not be ours
+            self._failed(logger.name, error)
 
     def applied(self, adapter: Adapter, name: str) -> Level | None:
         """Returns the level that the box has set; None if the level of the code applies."""
@@ -96,10 +103,22 @@ class LoggerTable:
         self.replace(Tree("", {}, {}))
 
     def after_fork(self) -> None:
+        """Prepares the table in a child, which may have been forked in the middle of a change: a level may be noted as applied,
+        and not be set."""
         self._lock = threading.Lock()
         for each in self.all():
             each.reported = None
-            self._settle(each)
+            if not self._settle(each):
+                self._set(each)
+        _finish(self.all())
+
+
+def _finish(changed: list[Controlled]) -> None:
+    """Tells adapters that want to know that all of their levels have been set."""
+    for adapter in {id(each.adapter): each.adapter for each in changed}.values():
+        levels_set = getattr(adapter, "levels_set", None)
+        if levels_set is not None:
+            levels_set()
 
 
 def reported(logger: Controlled, levels: tuple[Level | None, Level], service: str, environment: str) -> dict[str, Any]:

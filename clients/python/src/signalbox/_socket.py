@@ -156,4 +156,5 @@ class EventSocket:
 
     def drop(self) -> None:
         """Closes the descriptor without a word: after a fork the connection is the parent's."""
-        self.sock.close()
+        with contextlib.suppress(OSError):
+            self.sock.close()

@@ -19,7 +19,15 @@ from ._contents import ALL, CONFIGS, FLAGS, LEVELS, Contents, Snapshot, read_doc
 from ._http import USER_AGENT, Transport, segment
 from ._socket import EventSocket
 from ._state import Status
-from .errors import APIError, ConnectionFailed, ForbiddenError, NotFoundError, SignalboxError, UnauthorizedError
+from .errors import (
+    APIError,
+    ConnectionFailed,
+    ForbiddenError,
+    NotFoundError,
+    ServerStaleError,
+    SignalboxError,
+    UnauthorizedError,
+)
 
 if TYPE_CHECKING:
     from ._box import Box
@@ -66,10 +74,6 @@ _WHOLE: Final = {
 _PATHS: Final = {"flags": "flags", "loggers": "loggers", "groups": "log_groups"}
 
 
-class ServerStaleError(SignalboxError):
-    """The server cannot reach its database; these are the last values that it knows."""
-
-
 class Sync:
     """The background thread of a box."""
 
@@ -97,13 +101,10 @@ class Sync:
         self._saved: Contents | None = None
         self._check_at: float | None = None
         self._closing: float | None = None  # the deadline of a close
+        self._stop = threading.Event()  # is set by a close
         self._flags_lock = threading.Lock()
         self._wanted: set[str] = set()  # what other threads asked for
-        self._ears, self._bell = socket.socketpair()
-        self._ears.setblocking(False)
-        self._bell.setblocking(False)
-        self._selector = selectors.DefaultSelector()
-        self._selector.register(self._ears, selectors.EVENT_READ)
+        self._open_bell()
         self.thread = threading.Thread(target=self._run, name="signalbox", daemon=True)
 
     # Other threads call these.
@@ -121,6 +122,7 @@ class Sync:
         """Ends the thread after the last report. A request that hangs is given up after half of the time."""
         deadline = time.monotonic() + timeout
         self._closing = deadline
+        self._stop.set()
         self.wake("close")
         self.thread.join(timeout / 2)
         if self.thread.is_alive():
@@ -140,23 +142,47 @@ class Sync:
         pid = os.getpid()
         try:
             while self._closing is None:
-                self._work()
-                self._wait()
+                try:
+                    self._work()
+                    self._wait()
+                except Exception:  # noqa: BLE001, a bug must not end the service's updates
+                    if os.getpid() != pid:
+                        return  # an adapter has forked: the child has a thread of its own
+                    self._start_over()
             self._finish()
-        except Exception:  # noqa: BLE001, a bug must not end the service's updates in silence
-            if os.getpid() == pid:
-                self._box.problems.warn("bug", "Following Signalbox failed; the last values stay.", exc_info=True)
-                self._box.note(Status.STALE, SignalboxError("the background thread has ended"), polling=False)
         finally:
             if self._socket is not None:
                 self._socket.close()
             self._transport.close()
             self._close_bell()
 
+    def _start_over(self) -> None:
+        """Plans a new connection and a load of everything after an unexpected error, such as one of an adapter."""
+        self._box.problems.warn("bug", "Following Signalbox failed; it is tried again.", exc_info=True)
+        self._parts |= ALL
+        self._load_at = self._expire_at = None
+        error = SignalboxError("following Signalbox failed")
+        if self._socket is not None:
+            self._lost(error)
+        else:
+            self._retry(self._timing.max_backoff, error)
+            self._box.note(Status.STALE, error, polling=False)
+        self._stop.wait(self._connect_at - time.monotonic())
+        # The service may have closed all descriptors, as programs do that become daemons.
+        self._close_bell()
+        self._open_bell()
+
+    def _open_bell(self) -> None:
+        self._ears, self._bell = socket.socketpair()
+        self._ears.setblocking(False)
+        self._bell.setblocking(False)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._ears, selectors.EVENT_READ)
+
     def _close_bell(self) -> None:
-        self._selector.close()
-        self._ears.close()
-        self._bell.close()
+        for each in (self._selector, self._ears, self._bell):
+            with contextlib.suppress(OSError):
+                each.close()
 
     def _work(self) -> None:
         """Does everything that is due."""
@@ -444,6 +470,8 @@ class Sync:
             pass  # the state says so
         except SignalboxError as error:
             self._box.problems.warn("report", "Reporting to Signalbox failed; it is tried again within a minute: %s", error)
+        except Exception:  # noqa: BLE001, an adapter is asked for its levels
+            self._box.problems.warn("report", "Reporting to Signalbox failed; it is tried again within a minute.", exc_info=True)
 
     def _between(self) -> None:
         """Applies changes that came during a report."""
@@ -489,4 +517,4 @@ def asked_for(error: SignalboxError | None) -> float:
 
 
 def _number(text: str | None) -> int:
-    return int(text) if text and text.isdigit() else 0
+    return int(text) if text and text.isdecimal() else 0

@@ -22,17 +22,32 @@ class ConnectionFailed(SignalboxError, ConnectionError):  # noqa: N818, named li
     """The server could not be reached."""
 
 
+class ServerStaleError(SignalboxError):
+    """The server cannot reach its database; these are the last values that it knows."""
+
+
+class ClosedError(SignalboxError):
+    """The box is closed."""
+
+
 class APIError(SignalboxError):
     """The server's answer to a request that it refused. Its text has the server's own sentences."""
 
     def __init__(self, request: str, status: int, errors: list[dict[str, Any]], retry_after: float = 0) -> None:
         details = "; ".join(_sentence(each) for each in errors) or "no explanation"
         super().__init__(f"{request}: {status}: {details}")
+        #: The method and path of the request.
+        self.request = request
         self.status = status
         #: The errors of the answer, each with status, code, title, and, if they apply, detail, source and meta.
         self.errors = errors
         #: How many seconds to wait before another attempt, if the server says so.
         self.retry_after = retry_after
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions are copied by their text alone, with which this class cannot be made: a worker process could not hand
+        # the error to its parent.
+        return type(self), (self.request, self.status, self.errors, self.retry_after)
 
     @property
     def code(self) -> str:
@@ -47,7 +62,7 @@ class APIError(SignalboxError):
             errors = [each for each in document["errors"] if isinstance(each, dict)]
         except (ValueError, TypeError, KeyError, RecursionError):
             errors = []
-        seconds = float(retry_after) if retry_after and retry_after.isdigit() else 0.0
+        seconds = float(retry_after) if retry_after and retry_after.isdecimal() else 0.0
         return _CLASSES.get(status, cls)(request, status, errors, seconds)
 
 
@@ -93,5 +108,5 @@ _CLASSES: dict[int, type[APIError]] = {
 def _sentence(error: dict[str, Any]) -> str:
     text = str(error.get("detail") or error.get("title") or error.get("code") or "unknown")
     source = error.get("source")
-    where = source.get("pointer") or source.get("parameter") if isinstance(source, dict) else None
+    where = source.get("pointer") or source.get("parameter") or source.get("header") if isinstance(source, dict) else None
     return f"{text} ({where})" if where else text

@@ -30,6 +30,8 @@ class Installed:
         self._code: dict[str, int] = {}  # levels that the code has set, of loggers with a level of Signalbox
         self._get_logger = manager.getLogger
         self._active = True
+        self._any = logging.Logger("signalbox")  # is not in the manager
+        self._any.manager = manager
 
     def begin(self) -> Installed:
         """Follows new loggers and levels that the code sets, and adapts the loggers that exist."""
@@ -55,6 +57,7 @@ class Installed:
             logging.Logger.setLevel = _original_set_level  # type: ignore[method-assign]
         for name in list(self._code):
             self.set_level(name, None)
+        self.levels_set()
 
     def _found(self, name: str) -> logging.Logger:
         logger = self._get_logger(name)
@@ -69,13 +72,19 @@ class Installed:
         return found if isinstance(found, logging.Logger) else self._get_logger(name)
 
     def set_level(self, name: str, level: Level | None) -> None:
-        """Sets the level of a logger. None restores the level of the code."""
+        """Sets the level of a logger. None restores the level of the code. It counts after levels_set."""
         logger = self._logger(name)
         if level is not None and self._active:
             self._code.setdefault(name, logger.level)
-            _original_set_level(logger, int(level))
+            logger.level = int(level)
         elif name in self._code:
-            _original_set_level(logger, self._code.pop(name))
+            logger.level = self._code[name]
+            del self._code[name]  # last: after a fork in between, the child sets the level again
+
+    def levels_set(self) -> None:
+        """Clears what the loggers of the manager remember of their levels. Logger.setLevel does so each time, which took five
+        seconds for a level of 5,000 loggers."""
+        _original_set_level(self._any, logging.NOTSET)
 
     def levels(self, name: str) -> tuple[Level | None, Level]:
         """Returns the level that the code has set for a logger, and the level that it uses."""

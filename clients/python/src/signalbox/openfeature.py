@@ -1,4 +1,4 @@
-"""Signalbox's provider for the OpenFeature SDK (`pip install signalbox[openfeature]`). Flags are evaluated in the process:
+"""Signalbox's provider for the OpenFeature SDK (the extra `openfeature` of this package). Flags are evaluated in the process:
 
     api.set_provider_and_wait(signalbox.openfeature.SignalboxProvider(box))
 

@@ -293,10 +293,12 @@ export class BrowserBox {
 
   private replace(flags: ReadonlyMap<string, Evaluated>): void {
     const before = this.flags;
-    this.flags = flags;
-    this.known = true;
     const keys = new Set([...before.keys(), ...flags.keys()]);
-    this.changes.notify([...keys].filter((key) => !same(before.get(key), flags.get(key))));
+    const changed = new Set([...keys].filter((key) => !same(before.get(key), flags.get(key))));
+    // A value that is the same stays the same object, so that components that depend on it are not rendered again.
+    this.flags = new Map([...flags].map(([key, each]) => [key, changed.has(key) ? each : (before.get(key) ?? each)]));
+    this.known = true;
+    this.changes.notify([...changed]);
   }
 
   private note(status: Status, why?: Error): void {
@@ -392,6 +394,7 @@ export class BrowserBox {
     clearTimeout(this.timer);
     clearTimeout(this.inactivity);
     this.request?.abort();
+    this.request = undefined; // its end is not a failure
     this.closeStreams();
     if (typeof document !== "undefined") {
       document.removeEventListener("visibilitychange", this.visible);

@@ -138,7 +138,7 @@ export class Sync {
       try {
         await this.work();
       } catch (error) {
-        this.failedUnexpectedly(error);
+        this.startOver(error);
       }
       if (!this.closing) {
         await this.wait();
@@ -148,13 +148,19 @@ export class Sync {
     await this.finish();
   }
 
-  /** A bug must not end the service's updates in silence. */
-  private failedUnexpectedly(error: unknown): void {
+  /** Plans a new connection and a load of everything: a bug must not end the service's updates. */
+  private startOver(error: unknown): void {
     this.box.warn("bug", `Following Signalbox failed; it is tried again: ${asError(error).stack}`);
-    this.connectAt = Math.max(this.connectAt, performance.now() + this.timing.minBackoff);
+    this.parts = new Set(ALL);
     this.loadAt = NEVER;
     this.expireAt = NEVER;
-    this.fail(new SignalboxError("following Signalbox failed"));
+    const failed = new SignalboxError("following Signalbox failed");
+    if (this.socket) {
+      this.lost(failed, false);
+    } else {
+      this.retry(this.timing.maxBackoff, failed);
+      this.fail(failed);
+    }
   }
 
   /** Does everything that is due. */

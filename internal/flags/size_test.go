@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// sized is the draft of a STRING flag whose default has a given size in bytes.
+// sized returns the draft of a STRING flag whose default has a given size in bytes.
 func sized(key string, bytes int) flags.Draft {
 	base := `"` + strings.Repeat("x", bytes-2) + `"`
 	return flags.Draft{Key: optional.Of(key), Type: optional.Of("STRING"), Default: optional.Of(json.RawMessage(base))}
