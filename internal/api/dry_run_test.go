@@ -91,9 +91,6 @@ func requireNamedChange(t *testing.T, owner client, method string, performed ans
 	t.Helper()
 	number := performed.header.Get("Signalbox-Change")
 	change := owner.get(changesPath + "/" + number).want(200).data()
-	if newest := owner.get(changesPath + "?page[size]=1").want(200).page().Data[0]; number > newest.ID {
-		t.Errorf("the write is the change %s, but the newest is %s", number, newest.ID)
-	}
 	if method == http.MethodDelete {
 		return
 	}

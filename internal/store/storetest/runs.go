@@ -26,7 +26,9 @@ func listRuns(t *testing.T, db *store.DB, account string, filter jobs.RunFilter,
 
 func cancel(t *testing.T, db *store.DB, account, id string) bool {
 	t.Helper()
-	return write(t, db, func(ctx context.Context, tx *store.Tx) (bool, error) { return tx.CancelRun(ctx, account, id, "Canceled by Ada.", at(50)) })
+	return write(t, db, func(ctx context.Context, tx *store.Tx) (bool, error) {
+		return tx.CancelRun(ctx, account, id, "Canceled by Ada.", at(50))
+	})
 }
 
 func runConcept(t *testing.T, shared *store.DB) {
