@@ -78,7 +78,7 @@ test-web: ## build, then run the tests of the console alone, in Chromium
 	scripts/build-console --required
 	$(MAKE) --no-print-directory build
 	scripts/with-node npm --prefix web run --silent test
-	scripts/with-node npm --prefix web run --silent browser
+	scripts/with-postgres --in-memory scripts/with-node npm --prefix web run --silent browser
 
 test-python: build ## build, then check and test the Python client against the server, on SQLite and PostgreSQL
 	scripts/with-python clients/python/check

@@ -8,8 +8,11 @@ const server = process.env.SIGNALBOX_URL ?? "http://127.0.0.1:8080";
 const onDemand = ["@codemirror", "codemirror", "@lezer", "uplot", "cronstrue", "rapidoc"];
 const isOnDemand = (id: string) => onDemand.some((name) => id.includes(`/node_modules/${name}/`));
 
-/** groups makes one file of what many screens share: every file costs a slow processor more than its content. */
-const groups = [{ name: "shared", minShareCount: 5, test: (id: string) => !isOnDemand(id) }];
+/**
+ * groups makes one file of what many screens share: every file costs a slow processor more than its content. What fewer
+ * share, such as a field that only forms have, would make the first load of all screens heavier.
+ */
+const groups = [{ name: "shared", minShareCount: 8, test: (id: string) => !isOnDemand(id) }];
 
 const budgets = "browser/budget.spec.ts";
 

@@ -61,6 +61,8 @@ type WriteTx interface {
 	CarryOut(ctx context.Context, ticket once.Ticket) error
 	// Recorded returns up to limit changes that this transaction has recorded, oldest first.
 	Recorded(ctx context.Context, account string, limit int) ([]changes.Change, error)
+	// FirstChange returns the number of the first change that this transaction has recorded, or 0.
+	FirstChange() int64
 }
 
 // Write runs fn in a transaction under the lock of the caller's account, and returns
@@ -80,11 +82,22 @@ func Do[Tx WriteTx](ctx context.Context, store transaction.Writer[Tx], caller Ca
 		if err == nil {
 			err = fn(ctx, tx, confirmed)
 		}
-		if err == nil && caller.DryRun != nil {
-			err = caller.endDryRun(ctx, tx)
+		if err == nil {
+			err = caller.end(ctx, tx)
 		}
 		return err
 	})
+}
+
+// end reports what the transaction has recorded, and makes a dry run roll back.
+func (c Caller) end(ctx context.Context, tx WriteTx) error {
+	if c.DryRun != nil {
+		return c.endDryRun(ctx, tx)
+	}
+	if c.Made != nil {
+		*c.Made = tx.FirstChange()
+	}
+	return nil
 }
 
 // Begin confirms the caller of a write. It also marks the caller's request as carried out, in
@@ -148,7 +161,7 @@ func (c Caller) reload(ctx context.Context, tx AuthorityTx, current int64) (Call
 	}
 	fresh = fresh.readAt(current)
 	fresh.Version, fresh.Needs, fresh.Reverts = c.Version, c.Needs, c.Reverts
-	fresh.DryRun, fresh.Once, fresh.Note = c.DryRun, c.Once, c.Note
+	fresh.DryRun, fresh.Made, fresh.Once, fresh.Note = c.DryRun, c.Made, c.Once, c.Note
 	return fresh, c.Needs.Permit(fresh)
 }
 

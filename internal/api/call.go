@@ -26,6 +26,7 @@ type call struct {
 	id      string          // {id} of the path, decoded and valid
 	body    *jsonapi.Object // the body, once it was read; nil if there was none
 	bare    bool            // the body has no envelope, so pointers in errors omit it
+	made    int64           // the number of the first change that the write recorded; 0 for none
 	stale   bool            // the database is away, and the caller is known from memory
 	sync    syncRequest     // the message of a gRPC request
 	enter   func() error    // takes a place for the request; nil if it has one or needs none

@@ -68,6 +68,10 @@ func TestDryRun_EveryRoute(t *testing.T) {
 			if dryRun.status != performed.status || performed.status >= 300 {
 				t.Errorf("the dry run is a %d, the write a %d: %s", dryRun.status, performed.status, performed.body)
 			}
+			if number := dryRun.header.Get("Signalbox-Change"); number != "" {
+				t.Errorf("the dry run names the change %s", number)
+			}
+			requireNamedChange(t, owner, method, performed)
 			if method == http.MethodDelete {
 				return
 			}
@@ -80,6 +84,20 @@ func TestDryRun_EveryRoute(t *testing.T) {
 			}
 		}
 	})
+}
+
+// requireNamedChange checks that the answer to a write names the write's own change: the one that Undo reverts.
+func requireNamedChange(t *testing.T, owner client, method string, performed answer) {
+	t.Helper()
+	number := performed.header.Get("Signalbox-Change")
+	change := owner.get(changesPath + "/" + number).want(200).data()
+	if method == http.MethodDelete {
+		return
+	}
+	written := performed.data()
+	if written.Type != "change" && change.Attributes["kind"] != written.Type || written.Type == "change" && written.ID != number {
+		t.Errorf("the write of the %s %s is the change %s: %v", written.Type, written.ID, number, change.Attributes)
+	}
 }
 
 // timeless returns a body without what differs between two writes of the same.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -273,6 +274,9 @@ func (a *API) answer(route *route, w *recorder, r *http.Request) (reply, error) 
 	return a.admitted(route, c, func() (reply, error) { return a.runOnce(route, c) })
 }
 
+// changeHeader has the number of the change that a write has made: the one to revert. A write that changes nothing has none.
+const changeHeader = "Signalbox-Change"
+
 // run does the checks that all handlers rely on, and calls the route's handler.
 func run(route *route, c *call) (reply, error) {
 	var err error
@@ -287,6 +291,7 @@ func run(route *route, c *call) (reply, error) {
 	if err := cmp.Or(c.readDryRun(route), c.readNote()); err != nil {
 		return reply{}, err
 	}
+	c.caller.Made = &c.made
 	result, err := route.handle(c)
 	if err == nil {
 		err = c.checkQuery() // handlers that write have done so before
@@ -296,6 +301,9 @@ func run(route *route, c *call) (reply, error) {
 	}
 	if err != nil {
 		return reply{}, err
+	}
+	if c.made != 0 {
+		c.writer.set(changeHeader, strconv.FormatInt(c.made, 10))
 	}
 	if single, isSingle := result.document.(jsonapi.Single); isSingle {
 		single.Meta = jsonapi.NewMeta(c.body, c.caller.DryRun != nil)

@@ -104,7 +104,7 @@ func TestRun_CancelPending(t *testing.T) {
 	running, pending, sink := owner.queue("job")
 	got := owner.post(runsPath+"/"+pending+"/actions/cancel", `{}`).want(200)
 	requireNeverStarted(t, got, "CANCELED")
-	if got.attribute("failure_reason") != nil || got.attribute("error") != nil {
+	if got.attribute("failure_reason") != nil || !strings.HasPrefix(got.text("error"), "Canceled with the key ") {
 		t.Errorf("got %s", got.body)
 	}
 	owner.post(runsPath+"/"+pending+"/actions/cancel", "").refused(409, problem{code: "run_finished"})

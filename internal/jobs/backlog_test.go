@@ -78,7 +78,7 @@ func TestBacklog_Recounts(t *testing.T) {
 		t.Errorf("admitted %d at the limit", got)
 	}
 	err := b.db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error {
-		_, err := tx.CancelRun(ctx, b.job.Account, ids[0], tx.Now())
+		_, err := tx.CancelRun(ctx, b.job.Account, ids[0], "", tx.Now())
 		return err
 	})
 	if err != nil {

@@ -144,7 +144,7 @@ func (s *Service) Cancel(ctx context.Context, caller accounts.Caller, id string)
 		if _, err := caller.Begin(ctx, tx); err != nil {
 			return Run{}, err
 		}
-		ended, err := tx.CancelRun(ctx, caller.Account, id, tx.Now())
+		ended, err := tx.CancelRun(ctx, caller.Account, id, canceledBy(caller), tx.Now())
 		if err != nil {
 			return Run{}, err
 		}
@@ -158,6 +158,14 @@ func (s *Service) Cancel(ctx context.Context, caller accounts.Caller, id string)
 		})
 		return run, err
 	})
+}
+
+// canceledBy says in a run's error who canceled it.
+func canceledBy(caller accounts.Caller) string {
+	if caller.IsPerson() {
+		return "Canceled by " + caller.UserName + "."
+	}
+	return "Canceled with the key " + caller.KeyName + "."
 }
 
 var periodPattern = regexp.MustCompile(`^[0-9]{4}-(0[1-9]|1[0-2])$`)

@@ -90,8 +90,8 @@ type Tx interface {
 	// AddActiveJobs adds to the number of enabled jobs.
 	AddActiveJobs(ctx context.Context, account string, more int) error
 	InsertRuns(ctx context.Context, runs []Run) error
-	// CancelRun cancels a run, or returns false if it has ended.
-	CancelRun(ctx context.Context, account, id string, at time.Time) (bool, error)
+	// CancelRun cancels a run, with a detail for its error, or returns false if it has ended.
+	CancelRun(ctx context.Context, account, id, detail string, at time.Time) (bool, error)
 	// ExpireRuns cancels the oldest pending runs of an account that were queued before
 	// an instant, and returns their number.
 	ExpireRuns(ctx context.Context, account string, before time.Time, detail string, limit int) (int, error)

@@ -77,6 +77,9 @@ func (tx *Tx) Recorded(ctx context.Context, account string, limit int) ([]change
 	return changesAfter(ctx, tx.conn, account, tx.firstChange-1, limit)
 }
 
+// FirstChange returns the number of the first change that the transaction has recorded, or 0.
+func (tx *Tx) FirstChange() int64 { return tx.firstChange }
+
 // LastChange returns the number of an account's last change.
 func (tx *ReadTx) LastChange(ctx context.Context, account string) (int64, error) {
 	seq, err := one(ctx, tx.conn, fault.Missing("account", account), scanInt, `SELECT change_seq FROM accounts WHERE id = $1`, account)

@@ -101,9 +101,9 @@ func (tx *Tx) InsertRuns(ctx context.Context, runs []jobs.Run) error {
 		AND run_history.scheduled_for = run_queue.scheduled_for) AND run_queue.id `+tx.dialect.among, "", tx.dialect.texts(scheduled))
 }
 
-// CancelRun cancels a run unless it has ended, and reports whether it did.
-func (tx *Tx) CancelRun(ctx context.Context, account, id string, at time.Time) (bool, error) {
-	ended, _, err := tx.end(ctx, canceled("", "$3", `run_queue.account_id = $1 AND run_queue.id = $2`), account, id, micros(at))
+// CancelRun cancels a run unless it has ended, and reports whether it did. detail is the run's error.
+func (tx *Tx) CancelRun(ctx context.Context, account, id, detail string, at time.Time) (bool, error) {
+	ended, _, err := tx.end(ctx, canceled("CAST($4 AS text)", "$3", `run_queue.account_id = $1 AND run_queue.id = $2`), account, id, micros(at), detail)
 	if err != nil || len(ended) == 0 || tx.dialect.notifyRun == "" {
 		return len(ended) > 0, err
 	}

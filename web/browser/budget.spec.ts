@@ -1,3 +1,4 @@
+import { get } from "node:http";
 import type { CDPSession, Page } from "playwright-core";
 import { expect } from "vitest";
 import { test, world } from "./harness";
@@ -143,6 +144,36 @@ async function load(path: string): Promise<Loaded> {
 test("the console is painted within a second on a slow processor, and answers a key after 1.5 s of its time", async () => {
   await within({ painted: 1000, ready: 3000, busy: 1500 }, () => load("/flags"), 20);
 }, 180_000);
+
+const limit = 250 * 1024;
+
+test("the first screens load at most 250 KB gzip, with the font", async () => {
+  for (const path of ["/flags", "/loggers", "/jobs", "/configs", "/history"]) {
+    const page = await w.open("about:blank", { fresh: true });
+    const files = new Set<string>();
+    page.on("request", (request) => new URL(request.url()).pathname.startsWith("/assets/") && files.add(request.url()));
+    await page.goto(path);
+    await page.locator('[data-cell="0:0"]').waitFor();
+    const sizes = await Promise.all([page.url(), ...files].map(bytesOf));
+    expect([...files].some((url) => url.endsWith(".woff2"))).toBe(true);
+    expect(
+      sizes.reduce((sum, size) => sum + size, 0),
+      path,
+    ).toBeLessThan(limit);
+    await page.context().close();
+  }
+});
+
+/** bytesOf returns how many bytes the server sends for a file to a browser that knows gzip. */
+const bytesOf = (url: string) =>
+  new Promise<number>((resolve, reject) => {
+    get(url, { headers: { "Accept-Encoding": "gzip" } }, (response) => {
+      let bytes = 0;
+      response.on("data", (part: Buffer) => (bytes += part.length));
+      response.on("end", () => resolve(bytes));
+      response.on("error", reject);
+    }).on("error", reject);
+  });
 
 /** busyPerFrame scrolls the flags by some pixels with every frame, and returns the milliseconds that the page computes for a frame. */
 async function busyPerFrame(page: Page, by: { top?: number; left?: number }): Promise<number> {

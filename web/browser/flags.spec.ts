@@ -152,6 +152,48 @@ test("a rule is dragged to its place", async () => {
   expect(await rulesOf("dragged")).toEqual(["three", "one", "two"]);
 });
 
+test("allowed values are a small table, and a wrong one is refused beside it", async () => {
+  await w.server.api("POST", "/api/v1/flags", envelope("flag", "colors", { type: "NUMERIC", default: 1 }));
+  const page = await w.open("/flags/colors?tab=values");
+  await page.getByLabel("Any value").uncheck();
+  for (const [index, text] of [
+    ["1", "1"],
+    ["2", "two"],
+  ] as const) {
+    await page.getByRole("button", { name: "Add a value" }).click();
+    await page.getByLabel(`Name of value ${index}`).fill(`Number ${index}`);
+    await page.getByLabel(`Value ${index}`, { exact: true }).fill(text);
+  }
+  await page.getByText("must be a number such as 1500 or 0.5").waitFor();
+  await expectAccessible(page);
+  await page.getByLabel("Value 2", { exact: true }).fill("2");
+  await page.getByRole("button", { name: "Save" }).click();
+  await answer(page, "Change colors");
+  await page.getByText("colors was changed.").waitFor();
+  const { data } = await w.server.api("GET", "/api/v1/flags/colors");
+  expect(data.attributes.values).toEqual([
+    { name: "Number 1", value: 1 },
+    { name: "Number 2", value: 2 },
+  ]);
+});
+
+test("a version is compared as a version, because services reported versions", async () => {
+  const contexts = [{ type: "app", key: "shop", attributes: { version: "2.9.0" } }];
+  await w.server.api("POST", "/api/v1/contexts/bulk", { contexts });
+  await w.server.api("POST", "/api/v1/flags", envelope("flag", "versions", { type: "BOOLEAN", default: false }));
+  const page = await w.open("/flags/versions?tab=production");
+  await page.getByRole("button", { name: "Add rule" }).click();
+  await page.getByRole("combobox", { name: "Attribute" }).fill("app.version");
+  await page.getByRole("combobox", { name: "Comparison" }).selectOption({ label: "is at least version" });
+  await page.getByRole("textbox", { name: "Value" }).fill("2.10.0");
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await answer(page, /^Add a rule of versions/);
+  await page.getByRole("listitem", { name: /app\.version.*2\.10\.0/ }).waitFor();
+  const asked = { environment: "production", context: { app: { key: "shop", version: "2.9.0" } } };
+  const found = await w.server.api<{ value?: unknown }>("POST", "/api/v1/flags/versions/actions/evaluate", asked);
+  expect(JSON.stringify(found)).toContain('"value":false');
+});
+
 test("the server says which flags are stale", async () => {
   const page = await w.open("/flags?q=checkout");
   await page.getByRole("link", { name: "checkout", exact: true }).waitFor();

@@ -29,6 +29,9 @@ export interface Server {
   leave: () => Promise<void>;
   /** restart starts the server again on the same folder and port. */
   restart: () => Promise<void>;
+  /** freeze stops the program without closing its connections, as a network does that loses every packet; thaw lets it go on. */
+  freeze: () => void;
+  thaw: () => void;
 }
 
 /** startServer starts the program that `make build` built. */
@@ -58,7 +61,10 @@ export async function startServer(settings: Record<string, string> = {}): Promis
       await end();
       process_ = await run(environment, url);
     },
+    freeze: () => void process_.kill("SIGSTOP"),
+    thaw: () => void process_.kill("SIGCONT"),
     stop: async () => {
+      process_.kill("SIGCONT");
       await end();
       rmSync(folder, { recursive: true, force: true });
     },
@@ -130,13 +136,16 @@ export interface Opening extends BrowserContextOptions {
   fresh?: boolean;
 }
 
-/** world starts a server for a file of tests, in a browser that all files share; prepare fills the server. */
-export function world(prepare: (server: Server) => Promise<void> = async () => {}, settings: Record<string, string> = {}): World {
+/** world starts a server for a file of tests, with settings of its own, in a browser that all files share; prepare fills the server. */
+export function world(
+  prepare: (server: Server) => Promise<void> = async () => {},
+  settings: () => Record<string, string> = () => ({}),
+): World {
   const made = { server: undefined as unknown as Server };
   let browser: Browser;
   let profiles: Profiles;
   beforeAll(async () => {
-    [made.server, browser] = await Promise.all([startServer(settings), chromium.connect(inject("browser"))]);
+    [made.server, browser] = await Promise.all([startServer(settings()), chromium.connect(inject("browser"))]);
     profiles = new Profiles(browser, made.server.url);
     await prepare(made.server);
   });

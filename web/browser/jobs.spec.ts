@@ -76,10 +76,17 @@ test("a failure is explained and run again; one that hangs is canceled", async (
   await page.waitForURL((url) => url.href !== before);
   await page.getByRole("link", { name: "this run" }).waitFor();
   await page.getByText("The receiver answered 503", { exact: false }).waitFor();
+  await page.goto("/");
+  await page.getByRole("region", { name: "Needs attention" }).getByText("HTTP 503, 2 failures in a row").waitFor();
   await page.goto("/jobs/hanging");
   await page.getByRole("button", { name: "Run now" }).click();
+  const timing = page.getByRole("region", { name: "Timing" });
+  await timing.getByText("Running").waitFor();
+  await timing.getByText(/^[1-9]\d* s so far$/).waitFor();
+  await page.getByText("Waiting for the answer.").waitFor();
   await page.getByRole("button", { name: "Cancel" }).click();
-  await page.getByText("Canceled").first().waitFor();
+  await page.getByText(/^Canceled with the key ./).waitFor();
+  await page.getByText("No answer came.").waitFor();
 });
 
 test("the keyboard alone finds a job, pauses it, and opens its last run", async () => {
@@ -120,6 +127,20 @@ test("the list follows runs by itself, and the switch can be undone", async () =
   await page.getByRole("link", { name: "Last run of watched" }).getByText("Succeeded").waitFor();
   await page.getByRole("img", { name: "Last 1 run: 0 failed", exact: false }).waitFor();
   await expectAccessible(page);
+});
+
+test("Undo reverts one's own change, and a colleague's in the same moment stays", async () => {
+  await job("undone", "/ok");
+  const page = await w.open("/jobs?q=undone");
+  await page.getByRole("switch", { name: "undone is enabled" }).click({ force: true });
+  await w.server.api("PUT", "/api/v1/jobs/undone", await touched("undone"));
+  await page.getByRole("button", { name: "Undo", exact: true }).click();
+  await page
+    .getByRole("alert")
+    .getByText(/^Undo: failed/)
+    .waitFor();
+  const { data } = await w.server.api("GET", "/api/v1/jobs/undone");
+  expect(data.attributes.description).toBe("touched");
 });
 
 async function touched(id: string) {

@@ -15,6 +15,11 @@ const w = world(async ({ api }) => {
     return { id, service: "checkout", environment: "production", level, resolved_level: level };
   });
   await api("POST", "/api/v1/loggers/bulk", { loggers: reports });
+  const configuration = { method: "GET", url: "http://127.0.0.1:1/" };
+  for (const [id, schedule] of Object.entries({ later: "0 0 1 1 *", soon: "* * * * *" }))
+    await api("POST", "/api/v1/jobs", envelope("job", id, { name: id, schedule, configuration }));
+  await api("POST", "/api/v1/configs", envelope("config", "base", { items: { a: { value: 1 } } }));
+  await api("POST", "/api/v1/configs", envelope("config", "app", { parent: "base", items: { b: { value: 1 }, c: { value: 1 } } }));
 });
 
 const names = (page: Page) => page.locator('[data-cell$=":0"]').evaluateAll((cells) => cells.map((cell) => cell.textContent));
@@ -56,6 +61,39 @@ test("columns are chosen, and the link keeps the choice", async () => {
   await page.reload();
   await page.getByRole("columnheader", { name: "Changed" }).waitFor();
   expect(await page.getByRole("columnheader", { name: "Type" }).count()).toBe(0);
+});
+
+test("jobs and configs have the same orders and columns as flags", async () => {
+  const page = await w.open("/jobs");
+  await inOrder(page, "soon", "later"); // the newest first
+  const next = page.getByRole("columnheader", { name: "Next fire" });
+  for (const direction of ["ascending", "descending"]) {
+    await next.getByRole("button").click();
+    await next.and(page.locator(`[aria-sort=${direction}]`)).waitFor();
+  }
+  await inOrder(page, "later", "soon");
+  await page.getByRole("button", { name: "Columns" }).click();
+  const dialog = page.getByRole("dialog", { name: "Columns" });
+  await dialog.getByLabel("Health").uncheck();
+  await dialog.getByLabel("Request").check();
+  await dialog.getByRole("button", { name: "Done" }).click();
+  await page.reload();
+  await page.getByRole("columnheader", { name: "Request" }).waitFor();
+  expect(await page.getByRole("columnheader", { name: "Health" }).count()).toBe(0);
+  await inOrder(page, "later", "soon");
+  await expectAccessible(page);
+
+  await page.goto("/configs?env=production");
+  await page.getByRole("link", { name: "app" }).waitFor();
+  const tree = (await names(page)).map(String);
+  const items = page.getByRole("columnheader", { name: "Own items" }).getByRole("button");
+  await items.click();
+  await inOrder(page, "app", "base", "common");
+  await page.getByRole("columnheader", { name: "Inherits from" }).waitFor();
+  await items.click();
+  await inOrder(page, "common", "base", "app");
+  await items.click();
+  await inOrder(page, ...tree);
 });
 
 /** enabled returns which of the flags are on in production. */

@@ -11,9 +11,23 @@ const report = (id: string, service: string, resolved_level = "INFO") => ({
 });
 
 const w = world(async (server) => {
-  const ids = ["shop", "shop.payments", "shop.payments.gateway", "shop.catalog", "shop.undone", "shop.keys", "shop.other"];
+  const ids = [
+    "shop",
+    "shop.payments",
+    "shop.payments.gateway",
+    "shop.catalog",
+    "shop.undone",
+    "shop.keys",
+    "shop.other",
+    "deep",
+    "deep.child",
+    "timed",
+  ];
   await server.api("POST", "/api/v1/loggers/bulk", { loggers: ids.flatMap((id) => [report(id, "checkout"), report(id, "web")]) });
   await server.api("PUT", "/api/v1/loggers/shop", envelope("logger", "shop", { level: "INFO" }));
+  await server.api("POST", "/api/v1/log_groups", envelope("log_group", "zzz", {})); // without a level: its members inherit
+  await server.api("PUT", "/api/v1/loggers/deep", envelope("logger", "deep", { level: "INFO" }));
+  await server.api("PUT", "/api/v1/loggers/deep.child", envelope("logger", "deep.child", { group: "zzz" }));
   await server.api("PUT", "/api/v1/loggers/shop.payments", envelope("logger", "shop.payments", { level: "WARN" }));
 });
 
@@ -80,6 +94,42 @@ test("two browsers see each other's change within a second, and its end", async 
   );
   await Promise.all([one, other].map((page) => page.getByRole("button", { name }).waitFor({ timeout: 5000 })));
   await Promise.all([one, other].map((page) => page.getByRole("button", { name }).waitFor({ state: "detached" })));
+});
+
+test("a level that somebody sets above is shown below it, and only what it concerns is read again", async () => {
+  const page = await w.open("/loggers?q=deep");
+  await page.getByRole("button", { name: `${pill("deep.child")}: INFO ↑ deep` }).waitFor();
+  await page.getByText("Live").waitFor();
+  const asked: (string | null)[] = [];
+  page.on("request", (request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    if (pathname === "/api/v1/loggers") asked.push(searchParams.get("filter[search]"));
+  });
+  await w.server.api("PUT", "/api/v1/loggers/deep", envelope("logger", "deep", { level: "WARN" }));
+  await page.getByRole("button", { name: `${pill("deep.child")}: WARN ↑ deep` }).waitFor();
+  expect(new Set(asked)).toEqual(new Set(["deep"]));
+});
+
+test("a level is set for 30 minutes or another time, with a note that the history keeps", async () => {
+  const page = await w.open("/loggers?q=timed");
+  for (const [choice, typed, title] of [
+    ["30 min", "", "for 30 min"],
+    ["Another time", "2 h 30 min", "for 2 h 30 min"],
+  ] as const) {
+    await page.getByRole("button", { name: pill("timed") }).click();
+    await page.getByRole("radio", { name: "DEBUG" }).click();
+    await page.getByRole("radio", { name: choice }).click();
+    if (typed) await page.getByRole("textbox", { name: "How long" }).fill(typed);
+    await page.getByLabel("Why (optional, for the history)").fill(`Ticket ${title}`);
+    await page.getByRole("button", { name: "Apply" }).click();
+    const question = page.getByRole("dialog", { name: `Set timed to DEBUG in production ${title}` });
+    expect(await question.getByRole("textbox", { name: /^Why/ }).inputValue()).toBe(`Ticket ${title}`);
+    await question.getByRole("button", { name: "Apply" }).click();
+    await page.getByText(`timed is DEBUG in production ${title}.`).waitFor();
+  }
+  await page.goto("/loggers/timed?tab=history");
+  await page.getByText("Why: Ticket for 30 min").waitFor();
+  await page.getByText("Why: Ticket for 2 h 30 min").waitFor();
 });
 
 test("a viewer sees everything and is told why nothing can be changed", async () => {

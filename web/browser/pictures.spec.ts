@@ -99,6 +99,12 @@ test("a flag shows what it serves everywhere, and how often", async () => {
   await panel.getByText("42 in 24 h").waitFor();
   const chart = panel.getByRole("figure", { name: "Evaluations by value, 24 h" });
   await chart.locator("canvas").waitFor();
+  const hovered = chart.locator("b").filter({ hasText: /^40$/ }); // among the numbers of the step under the pointer
+  const { width = 0, height = 0 } = (await chart.locator(".u-over").boundingBox()) ?? {};
+  for (let x = width - 1; x > 0 && (await hovered.count()) === 0; x -= 4)
+    await chart.locator(".u-over").hover({ position: { x, y: height / 2 } });
+  await hovered.waitFor();
+  await page.mouse.move(0, 0);
   await chart.getByRole("button", { name: "true" }).click();
   expect(await chart.getByRole("button", { name: "true" }).getAttribute("aria-pressed")).toBe("false");
   await chart.getByText("1 change").waitFor();

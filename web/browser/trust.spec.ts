@@ -7,6 +7,10 @@ const w = world(async (server) => {
   for (const id of ["stopped", "drafted", "ended", "contested"])
     await server.api("POST", "/api/v1/flags", envelope("flag", id, { type: "BOOLEAN", default: false }));
   await server.api("POST", "/api/v1/flags", envelope("flag", "limits", { type: "JSON", default: { limit: 1 } }));
+  await server.api("POST", "/api/v1/flags", envelope("flag", "cut", { type: "BOOLEAN", default: false }));
+  await server.api("POST", "/api/v1/configs", envelope("config", "app", { items: { limit: { value: 10 } } }));
+  const managed = { name: "Staging", managed: true };
+  await server.api("PUT", "/api/v1/environments/staging", envelope("environment", "staging", managed));
   const report = { id: "shop", service: "checkout", environment: "production", level: "INFO", resolved_level: "INFO" };
   await server.api("POST", "/api/v1/loggers/bulk", { loggers: [report] });
   const configuration = { method: "GET", url: `${server.url}/api/liveness` };
@@ -72,6 +76,62 @@ test("what is typed survives Escape, a reload and Back", async () => {
   expect(await page.getByRole("textbox", { name: "Description" }).inputValue()).toBe("");
 });
 
+test("what is typed about a flag and into a config survives a reload too", async () => {
+  const page = await w.open("/flags/drafted?tab=values");
+  await page.getByRole("textbox", { name: "Description" }).fill("Half a description");
+  await page.reload();
+  await page.getByText("This is what you typed").waitFor();
+  expect(await page.getByRole("textbox", { name: "Description" }).inputValue()).toBe("Half a description");
+  await page.goto("/configs/app?edit=limit@staging");
+  await page.getByRole("textbox", { name: "limit in Staging" }).fill("12");
+  await page.reload();
+  await page.getByText("This is what you typed").waitFor();
+  expect(await page.getByRole("textbox", { name: "limit in Staging" }).inputValue()).toBe("12");
+  await page.getByRole("textbox", { name: "limit in Staging" }).fill("");
+  await page.getByText("must be a number such as 1500 or 0.5").waitFor(); // an emptied number is not 0
+});
+
+test("a server that does not answer any more is noticed, by a click and without one", async () => {
+  const page = await w.open("about:blank", { fresh: true });
+  await page.clock.install();
+  await page.goto("/flags?q=cut&env=staging");
+  await page.getByText("Live").waitFor();
+  const toggle = page.getByRole("switch", { name: "cut in Staging" });
+  await toggle.waitFor();
+  w.server.freeze();
+  try {
+    await toggle.click({ force: true });
+    await page.waitForFunction(() => document.querySelector("[role=switch][aria-busy=true]"));
+    await page.clock.fastForward(10_100);
+    await page.getByRole("alert").getByText("Switch cut off in Staging: failed").waitFor();
+    await page.getByText("Reconnecting").waitFor();
+  } finally {
+    w.server.thaw();
+  }
+  await page.getByText("Live").waitFor();
+  w.server.freeze();
+  try {
+    await page.clock.fastForward(46_000);
+    await page.getByText("Reconnecting").waitFor();
+  } finally {
+    w.server.thaw();
+  }
+});
+
+test("a write whose answer is cut off is looked up, and said as it is", async () => {
+  const page = await w.open("/flags?q=cut&env=staging");
+  const toggle = page.getByRole("switch", { name: "cut in Staging" });
+  await toggle.waitFor();
+  await page.route("**/api/v1/flags/cut", async (route) => {
+    if (route.request().method() !== "PUT") return route.continue();
+    await route.fetch();
+    await route.abort();
+  });
+  await toggle.click({ force: true });
+  await page.getByText("cut is off in Staging.").waitFor();
+  expect(await page.getByRole("button", { name: "Undo" }).count()).toBe(0); // it is not known which change it was
+});
+
 test("an edit survives the end of the session, and is saved after the sign-in", async () => {
   const page = await w.open("/flags/ended?tab=production");
   await page.getByRole("button", { name: "Add rule" }).click();
@@ -96,6 +156,30 @@ test("a double click acts once", async () => {
   await page.getByRole("button", { name: "Run now" }).dblclick();
   await page.getByRole("heading", { name: "Run", exact: true }).waitFor();
   expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
+  await page.goto("/keys?new=1");
+  await page.getByRole("textbox", { name: "Name", exact: true }).fill("pressed twice");
+  await page.getByRole("button", { name: "Create the key" }).dblclick();
+  await page.getByRole("status", { name: "The key pressed twice" }).waitFor();
+  const { data } = await w.server.api<{ data: { attributes: { name: string } }[] }>("GET", "/api/v1/api_keys");
+  expect(data.filter(({ attributes }) => attributes.name === "pressed twice")).toHaveLength(1);
+});
+
+test("a viewer sees what is on, in a frozen environment too, and one message at a time", async () => {
+  await w.server.api("POST", "/api/v1/environments", envelope("environment", "old", { name: "Old" }));
+  await w.server.api("PUT", "/api/v1/environments/old", envelope("environment", "old", { name: "Old", managed: false }));
+  const made = await w.server.api<{ data: { attributes: { key: string } } }>("POST", "/api/v1/api_keys", {
+    data: { type: "api_key", attributes: { name: "viewer", role: "VIEWER" } },
+  });
+  const page = await w.open("/flags/stopped?tab=old", { key: made.data.attributes.key });
+  await page.getByRole("switch", { name: "On: the rules apply" }).waitFor();
+  expect(await page.getByRole("switch").first().isDisabled()).toBe(true);
+  const owner = await w.open("/flags?q=dr&env=staging");
+  const toggle = owner.getByRole("switch", { name: "drafted in Staging" });
+  for (const state of ["off", "on"]) {
+    await toggle.click({ force: true });
+    await owner.getByText(`drafted is ${state} in Staging.`).waitFor();
+  }
+  expect(await owner.getByRole("button", { name: "Undo" }).count()).toBe(1);
 });
 
 test("a text that is no value is refused with a sentence", async () => {

@@ -6,6 +6,7 @@ import { envelope, tabTo, test, world } from "./harness";
 
 let receiver: Receiver;
 let hook: string;
+const statuses: Record<string, number> = { "/broken": 500, "/gone": 410 };
 const received: { path: string; id: string; body: { type: string } }[] = [];
 
 beforeAll(async () => {
@@ -14,7 +15,7 @@ beforeAll(async () => {
     request.on("data", (part) => (body += part));
     request.on("end", () => {
       received.push({ path: request.url ?? "", id: String(request.headers["webhook-id"]), body: JSON.parse(body) });
-      response.writeHead(request.url === "/broken" ? 500 : 200, { "Content-Type": "text/plain" });
+      response.writeHead(statuses[request.url ?? ""] ?? 200, { "Content-Type": "text/plain" });
       response.end(request.url === "/broken" ? "out of order" : "thanks");
     });
   });
@@ -96,6 +97,27 @@ test("a failed delivery says why, and is sent again: alone, and with a time", as
   await panel.getByText("HTTP 200").nth(1).waitFor();
   const ids = received.filter(({ path }) => path === "/broken" || path === "/mended").map((each) => each.id);
   expect(new Set(ids).size).toBe(1);
+});
+
+test("Home names webhooks that fail, and those that the server has disabled, with the reason", async () => {
+  const [failing, gone, off] = [
+    await webhook("Failing one", "/broken"),
+    await webhook("Gone one", "/gone"),
+    await webhook("Off", "/ok", { enabled: false }),
+  ];
+  await flag("for-home");
+  const page = await w.open(`/webhooks/${gone}`);
+  await page.getByText("Disabled", { exact: true }).waitFor();
+  await page.goto("/");
+  const group = page
+    .locator("section")
+    .filter({ has: page.getByRole("heading", { name: /^Failing webhooks/ }) })
+    .last();
+  await group.getByText("The target answered 410 Gone. Disabled").waitFor();
+  await group.getByRole("listitem").filter({ hasText: "Failing one" }).getByText("HTTP 500, tried").waitFor();
+  expect(await group.getByRole("link", { name: "Off" }).count()).toBe(0);
+  expect(await group.getByRole("link", { name: "Failing one" }).getAttribute("href")).toBe(`/webhooks/${failing}`);
+  for (const id of [failing, gone, off]) await w.server.api("DELETE", `/api/v1/webhooks/${id}`);
 });
 
 test("a webhook is edited, disabled, gets a new secret, and is deleted", async () => {

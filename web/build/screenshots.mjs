@@ -1,7 +1,9 @@
 // Takes a picture of every screen, light and dark, from the demo: node build/screenshots.mjs DEMO FOLDER [NAME…]
 import { spawn } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { chromium } from "playwright-core";
 import { levelChanges } from "./level-changes.mjs";
 import { take } from "./webp.mjs";
@@ -16,6 +18,7 @@ const screens = [
   { name: "home", title: "Home", path: "/" },
   { name: "flags", title: "Flags", path: "/flags" },
   { name: "flag", title: "A flag", path: "/flags/checkout-v2?tab=production" },
+  { name: "use", title: "How often a flag is evaluated", path: "/flags/checkout-v2", act: hoverChart },
   { name: "rule", title: "The rule builder", path: "/flags/checkout-v2?tab=production", act: editRule },
   { name: "why", title: "Why somebody gets a value", path: "/flags/checkout-v2?tab=why", act: askWhy },
   { name: "levels", title: "Log levels", path: "/loggers?open=shop,shop.payments", act: (page) => center(page, "payments") },
@@ -30,6 +33,7 @@ const screens = [
   },
   { name: "jobs", title: "Jobs", path: "/jobs" },
   { name: "job", title: "A job", path: "/jobs/merchant-payouts" },
+  { name: "statistics", title: "The statistics of a job", path: "/jobs/merchant-payouts?tab=stats" },
   { name: "run", title: "A run", path: failedRun },
   { name: "history", title: "History", path: "/history" },
   { name: "revert", title: "What a revert would do", path: lastChange, act: previewRevert },
@@ -39,6 +43,7 @@ const screens = [
   { name: "keys", title: "API keys", path: "/keys" },
   { name: "plan", title: "The plan", path: "/plan" },
   { name: "settings", title: "Settings", path: "/settings" },
+  { name: "onboarding", title: "The first steps in an empty account", path: "/", isEmpty: true },
 ].filter(({ name }) => only.length === 0 || only.includes(name));
 
 /** center scrolls a list until a link is in its middle; rows out of view are not drawn. */
@@ -53,6 +58,15 @@ async function center(page, name) {
 async function editRule(page) {
   await page.getByRole("button", { name: "Edit accounts that pay" }).click();
   await page.getByRole("button", { name: "Add percentage" }).click();
+}
+
+/** hoverChart shows the numbers of an hour. */
+async function hoverChart(page) {
+  const chart = page.getByRole("figure").first();
+  await chart.evaluate((figure) => figure.scrollIntoView({ block: "center" }));
+  const plot = chart.locator(".u-over");
+  const { width, height } = await plot.boundingBox();
+  await plot.hover({ position: { x: width * 0.7, y: height / 2 } });
 }
 
 /** askWhy asks why somebody gets the flag, and shows how production decided. */
@@ -105,14 +119,51 @@ function startDemo() {
   return { url, stop, printed: () => printed };
 }
 
+/** startEmpty starts a server without any data, and returns its address, the data of a sign-in, and how to end it. */
+async function startEmpty() {
+  const place = mkdtempSync(join(tmpdir(), "signalbox-screenshots-"));
+  const port = await freePort();
+  const env = {
+    ...process.env,
+    SIGNALBOX_LISTEN: `127.0.0.1:${port}`,
+    SIGNALBOX_DATA: join(place, "data"),
+    SIGNALBOX_BOOTSTRAP_KEY_FILE: join(place, "key"),
+  };
+  const server = spawn(join(dirname(program), "signalbox"), ["serve"], { env, stdio: "ignore" });
+  const ended = new Promise((resolve) => server.once("exit", resolve));
+  const url = `http://127.0.0.1:${port}`;
+  const isReady = () =>
+    fetch(`${url}/api/readiness`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  for (let tries = 0; tries < 200 && !(await isReady()); tries++) await new Promise((resolve) => setTimeout(resolve, 100));
+  const stop = async () => {
+    server.kill("SIGINT");
+    await ended;
+    rmSync(place, { recursive: true, force: true });
+  };
+  return { url, data: { api_key: readFileSync(join(place, "key"), "utf8").trim() }, stop };
+}
+
+function freePort() {
+  return new Promise((resolve) => {
+    const probe = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = probe.address();
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+const ada = { email: "ada@example.com", password: "signalbox-demo" };
+
 /** signIn opens a session, whose cookie the context keeps. */
-async function signIn(context, url) {
-  const data = { email: "ada@example.com", password: "signalbox-demo" };
+async function signIn(context, url, data = ada) {
   const response = await context.request.post(`${url}/api/v1/sessions`, { data });
   if (!response.ok()) throw new Error(`signing in: ${response.status()} ${await response.text()}`);
 }
 
-async function takeAll(browser, url, theme, size, suffix) {
+async function takeAll(browser, { url, data }, screens, { theme, size, suffix }) {
   const context = await browser.newContext({
     colorScheme: theme,
     viewport: size,
@@ -120,7 +171,7 @@ async function takeAll(browser, url, theme, size, suffix) {
     reducedMotion: "reduce",
     baseURL: url,
   });
-  await signIn(context, url);
+  await signIn(context, url, data);
   const page = await context.newPage();
   for (const { name, path, act } of screens) {
     await page.goto(typeof path === "string" ? path : await path(context.request));
@@ -144,6 +195,7 @@ function contents() {
 }
 
 const demo = startDemo();
+const empty = await startEmpty();
 const browser = await chromium.launch({
   executablePath: process.env.SIGNALBOX_TEST_CHROMIUM ?? "/usr/bin/chromium",
   args: ["--no-sandbox"],
@@ -151,12 +203,30 @@ const browser = await chromium.launch({
 try {
   mkdirSync(folder, { recursive: true });
   const url = await demo.url;
-  for (const theme of ["light", "dark"]) await takeAll(browser, url, theme, { width: 1400, height: 840 }, theme);
-  await takeAll(browser, url, "light", { width: 390, height: 844 }, "phone");
+  const wide = { width: 1400, height: 840 };
+  const forms = [
+    { theme: "light", size: wide, suffix: "light" },
+    { theme: "dark", size: wide, suffix: "dark" },
+    { theme: "light", size: { width: 390, height: 844 }, suffix: "phone" },
+  ];
+  for (const form of forms) {
+    await takeAll(
+      browser,
+      { url },
+      screens.filter(({ isEmpty }) => !isEmpty),
+      form,
+    );
+    await takeAll(
+      browser,
+      empty,
+      screens.filter(({ isEmpty }) => isEmpty),
+      form,
+    );
+  }
   if (only.length === 0) writeFileSync(join(folder, "README.md"), contents());
   if (only.length === 0 || only.includes("level-changes"))
     writeFileSync(join(folder, "level-changes.webp"), await levelChanges(browser, { url, signIn, printed: demo.printed }));
 } finally {
   await browser.close();
-  await demo.stop();
+  await Promise.all([demo.stop(), empty.stop()]);
 }

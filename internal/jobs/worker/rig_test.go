@@ -271,7 +271,7 @@ func outcome(run jobs.Run) string {
 func cancel(t *testing.T, db *store.DB, account, run string) {
 	t.Helper()
 	err := db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error {
-		_, err := tx.CancelRun(ctx, account, run, tx.Now())
+		_, err := tx.CancelRun(ctx, account, run, "", tx.Now())
 		return err
 	})
 	if err != nil {

@@ -26,7 +26,9 @@ func listRuns(t *testing.T, db *store.DB, account string, filter jobs.RunFilter,
 
 func cancel(t *testing.T, db *store.DB, account, id string) bool {
 	t.Helper()
-	return write(t, db, func(ctx context.Context, tx *store.Tx) (bool, error) { return tx.CancelRun(ctx, account, id, at(50)) })
+	return write(t, db, func(ctx context.Context, tx *store.Tx) (bool, error) {
+		return tx.CancelRun(ctx, account, id, "Canceled by Ada.", at(50))
+	})
 }
 
 func runConcept(t *testing.T, shared *store.DB) {
@@ -59,7 +61,9 @@ func runConcept(t *testing.T, shared *store.DB) {
 		same(t, cancel(t, db, other, id), false)
 		same(t, cancel(t, db, account, id), true)
 		same(t, cancel(t, db, account, id), false)
-		same(t, *ReadRun(t, db, account, id).FinishedAt, at(50))
+		run := ReadRun(t, db, account, id)
+		same(t, *run.FinishedAt, at(50))
+		same(t, *run.Error, "Canceled by Ada.")
 	})
 	t.Run("results of all sizes", func(t *testing.T) { runResults(t, db, job) })
 	t.Run("size limit of a page", func(t *testing.T) { runBudget(t, db) })

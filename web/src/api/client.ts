@@ -79,6 +79,8 @@ export const around: {
 export interface Answer<T> {
   document: T;
   etag: string;
+  /** change is the number of the change that a write has made; "" if it made none, or the answer is a repetition. */
+  change: string;
   requestId: string;
 }
 
@@ -115,7 +117,8 @@ export async function send<T>(method: Method, path: string, sending: Sending = {
     }
     if (action) keys.settle(action);
     if (failure) throw failure;
-    return { document: content as T, etag: response.headers.get("ETag") ?? "", requestId: response.headers.get("X-Request-Id") ?? "" };
+    const header = (name: string) => response.headers.get(name) ?? "";
+    return { document: content as T, etag: header("ETag"), change: header("Signalbox-Change"), requestId: header("X-Request-Id") };
   }
 }
 

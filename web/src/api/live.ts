@@ -1,5 +1,6 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
+import { below, refresh } from "./below";
 import type { Kind } from "./kinds";
 
 /** State says whether changes arrive; since is the time of the last message from the server. */
@@ -44,6 +45,7 @@ export class Live {
   private timer?: ReturnType<typeof setTimeout>;
   private watchdog?: ReturnType<typeof setTimeout>;
   private heard = new Date();
+  private readonly followed = new Map<string, readonly unknown[]>();
   private following: ReturnType<typeof setTimeout>[] = [];
   private flushing?: ReturnType<typeof setTimeout>;
   private stopped = true;
@@ -162,14 +164,17 @@ export class Live {
 
   private invalidate(event: string, id?: string): void {
     for (const key of concerned(event, id)) this.later(key);
-    if (/^(logger|group|log_group|environment)s?_/.test(event)) this.follow();
+    if (/^(group|log_group|environment)s?_/.test(event)) this.follow(["logger"]);
+    if (/^loggers?_/.test(event)) this.follow(id ? below(id) : ["logger"]);
   }
 
   // follow reads levels again several times after a change: services adopt the new level and report it, but reports
   // send no events.
-  private follow(): void {
+  private follow(key: readonly unknown[]): void {
+    this.followed.set(JSON.stringify(key), key);
     for (const timer of this.following) clearTimeout(timer);
-    this.following = reports.map((wait) => setTimeout(() => this.later(["logger"]), wait));
+    this.following = reports.map((wait) => setTimeout(() => [...this.followed.values()].map((each) => this.later(each)), wait));
+    this.following.push(setTimeout(() => this.followed.clear(), Math.max(...reports)));
   }
 
   // later collects the events of a moment, so that a script that writes a hundred flags makes the list
@@ -180,7 +185,7 @@ export class Live {
       this.flushing = undefined;
       const keys = [...this.pending.values()];
       this.pending.clear();
-      for (const queryKey of keys) void this.queries.invalidateQueries({ queryKey });
+      refresh(this.queries, keys);
     }, 50);
   }
 }
@@ -192,6 +197,7 @@ export function concerned(event: string, id?: string): (readonly unknown[])[] {
   const list = (of: Kind) => [of, "list"] as const;
   switch (kind) {
     case "logger": // its descendants inherit from it
+      return [id ? below(id) : ["logger"], ["log_group"], ["logger_source"], changes];
     case "group": // its members inherit from it
     case "log_group":
       return [["logger"], ["log_group"], ["logger_source"], changes];

@@ -3,22 +3,29 @@ import { type ReactNode, Suspense, useMemo } from "react";
 import { useList } from "../api/queries";
 import type { Environment } from "../api/session";
 import { useColumns, useSetSearch } from "../app/focus";
+import { Columns } from "../ui/Columns";
 import { EnvironmentName } from "../ui/EnvironmentDot";
 import { type Column, Grid } from "../ui/Grid";
 import { later } from "../ui/later";
 import { NewButton } from "../ui/NewButton";
 import { RelativeTime } from "../ui/RelativeTime";
 import { SearchBox } from "../ui/SearchBox";
+import { fieldOf, ordered, type Values } from "../ui/sorting";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { useChosen } from "../ui/useChosen";
 import { usePages } from "../ui/usePages";
+import { Views } from "../ui/Views";
 import styles from "./configs.module.css";
 import { type Branch, branches } from "./tree";
-import { levelOf, overridesIn } from "./values";
+import { type Level, levelOf, overridesIn } from "./values";
 
 const NewConfig = later(() => import("./ConfigForm").then(({ NewConfig }) => ({ default: NewConfig })));
 
 /** most is the number of configs up to which the list is a tree. Longer lists have pages and a column for the parent. */
 const most = 1000;
+
+/** Form is how the list is shown: as a tree, as a list in an order, or in pages, which only the server can order. */
+type Form = "tree" | "list" | "pages";
 
 /** ConfigList is the screen of configs: their parents, and the number of overrides in each environment. */
 export default function ConfigList() {
@@ -29,32 +36,44 @@ export default function ConfigList() {
       <header className="screen-head">
         <h1>Config</h1>
         <SearchBox label="Search configs" />
+        <Views />
+        <Columns of={optional} />
         <span className="spring" />
         <NewButton onClick={() => setSearch({ new: "1" })}>New config</NewButton>
       </header>
-      {q ? <Flat q={q} /> : <Tree />}
+      {q ? <Pages q={q} /> : <Whole />}
       <Suspense>{adding && <NewConfig onClose={() => setSearch({ new: undefined })} />}</Suspense>
     </main>
   );
 }
 
-function Tree() {
+/** Whole shows all configs: as a tree, or in the order of a column. */
+function Whole() {
+  const { sort } = useSearch({ from: "/frame/configs" });
   const setSearch = useSetSearch();
   const { data, error, isPending, refetch } = useList("config", { "page[size]": most, "meta[total]": true });
-  const rows = useMemo(() => branches((data?.data ?? []).map((config) => levelOf(config))), [data]);
+  const rows = useMemo(() => {
+    const configs = (data?.data ?? []).map((config) => levelOf(config));
+    return sort ? ordered(configs, sort, valuesIn(sort)).map((level) => ({ ...level, depth: 0 })) : branches(configs);
+  }, [data, sort]);
   if (isPending) return <Loading rows={14} />;
   if (!data) return <ErrorState error={error} retry={() => refetch()} />;
-  if ((data.meta.pagination.total ?? 0) > most) return <Flat />;
+  if ((data.meta.pagination.total ?? 0) > most) return <Pages />;
   const isFresh = rows.length === 1 && rows[0]?.id === "common" && Object.keys(rows[0].config.items).length === 0;
   return (
-    <Rows count={rows.length} at={(index) => rows[index]}>
+    <Rows count={rows.length} at={(index) => rows[index]} form={sort ? "list" : "tree"}>
       {isFresh && <NoConfigs onNew={() => setSearch({ new: "1" })} />}
     </Rows>
   );
 }
 
-function Flat({ q }: { q?: string }) {
-  const configs = usePages("config", { "filter[search]": q });
+/** serverOrders are the fields by which the server orders configs. */
+const serverOrders = ["key", "updated_at", "created_at"];
+
+function Pages({ q }: { q?: string }) {
+  const { sort } = useSearch({ from: "/frame/configs" });
+  const order = sort && serverOrders.includes(fieldOf(sort)) ? sort : undefined;
+  const configs = usePages("config", { "filter[search]": q, sort: order });
   if (configs.isPending) return <Loading rows={14} />;
   if (configs.error && configs.total === 0) return <ErrorState error={configs.error} retry={() => configs.refetch()} />;
   if (configs.total === 0) return <EmptyState title="No config has this text in its id or name" />;
@@ -62,21 +81,21 @@ function Flat({ q }: { q?: string }) {
     const config = configs.at(index);
     return config && { ...levelOf(config), depth: 0 };
   };
-  return <Rows count={configs.total} at={at} onRange={configs.onRange} withParent />;
+  return <Rows count={configs.total} at={at} onRange={configs.onRange} form="pages" />;
 }
 
 interface RowsProps {
   count: number;
   at: (index: number) => Branch | undefined;
   onRange?: (from: number, to: number) => void;
-  withParent?: boolean;
+  form: Form;
   children?: ReactNode;
 }
 
-function Rows({ count, at, onRange, withParent, children }: RowsProps) {
+function Rows({ count, at, onRange, form, children }: RowsProps) {
   const environments = useColumns();
   const navigate = useNavigate();
-  const columns = useMemo(() => columnsOf(environments, withParent), [environments, withParent]);
+  const columns = useChosen(useMemo(() => columnsOf(environments, form), [environments, form]));
   return (
     <>
       <Grid
@@ -95,31 +114,69 @@ function Rows({ count, at, onRange, withParent, children }: RowsProps) {
   );
 }
 
-function columnsOf(environments: Environment[], withParent?: boolean): Column<Branch>[] {
+const itemsOf = ({ config }: Level) => Object.keys(config.items).length;
+
+/** inEnvironment begins the orders by the number of overrides in an environment. */
+const inEnvironment = "in.";
+
+/** valuesIn returns what configs are ordered by. */
+const valuesIn = (sort: string): Values<Level> => {
+  const environment = fieldOf(sort).slice(inEnvironment.length);
+  return {
+    key: ({ id }) => id,
+    items: itemsOf,
+    updated_at: ({ config }) => config.updated_at,
+    created_at: ({ config }) => config.created_at,
+    [inEnvironment + environment]: ({ config }) => overridesIn(config, environment),
+  };
+};
+
+function columnsOf(environments: Environment[], form: Form): Column<Branch>[] {
   const parent: Column<Branch> = {
     key: "parent",
     header: "Inherits from",
     width: "minmax(110px, 1fr)",
     cell: ({ config }) => <span className="mono muted ellipsis">{config.parent ?? "none"}</span>,
   };
+  const ifLoaded = (sort: string) => (form === "pages" ? undefined : sort);
   return [
-    { key: "name", header: "Config", width: "minmax(240px, 2fr)", cell: (row) => <Name row={row} /> },
-    ...(withParent ? [parent] : []),
+    { key: "name", header: "Config", width: "minmax(240px, 2fr)", sort: "key", cell: (row) => <Name row={row} /> },
+    ...(form === "tree" ? [] : [parent]),
     {
       key: "items",
       header: "Own items",
-      width: "minmax(80px, 110px)",
-      cell: ({ config }) => <Count count={Object.keys(config.items).length} />,
+      width: "minmax(92px, 110px)",
+      sort: ifLoaded("-items"),
+      option: { label: "Own items" },
+      cell: (row) => <Count count={itemsOf(row)} />,
     },
     ...environments.map((environment) => ({
       key: environment.id,
       header: <EnvironmentName environment={environment} />,
       width: "minmax(120px, 1fr)",
+      sort: ifLoaded(`-${inEnvironment}${environment.id}`),
       cell: ({ config }: Branch) => <Overrides count={overridesIn(config, environment.id)} />,
     })),
-    { key: "updated", header: "Changed", width: "minmax(90px, 120px)", cell: ({ config }) => <RelativeTime at={config.updated_at} /> },
+    {
+      key: "updated",
+      header: "Changed",
+      width: "minmax(90px, 120px)",
+      sort: "-updated_at",
+      option: { label: "Changed" },
+      cell: ({ config }) => <RelativeTime at={config.updated_at} />,
+    },
+    {
+      key: "created",
+      header: "Created",
+      width: "minmax(90px, 120px)",
+      sort: "-created_at",
+      option: { label: "Created", isHidden: true },
+      cell: ({ config }) => <RelativeTime at={config.created_at} />,
+    },
   ];
 }
+
+const optional = columnsOf([], "list");
 
 function Name({ row: { id, config, depth } }: { row: Branch }) {
   return (

@@ -6,7 +6,7 @@ import { screenOf } from "../ui/later";
 const list = createRoute({
   getParentRoute: () => frame,
   path: "/configs",
-  validateSearch: pick("q", "new"),
+  validateSearch: pick("q", "sort", "columns", "new"),
   component: screenOf(() => import("./ConfigList")),
 });
 const detail = createRoute({

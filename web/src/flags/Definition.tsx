@@ -2,11 +2,12 @@ import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { changedMembers } from "../ui/diff";
 import { useDraft } from "../ui/draft";
 import { Restored } from "../ui/FormModal";
-import { JsonEditor } from "../ui/JsonEditor";
-import { RoleGate } from "../ui/RoleGate";
+import { RoleGate, useRefusal } from "../ui/RoleGate";
 import { textOf, valueFrom } from "../ui/typed";
 import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
+import { AllowedValues } from "./AllowedValues";
+import { type Allowed, allowedOf, valuesFrom } from "./allowed";
 import { type Attributes, type Flag, withDefinition } from "./flags";
 import { ValueInput } from "./ValueInput";
 
@@ -14,14 +15,14 @@ interface Form {
   name: string;
   description: string;
   value: string;
-  values: string;
+  values: Allowed[] | null;
 }
 
 const formOf = ({ name, description, type, default: value, values }: Attributes): Form => ({
   name,
   description: description ?? "",
   value: textOf(value, type),
-  values: JSON.stringify(values, null, 2),
+  values: allowedOf({ type, values }),
 });
 
 /** membersOf returns the members of a flag that a form has, or throws a sentence about a text that cannot be read. */
@@ -29,7 +30,7 @@ const membersOf = ({ name, description, value, values }: Form, type: Attributes[
   name,
   description: description || null,
   default: valueFrom("The default", value, type),
-  ...(type !== "BOOLEAN" && { values: valueFrom("The list of values", values, "JSON") }),
+  ...(type !== "BOOLEAN" && { values: valuesFrom(values, type) }),
 });
 
 /** Definition edits the members of a flag that apply to all environments: name, description, default, and allowed values. */
@@ -39,6 +40,7 @@ export default function Definition({ flag, etag }: { flag: Flag; etag: string })
   const { type } = attributes;
   const draft = useDraft(`flag:${flag.id}/definition`, etag, formOf(attributes));
   const { name, description, value, values } = draft.value;
+  const refusal = useRefusal("MEMBER");
   const { submit, failure, busy } = useSubmit(async () => {
     const changes = changedMembers(membersOf(draft.base, type), membersOf(draft.value, type));
     const written = await writer.perform({
@@ -77,21 +79,13 @@ export default function Definition({ flag, etag }: { flag: Flag; etag: string })
           error={failure?.at("/data/attributes/default")}
         />
         {type !== "BOOLEAN" && (
-          <div>
-            <Text size="sm" fw={500}>
-              Values that may be served
-            </Text>
-            <Text size="xs" className="muted" mb={4}>
-              null allows any value; otherwise a list such as [&#123;"name": "Red", "value": "#f00"&#125;].
-            </Text>
-            <JsonEditor
-              label="Values"
-              value={values}
-              onChange={(text) => draft.change({ values: text })}
-              minHeight={60}
-              problems={(failure?.problems ?? []).map(({ detail, title }) => ({ message: detail ?? title }))}
-            />
-          </div>
+          <AllowedValues
+            type={type}
+            values={values}
+            onChange={(next) => draft.change({ values: next })}
+            problem={(index, member) => failure?.at(`/data/attributes/values/${index}/${member}`)}
+            disabled={refusal !== undefined}
+          />
         )}
         {failure && (
           <Text size="sm" role="alert" className="error">

@@ -16,7 +16,7 @@ interface Props {
 }
 
 /** FlagActions are the actions on the selected flags: switch them on or off in an environment, manage or delete them. */
-export function FlagActions({ selection, all, environments }: Props) {
+export default function FlagActions({ selection, all, environments }: Props) {
   const managed = environments.filter((environment) => environment.managed);
   const [chosen, setChosen] = useState<string>();
   const environment = managed.find(({ id }) => id === chosen) ?? managed.at(-1);

@@ -4,7 +4,6 @@ import { createContext, Suspense, useCallback, useContext, useMemo, useState } f
 import type { Environment } from "../api/session";
 import { useColumns, useFocus, useSetSearch } from "../app/focus";
 import { Columns } from "../ui/Columns";
-import { isChosen } from "../ui/chosen";
 import { EnvironmentName } from "../ui/EnvironmentDot";
 import { EnvironmentLines, heightWith } from "../ui/EnvironmentLines";
 import { Filter, ManagedFilter } from "../ui/Filter";
@@ -20,9 +19,9 @@ import { staleText } from "../ui/stale";
 import { EmptyState } from "../ui/states";
 import { Tag } from "../ui/Tag";
 import { most } from "../ui/together";
+import { useChosen } from "../ui/useChosen";
 import { useSelection } from "../ui/useSelection";
 import { Views } from "../ui/Views";
-import { FlagActions } from "./FlagActions";
 import styles from "./FlagList.module.css";
 import type { Flag } from "./flags";
 import { outcomeOf, valueText } from "./outcome";
@@ -32,6 +31,7 @@ import { useFlags, useStale } from "./useFlags";
 
 const Stale = createContext<ReturnType<typeof useStale>>(new Map());
 
+const FlagActions = later(() => import("./FlagActions"));
 const NewFlag = later(() => import("./NewFlag"));
 
 /** FlagList is the screen of flags: a row for each, a column for each environment. */
@@ -47,7 +47,7 @@ export default function FlagList() {
   const focus = useFocus();
   const selection = useSelection();
   const all = useMemo(() => columnsOf(environments), [environments]);
-  const columns = useMemo(() => all.filter((column) => isChosen(column, search.columns)), [all, search.columns]);
+  const columns = useChosen(all);
   const { q, type, managed, references, stale, new: isNew } = search;
   const isFiltered = Boolean(q || type || managed || references || stale);
   return (
@@ -83,7 +83,11 @@ export default function FlagList() {
           />
         </WithTrends>
       </Stale>
-      <FlagActions selection={selection} all={idsOf(pages)} environments={environments} />
+      {selection.selected.size > 0 && (
+        <Suspense>
+          <FlagActions selection={selection} all={idsOf(pages)} environments={environments} />
+        </Suspense>
+      )}
       <Suspense>{isNew && <NewFlag close={() => setNew(false)} />}</Suspense>
     </main>
   );

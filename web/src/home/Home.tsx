@@ -61,8 +61,8 @@ function Matters() {
       <div className="panel">
         <Text fw={600}>Nothing needs attention</Text>
         <Text size="sm" className="muted">
-          Failing and overdue jobs, temporary levels, limits nearly reached, silent services, frozen environments and stale flags appear
-          here.
+          Failing and overdue jobs, failing webhooks, temporary levels, limits nearly reached, silent services, frozen environments and
+          stale flags appear here.
         </Text>
       </div>
     );

@@ -1,6 +1,17 @@
 import { expect, test } from "vitest";
 import type { Resource } from "../api/kinds";
-import { expiringLevels, failingJobs, lateJobs, share, silentServices, staleFlags, tightLimits } from "./attention";
+import type { Delivery } from "../webhooks/deliveries";
+import {
+  disabledWebhook,
+  expiringLevels,
+  failingJobs,
+  failingWebhook,
+  lateJobs,
+  share,
+  silentServices,
+  staleFlags,
+  tightLimits,
+} from "./attention";
 
 const now = new Date("2030-03-01T00:00:00Z").getTime();
 const job = (attributes: object) => ({ id: "nightly", type: "job", attributes: { name: "Nightly", ...attributes } }) as Resource<"job">;
@@ -86,4 +97,24 @@ test("a service is silent after a day without a report, unless it is connected",
     { service: "fresh", last_seen: "2030-02-28T23:00:00Z" },
   ];
   expect(silentServices(sources, new Set(["connected"]), now).map(({ id, at }) => [id, at])).toEqual([["old", "2030-02-25T00:00:00Z"]]);
+});
+
+const webhook = (state: string) => ({ id: "1", type: "webhook", attributes: { name: "Ops", state } }) as Resource<"webhook">;
+
+test("a failing webhook says what came of its last attempt", () => {
+  const attempt = (at: string, status: number | null, error: string | null) => ({ at, status, error, duration_ms: 1, answer: null });
+  const delivery = (...attempts: object[]) => ({ attributes: { attempts } }) as unknown as Delivery;
+  const older = delivery(attempt("2030-02-28T23:00:00Z", 503, null), attempt("2030-02-28T23:59:00Z", null, "connection refused"));
+  const found = failingWebhook(webhook("failing"), [delivery(), delivery(attempt("2030-02-28T23:30:00Z", 500, null)), older]);
+  expect(found).toEqual({ id: "1", title: "Ops", reason: "connection refused, tried", href: "/webhooks/1", at: "2030-02-28T23:59:00Z" });
+  expect(failingWebhook(webhook("failing"), []).reason).toBe("failing");
+});
+
+test("a webhook that the server has disabled needs attention; one that a person has disabled does not", () => {
+  const change = (type: string, note: string | null) =>
+    ({ id: "7", attributes: { actor: { type }, note, created_at: since } }) as unknown as Resource<"change">;
+  expect(disabledWebhook(webhook("disabled"), change("system", "The target answered 410 Gone."))?.reason).toBe(
+    "The target answered 410 Gone. Disabled",
+  );
+  expect(disabledWebhook(webhook("disabled"), change("user", null))).toBeNull();
 });

@@ -2,6 +2,7 @@ import type { Resource } from "../api/kinds";
 import { healthDetail } from "../jobs/policies";
 import { lastOutcome } from "../jobs/runs";
 import { day, staleText } from "../ui/stale";
+import { type Delivery, outcomeOf } from "../webhooks/deliveries";
 
 /** Matter is something that needs attention. */
 export interface Matter {
@@ -94,6 +95,27 @@ export function staleFlags(flags: Resource<"flag">[], now: number): Matter[] {
   return flags.flatMap(({ id, attributes: { name, stale } }) =>
     stale ? [{ id, title: name, reason: staleText(stale, now), href: `/flags/${encodeURIComponent(id)}` }] : [],
   );
+}
+
+const webhookMatter = ({ id, attributes }: Resource<"webhook">, reason: string, at?: string): Matter => ({
+  id,
+  title: attributes.name,
+  reason,
+  href: `/webhooks/${encodeURIComponent(id)}`,
+  at,
+});
+
+/** failingWebhook says what came of the last attempt of a failing webhook, which is in one of its newest deliveries. */
+export function failingWebhook(webhook: Resource<"webhook">, deliveries: Delivery[]): Matter {
+  const [last] = deliveries.flatMap(({ attributes }) => attributes.attempts).toSorted((one, other) => other.at.localeCompare(one.at));
+  return last ? webhookMatter(webhook, `${outcomeOf(last)}, tried`, last.at) : webhookMatter(webhook, "failing");
+}
+
+/** disabledWebhook says why the server has disabled a webhook, which is its newest change; null if a person did. */
+export function disabledWebhook(webhook: Resource<"webhook">, change: Resource<"change"> | undefined): Matter | null {
+  if (change?.attributes.actor.type !== "system") return null;
+  const { note, created_at } = change.attributes;
+  return webhookMatter(webhook, `${note ?? ""} Disabled`.trim(), created_at);
 }
 
 export interface Limit {

@@ -9,6 +9,7 @@ import { staleOptions } from "../flags/useFlags";
 import { useNow } from "../ui/RelativeTime";
 import type { Tone } from "../ui/Tag";
 import * as attention from "./attention";
+import { useWebhookMatters } from "./useWebhookMatters";
 
 /** Group has the matters of one kind. */
 export interface Group {
@@ -34,6 +35,7 @@ export function useMatters(): { groups: Group[]; isPending: boolean; error: unkn
   const usage = useQuery(usageOptions);
   const silent = useSilent(now, focus);
   const frozen = useFrozen(focus);
+  const webhooks = useWebhookMatters();
   const first = [failing, late, due, loggers, flags, usage];
   const groups: Group[] = [
     {
@@ -49,6 +51,7 @@ export function useMatters(): { groups: Group[]; isPending: boolean; error: unkn
       matters: attention.lateJobs(late.data?.data ?? [], due.data?.data ?? [], now),
       more: "/jobs?health=late",
     },
+    { tone: "bad", title: "Failing webhooks", matters: webhooks, more: "/webhooks" },
     { title: "Temporary levels", matters: attention.expiringLevels(loggers.data?.data ?? [], focus), more: "/loggers?only=expiring" },
     {
       tone: "warning",

@@ -23,7 +23,7 @@ import { Runs } from "./Runs";
 import { isInFlight, lastOutcome, lookAt } from "./runs";
 import { Sparkline } from "./Sparkline";
 import { Status } from "./Status";
-import { inWords } from "./schedule";
+import { useInWords } from "./useInWords";
 import { useLook } from "./useLook";
 import { useRunActions } from "./useRunActions";
 
@@ -108,6 +108,7 @@ function Delete({ job }: { job: Resource<"job"> }) {
 
 function Summary({ job }: { job: Resource<"job"> }) {
   const { schedule, timezone, next_run_at, last_run, configuration, description, overlap, skipped_at } = job.attributes;
+  const inWords = useInWords();
   return (
     <Facts>
       <Fact label="Health">

@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Resource } from "../api/kinds";
+import { Columns } from "../ui/Columns";
 import { Filter } from "../ui/Filter";
 import type { Column } from "../ui/Grid";
 import { NewButton } from "../ui/NewButton";
@@ -9,7 +10,10 @@ import { PagedGrid } from "../ui/PagedGrid";
 import { RelativeTime } from "../ui/RelativeTime";
 import { SearchBox } from "../ui/SearchBox";
 import { EmptyState } from "../ui/states";
+import { Tag } from "../ui/Tag";
+import { useChosen } from "../ui/useChosen";
 import { usePages } from "../ui/usePages";
+import { Views } from "../ui/Views";
 import { EnabledSwitch } from "./EnabledSwitch";
 import { FireTime } from "./FireTime";
 import { HealthPill } from "./HealthPill";
@@ -18,7 +22,8 @@ import { healthStates } from "./policies";
 import { lastOutcome, lookAt } from "./runs";
 import { Sparkline } from "./Sparkline";
 import { Status } from "./Status";
-import { inWords, kindOf } from "./schedule";
+import { kindOf } from "./schedule";
+import { useInWords } from "./useInWords";
 import { useLook } from "./useLook";
 
 type Job = Resource<"job">;
@@ -43,12 +48,12 @@ export default function JobList() {
   const isFiltered = Boolean(q || status || enabled || health);
   return (
     <main className="screen">
-      <Filters />
+      <Filters total={jobs.total} />
       <PagedGrid
         label="Jobs"
         pages={jobs}
         empty={isFiltered ? <EmptyState title="No job passes the filter" /> : <NoJobs />}
-        columns={columns}
+        columns={useChosen(columns)}
         keyOf={(job) => job.id}
         onOpen={(job) => navigate({ to: "/jobs/$id", params: { id: job.id } })}
         dimmed={(job) => !job.attributes.enabled}
@@ -60,19 +65,72 @@ export default function JobList() {
 }
 
 const columns: Column<Job>[] = [
-  { key: "name", header: "Job", width: "minmax(170px, 1.6fr)", cell: (job) => <Name job={job} /> },
-  { key: "health", header: "Health", width: "78px", cell: (job) => <HealthPill health={job.attributes.health} /> },
-  { key: "schedule", header: "Schedule", width: "minmax(150px, 1.3fr)", cell: (job) => <Schedule job={job} /> },
-  { key: "next", header: "Next fire", width: "minmax(206px, 1fr)", cell: (job) => <Next job={job} /> },
-  { key: "last", header: "Last run", width: "minmax(196px, 1fr)", cell: (job) => <Last job={job} /> },
+  { key: "name", header: "Job", width: "minmax(170px, 1.6fr)", sort: "name", cell: (job) => <Name job={job} /> },
+  {
+    key: "health",
+    header: "Health",
+    width: "78px",
+    option: { label: "Health" },
+    cell: (job) => <HealthPill health={job.attributes.health} />,
+  },
+  {
+    key: "schedule",
+    header: "Schedule",
+    width: "minmax(150px, 1.3fr)",
+    option: { label: "Schedule" },
+    cell: (job) => <Schedule job={job} />,
+  },
+  {
+    key: "target",
+    header: "Request",
+    width: "minmax(200px, 1.4fr)",
+    option: { label: "Request", isHidden: true },
+    cell: (job) => <Target job={job} />,
+  },
+  {
+    key: "next",
+    header: "Next fire",
+    width: "minmax(206px, 1fr)",
+    sort: "next_run_at",
+    option: { label: "Next fire" },
+    cell: (job) => <Next job={job} />,
+  },
+  { key: "last", header: "Last run", width: "minmax(196px, 1fr)", option: { label: "Last run" }, cell: (job) => <Last job={job} /> },
   {
     key: "recent",
     header: "Last 30 runs",
     width: "166px",
+    option: { label: "Last 30 runs" },
     cell: (job) => <Sparkline id={job.id} last={job.attributes.last_run} />,
+  },
+  {
+    key: "changed",
+    header: "Changed",
+    width: "110px",
+    sort: "-updated_at",
+    option: { label: "Changed", isHidden: true },
+    cell: (job) => <RelativeTime at={job.attributes.updated_at} />,
+  },
+  {
+    key: "created",
+    header: "Created",
+    width: "110px",
+    sort: "-created_at",
+    isUsualOrder: true,
+    option: { label: "Created", isHidden: true },
+    cell: (job) => <RelativeTime at={job.attributes.created_at} />,
   },
   { key: "enabled", header: "Enabled", width: "74px", cell: (job) => <EnabledSwitch job={job} inGrid /> },
 ];
+
+function Target({ job }: { job: Job }) {
+  const { method, url } = job.attributes.configuration;
+  return (
+    <span className="mono muted ellipsis" title={url}>
+      {method} {url}
+    </span>
+  );
+}
 
 function Name({ job }: { job: Job }) {
   return (
@@ -88,6 +146,7 @@ function Name({ job }: { job: Job }) {
 
 function Schedule({ job }: { job: Job }) {
   const { schedule, timezone } = job.attributes;
+  const inWords = useInWords();
   return (
     <span className="ellipsis" title={timezone ? `${schedule} ${timezone}` : schedule}>
       {inWords(schedule, timezone)}
@@ -137,11 +196,12 @@ function Card({ job }: { job: Job }) {
   );
 }
 
-function Filters() {
+function Filters({ total }: { total: number }) {
   const navigate = useNavigate();
   return (
     <header className="screen-head">
       <h1>Jobs</h1>
+      <Tag>{total}</Tag>
       <SearchBox label="Search jobs" />
       <Filter
         name="status"
@@ -165,15 +225,8 @@ function Filters() {
           { value: "false", label: "Paused" },
         ]}
       />
-      <Filter
-        name="sort"
-        label="Order"
-        any="Newest first"
-        choices={[
-          { value: "next_run_at", label: "Next fire first" },
-          { value: "name", label: "By name" },
-        ]}
-      />
+      <Views />
+      <Columns of={columns} />
       <span className="spring" />
       <NewButton onClick={() => navigate({ to: "/jobs/new" })}>New job</NewButton>
     </header>

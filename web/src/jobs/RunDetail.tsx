@@ -5,7 +5,7 @@ import { oneOf, useOne } from "../api/queries";
 import { CopyText } from "../ui/CopyText";
 import { Detail } from "../ui/Detail";
 import { Fact, Facts } from "../ui/Fact";
-import { RelativeTime } from "../ui/RelativeTime";
+import { RelativeTime, useNow } from "../ui/RelativeTime";
 import { RoleGate } from "../ui/RoleGate";
 import { milliseconds } from "../ui/time";
 import { Elapsed } from "./Elapsed";
@@ -56,7 +56,7 @@ function Page({ run }: { run: Run }) {
       {(attributes.request || attributes.result) && (
         <div className={styles.exchange}>
           <Request request={attributes.request} />
-          <Response result={attributes.result} />
+          <Response result={attributes.result} isRunning={isInFlight(attributes.status)} />
         </div>
       )}
     </main>
@@ -137,8 +137,13 @@ function About({ run }: { run: Run }) {
   );
 }
 
+/** soFar writes the time of a phase that goes on, in whole seconds. */
+const soFar = (ms: number) => (ms < 60_000 ? `${Math.floor(ms / 1000)} s so far` : `${milliseconds(ms)} so far`);
+
 function Phases({ run }: { run: RunAttributes }) {
-  const phases = phasesOf(run);
+  const now = useNow();
+  const phases = phasesOf(run, now);
+  const isLive = isInFlight(run.status);
   if (phases.length === 0) return null;
   const total = Math.max(
     1,
@@ -148,7 +153,8 @@ function Phases({ run }: { run: RunAttributes }) {
   return (
     <section className="panel" aria-label="Timing">
       <dl className={styles.phases}>
-        {phases.map(({ key, label, ms }) => {
+        {phases.map(({ key, label, ms }, index) => {
+          const goesOn = isLive && index === phases.length - 1;
           const left = (before / total) * 100;
           before += ms;
           return (
@@ -159,11 +165,12 @@ function Phases({ run }: { run: RunAttributes }) {
                   <span
                     className={styles.segment}
                     data-phase={key}
+                    data-live={goesOn || undefined}
                     style={{ left: `min(${left}%, 100% - 2px)`, width: `${(ms / total) * 100}%` }}
                   />
                 )}
               </dd>
-              <dd className="tabular">{milliseconds(ms)}</dd>
+              <dd className="tabular">{goesOn ? soFar(ms) : milliseconds(ms)}</dd>
             </div>
           );
         })}
@@ -188,7 +195,7 @@ function Request({ request }: { request: RunAttributes["request"] }) {
   );
 }
 
-function Response({ result }: { result: RunAttributes["result"] }) {
+function Response({ result, isRunning }: { result: RunAttributes["result"]; isRunning: boolean }) {
   if (!result) {
     return (
       <section className="panel" aria-label="Response">
@@ -196,7 +203,7 @@ function Response({ result }: { result: RunAttributes["result"] }) {
           Response
         </Text>
         <Text size="sm" className="muted">
-          No answer came.
+          {isRunning ? "Waiting for the answer." : "No answer came."}
         </Text>
       </section>
     );

@@ -3,8 +3,9 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { send } from "../api/client";
 import type { components } from "../api/schema";
 import { RelativeTime } from "../ui/RelativeTime";
+import { inWords } from "./inwords";
 import styles from "./jobs.module.css";
-import { instant, inWords, offsetTime, shiftInWords } from "./schedule";
+import { instant, offsetTime, shiftInWords } from "./schedule";
 
 type Preview = components["schemas"]["SchedulePreviewDocument"];
 type ClockChange = components["schemas"]["ClockChange"];

@@ -6,7 +6,7 @@ import { screenOf } from "../ui/later";
 const list = createRoute({
   getParentRoute: () => frame,
   path: "/jobs",
-  validateSearch: pick("q", "status", "enabled", "health", "sort"),
+  validateSearch: pick("q", "status", "enabled", "health", "sort", "columns"),
   component: screenOf(() => import("./JobList")),
 });
 const create = createRoute({

@@ -27,7 +27,7 @@ const result = (status: number) => ({ status, headers: {}, body: "", body_trunca
 
 test("phases add up to the whole exchange", () => {
   const timings = { dns_ms: 1, connect_ms: 2, tls_ms: 3, first_byte_ms: 100, total_ms: 110 };
-  const phases = phasesOf(run({ result: { ...result(200), timings } }));
+  const phases = phasesOf(run({ result: { ...result(200), timings } }), 0);
   expect(phases.map(({ key, ms }) => [key, ms])).toEqual([
     ["pending", 4],
     ["dns", 1],
@@ -39,8 +39,19 @@ test("phases add up to the whole exchange", () => {
 });
 
 test("a run without an answer has its execution as one phase", () => {
-  expect(phasesOf(run({})).map(({ key }) => key)).toEqual(["pending", "run"]);
-  expect(phasesOf(run({ run_duration_ms: null })).map(({ key }) => key)).toEqual(["pending"]);
+  expect(phasesOf(run({}), 0).map(({ key }) => key)).toEqual(["pending", "run"]);
+  expect(phasesOf(run({ run_duration_ms: null }), 0).map(({ key }) => key)).toEqual(["pending"]);
+});
+
+test("the last phase of a run that has not ended goes on", () => {
+  const times = { pending_duration_ms: null, run_duration_ms: null, finished_at: null };
+  const now = Date.parse("2030-01-01T00:00:09Z");
+  const shown = (of: Partial<RunAttributes>) => phasesOf(run({ ...times, ...of }), now).map(({ key, ms }) => [key, ms]);
+  expect(shown({ status: "PENDING", started_at: null })).toEqual([["pending", 9000]]);
+  expect(shown({ status: "RUNNING", started_at: "2030-01-01T00:00:02Z" })).toEqual([
+    ["pending", 2000],
+    ["run", 7000],
+  ]);
 });
 
 test("a failure is explained with what to do", () => {

@@ -50,16 +50,20 @@ export interface Phase {
   ms: number;
 }
 
-/** phasesOf returns the phases of a run with their times; a run without an answer has one phase for its whole execution. */
-export function phasesOf(run: Pick<RunAttributes, "pending_duration_ms" | "run_duration_ms" | "result">): Phase[] {
+/**
+ * phasesOf returns the phases of a run with their times; a run without an answer has one phase for its whole execution. The last
+ * phase of a run that has not ended goes on until now.
+ */
+export function phasesOf(run: Timed, now: number): Phase[] {
   const phases: Phase[] = [];
   const add = (key: Phase["key"], label: string, ms: number | null | undefined) => {
     if (ms !== null && ms !== undefined) phases.push({ key, label, ms: Math.max(0, ms) });
   };
-  add("pending", "Pending", run.pending_duration_ms);
+  const until = (from: string, to: string | null) => (to ? Date.parse(to) : now) - Date.parse(from);
+  add("pending", "Pending", isInFlight(run.status) ? until(run.created_at, run.started_at) : run.pending_duration_ms);
   const timings = run.result?.timings;
   if (!timings) {
-    add("run", "Running", run.run_duration_ms);
+    add("run", "Running", run.status === "RUNNING" && run.started_at ? until(run.started_at, null) : run.run_duration_ms);
     return phases;
   }
   const { dns_ms, connect_ms, tls_ms, first_byte_ms, total_ms } = timings;
@@ -70,6 +74,9 @@ export function phasesOf(run: Pick<RunAttributes, "pending_duration_ms" | "run_d
   add("body", "Read the body", total_ms - dns_ms - connect_ms - tls_ms - first_byte_ms);
   return phases;
 }
+
+/** Timed are the members of a run that its phases follow from. */
+type Timed = Pick<RunAttributes, "status" | "created_at" | "started_at" | "pending_duration_ms" | "run_duration_ms" | "result">;
 
 export interface Explanation {
   what: string;

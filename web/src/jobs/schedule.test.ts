@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { instant, inWords, kindOf, offsetTime, shiftInWords, zoned, zones } from "./schedule";
+import { inWords } from "./inwords";
+import { instant, kindOf, offsetTime, shiftInWords, zoned, zones } from "./schedule";
 
 test("a schedule is a cron expression, an instant or now", () => {
   expect(kindOf("0 7 * * MON-FRI")).toBe("cron");

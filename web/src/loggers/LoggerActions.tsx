@@ -19,7 +19,7 @@ interface Props {
 const lengths = ["15 min", "30 min", "1 h", "8 h"];
 
 /** LoggerActions sets or resets the level of the selected loggers in an environment. */
-export function LoggerActions({ selection, all, environments }: Props) {
+export default function LoggerActions({ selection, all, environments }: Props) {
   const managed = environments.filter((environment) => environment.managed);
   const [chosen, setChosen] = useState<string>();
   const [level, setLevel] = useState<Level>("DEBUG");

@@ -1,6 +1,6 @@
 import { SegmentedControl } from "@mantine/core";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { type KeyboardEvent, useDeferredValue, useMemo, useState } from "react";
+import { type KeyboardEvent, Suspense, useDeferredValue, useMemo, useState } from "react";
 import { useAll, useList, useOne } from "../api/queries";
 import type { Environment } from "../api/session";
 import { useColumns, useSetSearch } from "../app/focus";
@@ -11,6 +11,7 @@ import { FirstKey } from "../ui/FirstKey";
 import { type Column, Grid } from "../ui/Grid";
 import { IconChevronDown, IconChevronRight } from "../ui/icons";
 import { levels } from "../ui/LevelPill";
+import { later } from "../ui/later";
 import { RoleGate } from "../ui/RoleGate";
 import { RowLink } from "../ui/RowLink";
 import { SearchBox } from "../ui/SearchBox";
@@ -21,10 +22,11 @@ import { Views } from "../ui/Views";
 import { useWriter } from "../ui/WriteProvider";
 import { LevelCell } from "./LevelCell";
 import { LevelPicker, type Picking } from "./LevelPicker";
-import { LoggerActions } from "./LoggerActions";
 import styles from "./LoggerList.module.css";
 import { base, effectiveIn, type Logger, withLevel } from "./levels";
 import { buildTree, flatRows, matches, type Row, rowsOf } from "./tree";
+
+const LoggerActions = later(() => import("./LoggerActions"));
 
 /** small is the number of loggers up to which all branches are open. */
 const small = 80;
@@ -76,7 +78,11 @@ export default function LoggerList() {
           card={(row) => <Card row={row} environments={environments} watched={watched} pick={setPicking} toggle={toggle} />}
         />
       )}
-      <LoggerActions selection={selection} all={rows.flatMap(({ logger }) => logger?.id ?? [])} environments={environments} />
+      {selection.selected.size > 0 && (
+        <Suspense>
+          <LoggerActions selection={selection} all={rows.flatMap(({ logger }) => logger?.id ?? [])} environments={environments} />
+        </Suspense>
+      )}
       {picking && <LevelPicker picking={picking} onClose={() => setPicking(undefined)} onWritten={setWatched} />}
     </main>
   );

@@ -1,10 +1,11 @@
 import type { QueryClient } from "@tanstack/react-query";
+import { refresh } from "../api/below";
 import { ApiError, asApiError, send } from "../api/client";
 import type { Kind, Sentence } from "../api/kinds";
 import { concerned } from "../api/live";
 import type { Loaded } from "../api/queries";
 import { same, written } from "./diff";
-import { type Body, bodyOf, currentOf, dryRun, newest, request, type Write } from "./requests";
+import { type Body, bodyOf, currentOf, dryRun, request, type Write } from "./requests";
 
 /** most is the largest number of resources that are written together. */
 export const most = 200;
@@ -72,16 +73,15 @@ export async function applyAll(queries: QueryClient, trials: Trial[], note: stri
   const apply = async (trial: Trial) => {
     const { write } = trial;
     try {
-      await carryOut({ ...trial, write: { ...write, note } });
+      const change = await carryOut({ ...trial, write: { ...write, note } });
       outcome.done++;
-      const change = await newest(write.kind, write.id).catch(() => undefined); // without it, the write cannot be undone
-      if (change) outcome.changes.push(change.id);
+      if (change) outcome.changes.push(change);
     } catch (problem) {
       outcome.refused.push({ id: write.id, failure: asApiError(problem) });
     }
   };
   await each(trials.filter(isWork), apply, inTurn ? 1 : atOnce);
-  refresh(queries, trials);
+  refreshAll(queries, trials);
   return outcome;
 }
 
@@ -89,15 +89,14 @@ export async function applyAll(queries: QueryClient, trials: Trial[], note: stri
 const attempts = 5;
 
 /**
- * carryOut sends a write. It sends the write again if only inherited values of the resource have changed,
- * as happens below a logger that was just written.
+ * carryOut sends a write, and returns the number of the change that it made, or "". It sends the write again if only inherited
+ * values of the resource have changed, as happens below a logger that was just written.
  */
-async function carryOut({ write, current, body }: Trial): Promise<void> {
+async function carryOut({ write, current, body }: Trial): Promise<string> {
   let version = current;
   for (let attempt = 1; ; attempt++) {
     try {
-      await request(write, version, body);
-      return;
+      return (await request(write, version, body)).change;
     } catch (problem) {
       if (asApiError(problem).code !== "version_mismatch" || attempt === attempts) throw problem;
       version = await currentOf(write);
@@ -113,12 +112,11 @@ export async function revertAll(queries: QueryClient, trials: Trial[], changes: 
     changes.toSorted((one, other) => Number(other) - Number(one)),
     (change) => send("POST", `/api/v1/changes/${change}/actions/revert`).catch((problem) => failures.push(asApiError(problem))),
   );
-  refresh(queries, trials);
+  refreshAll(queries, trials);
   const [first] = failures;
   if (first) throw new ApiError(first.status, first.code, `${failures.length} of ${changes.length}: ${first.message}`, first.requestId);
 }
 
-function refresh(queries: QueryClient, trials: Trial[]): void {
-  for (const kind of new Set(trials.map(({ write }) => write.kind)))
-    for (const queryKey of concerned(`${kind}_changed`)) void queries.invalidateQueries({ queryKey });
+function refreshAll(queries: QueryClient, trials: Trial[]): void {
+  for (const kind of new Set(trials.map(({ write }) => write.kind))) refresh(queries, concerned(`${kind}_changed`));
 }

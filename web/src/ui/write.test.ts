@@ -86,11 +86,27 @@ test("a creation whose answer was cut is sent again with the same key", async ()
   expect(said).toEqual(["Created a."]);
 });
 
-test("a write that changed nothing cannot be undone: its newest change is an older one", async () => {
-  const same = writerWith(() => flag("old", '"1"'));
-  await same.writer.attempt(change);
-  expect(same.undos).toEqual([undefined]);
-  const other = writerWith((method) => (method === "GET" ? flag("old", '"1"') : flag("new", '"2"')));
-  await other.writer.attempt(change);
-  expect(other.undos).toEqual([expect.any(Function)]);
+const wrote = (number: string) =>
+  Response.json(
+    { data: { type: "flag", id: "a", attributes: { description: "new" } } },
+    { headers: { ETag: '"2"', "Signalbox-Change": number } },
+  );
+
+test("Undo reverts the change that the write made, whatever others changed in the same moment", async () => {
+  const { writer, sent, undos } = writerWith((method, url) => {
+    if (method === "PUT") return wrote("7");
+    return url.includes("/changes")
+      ? Response.json({ data: { type: "change", id: "7", attributes: { summary: [] } } })
+      : flag("old", '"1"');
+  });
+  await writer.attempt(change);
+  await (undos[0] as () => Promise<void>)();
+  expect(sent.at(-1)).toBe("POST /api/v1/changes/7/actions/revert");
+  expect(sent.filter((line) => line.includes("/changes?"))).toEqual([]);
+});
+
+test("a write that changed nothing has nothing to undo", async () => {
+  const { writer, undos } = writerWith(() => flag("old", '"1"'));
+  await writer.attempt(change);
+  expect(undos).toEqual([undefined]);
 });

@@ -1,6 +1,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { ApiError, asApiError, send } from "../api/client";
+import { refresh } from "../api/below";
+import { type Answer, ApiError, asApiError, send } from "../api/client";
 import type { Kind, Resource, Sentence, Single } from "../api/kinds";
 import { concerned } from "../api/live";
 import { keyOf, type Loaded, load } from "../api/queries";
@@ -45,6 +46,9 @@ export interface Dialogs {
   succeeded: (message: string, undo?: () => Promise<void>, said?: Promise<string[]>) => void;
   failed: (title: string, failure: ApiError) => void;
 }
+
+/** Written is what is known of a write that was carried out. Without the number of its change it cannot be undone. */
+type Written<K extends Kind> = Pick<Answer<Single<K> | undefined>, "document" | "etag" | "change">;
 
 /** Writer performs writes: it asks for confirmation where needed, resolves conflicts, and offers to undo. */
 export class Writer {
@@ -134,22 +138,21 @@ export class Writer {
   }
 
   private async commit<K extends Kind>(write: Write<K>, current: Loaded<K> | undefined, body: Body | undefined): Promise<Resource<K>> {
-    const { document, etag } = await request(write, current, body).catch((failure) =>
+    const { document, etag, change } = await request(write, current, body).catch((failure) =>
       this.verified(write, current, body, asApiError(failure)),
     );
     const after = document?.data ?? current?.resource ?? ({ id: write.id, type: write.kind } as Resource<K>);
     if (document && !write.final) this.queries.setQueryData(keyOf.one(write.kind, after.id), { resource: after, etag });
     this.refresh(write.kind, after.id);
-    const isSame = current !== undefined && etag === current.etag; // a write that changed nothing cannot be undone
-    if (write.final || isSame) this.dialogs.succeeded(write.done);
-    else this.succeeded(write.done, write.kind, after.id);
+    if (write.final || change === "") this.dialogs.succeeded(write.done);
+    else this.succeeded(write, after.id, change);
     return after;
   }
 
   // refresh reads everything again that a change may have altered, including resources that inherit
   // from this one.
   private refresh(kind: Kind, id: string): void {
-    for (const queryKey of concerned(`${kind}_changed`, id || undefined)) void this.queries.invalidateQueries({ queryKey });
+    refresh(this.queries, concerned(`${kind}_changed`, id || undefined));
   }
 
   // verified finds out whether a write whose answer did not arrive was carried out. It throws the failure if that stays
@@ -159,7 +162,7 @@ export class Writer {
     current: Loaded<K> | undefined,
     body: Body | undefined,
     failure: ApiError,
-  ): Promise<{ document: Single<K> | undefined; etag: string }> {
+  ): Promise<Written<K>> {
     if (failure.code !== "unknown") throw failure;
     this.refresh(write.kind, write.id);
     if (write.action || write.method === "POST") return request(write, current, body); // with the same key
@@ -167,29 +170,27 @@ export class Writer {
       if (asApiError(problem).status !== 404) throw failure;
       return undefined;
     });
-    if (!now && write.method === "DELETE") return { document: undefined, etag: "" };
+    if (!now && write.method === "DELETE") return { document: undefined, etag: "", change: "" };
     if (now?.etag === current?.etag)
       throw new ApiError(0, "not_done", "The server did not answer, and nothing was changed. Try again.", "");
     const sent = Object.entries(body?.data.attributes ?? {}).filter(([, value]) => value !== undefined);
     const stored = now?.resource.attributes as Record<string, unknown> | undefined;
     if (!now || !sent.every(([name, value]) => same(value, stored?.[name]))) throw failure;
-    return { document: { data: now.resource }, etag: now.etag };
+    return { document: { data: now.resource }, etag: now.etag, change: "" };
   }
 
-  // succeeded says what was done, with the sentences of the change and a way to undo it.
-  private succeeded(done: string, kind: Kind, id: string): void {
-    const made = newest(kind, id);
-    const said = made.then(
-      (change) => sentencesOf(change?.attributes.summary),
+  // succeeded says what was done, with the sentences of the change and a way to undo exactly this change.
+  private succeeded<K extends Kind>({ done, kind }: Write<K>, id: string, change: string): void {
+    const said = load("change", change).then(
+      ({ resource }) => sentencesOf(resource.attributes.summary),
       () => [],
     );
-    this.dialogs.succeeded(done, () => this.undo(kind, id, made), said);
+    this.dialogs.succeeded(done, () => this.undo(kind, id, change), said);
   }
 
-  private async undo(kind: Kind, id: string, made: ReturnType<typeof newest>): Promise<void> {
+  private async undo(kind: Kind, id: string, change: string): Promise<void> {
     try {
-      const change = await made;
-      await send("POST", `/api/v1/changes/${change?.id}/actions/revert`);
+      await send("POST", `/api/v1/changes/${change}/actions/revert`);
       this.refresh(kind, id);
       this.dialogs.succeeded("Undone.");
     } catch (failure) {
