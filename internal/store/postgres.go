@@ -162,6 +162,9 @@ func (p *postgres) beginWrite(conn *pgx.Conn, options writeOptions, attempt int,
 	if options.priority == forLoops {
 		settings += indexesOnly
 	}
+	if options.matches {
+		settings += matching
+	}
 	begin := batch("BEGIN", settings)
 	if options.account != "" {
 		begin.Queue(`SELECT access_seq FROM accounts WHERE id = $1 FOR NO KEY UPDATE`, options.account).QueryRow(func(row pgx.Row) error {
@@ -186,9 +189,18 @@ func serverLimits(conn *pgx.Conn, idle, limit time.Duration) string {
 
 // indexesOnly continues serverLimits: it makes PostgreSQL look up rows one by one in indexes. The statistics of the queue of
 // runs are from another time, when it may have been empty or all of its runs pending. By them PostgreSQL would read the whole
-// queue for each batch of outcomes, or compare each of its rows with each outcome.
+// queue for each batch of outcomes, or compare each of its rows with each outcome. What is switched off still happens where nothing
+// else is possible, at a cost that PostgreSQL believes to be so high that it would compile the statement first, for half a second.
 const indexesOnly = `, set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
-	set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`
+	set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)`
+
+// matching follows indexesOnly for a statement that matches rows of the queue with a list of values. Where the queue was empty
+// when its statistics were made, all nested loops look alike to PostgreSQL, and it compared each row of the queue with each
+// value: a millisecond for each run. So it must match by hashing.
+const matching = `, set_config('enable_nestloop', 'off', true), set_config('enable_hashjoin', 'on', true)`
+
+// matched goes back from matching to indexesOnly.
+const matched = `SELECT set_config('enable_nestloop', 'on', true), set_config('enable_hashjoin', 'off', true)`
 
 func serverRelease(conn *pgx.Conn) int {
 	release, _, _ := strings.Cut(conn.PgConn().ParameterStatus("server_version"), ".")

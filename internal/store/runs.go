@@ -126,6 +126,7 @@ const idSlack = time.Hour
 // filterRuns returns the query of an account's runs. It repeats the conditions of partial indexes, so that they are used.
 func filterRuns(account string, filter jobs.RunFilter) *list {
 	found := list{columns: runColumns, table: runTables, byDefault: "runs.id DESC"}.of(account)
+	found.where("account_id <> ''")
 	found.equals("job_key", filter.Job)
 	switch filter.Status {
 	case "":
