@@ -108,9 +108,6 @@ func (x *box) walked(ctx context.Context) (w walked, err error) {
 	if x.store.IsFile() {
 		return w, nil
 	}
-	if _, err = x.db.ExecContext(ctx, `CHECKPOINT`); err != nil { // log records of pages must not be of full pages
-		return w, err
-	}
 	err = x.db.QueryRowContext(ctx, `SELECT wal_bytes, wal_records, (SELECT sum(n_tup_ins + n_tup_upd) FROM pg_stat_user_tables),
 		(SELECT sum(n_tup_upd) FROM pg_stat_user_tables), (SELECT sum(n_tup_hot_upd) FROM pg_stat_user_tables) FROM pg_stat_wal`).
 		Scan(&w.bytes, &w.records, &w.rows, &w.updates, &w.hot)
@@ -119,7 +116,7 @@ func (x *box) walked(ctx context.Context) (w walked, err error) {
 
 // costOf starts the server, waits until it has ended a number of runs, and prints what that cost. Then the history has all runs.
 func (x *box) costOf(ctx context.Context, who, what string, runs, all int) error {
-	before, err := x.walked(ctx)
+	before, err := x.settled(ctx)
 	if err != nil {
 		return err
 	}
@@ -151,14 +148,16 @@ func (x *box) costOf(ctx context.Context, who, what string, runs, all int) error
 	return err
 }
 
-// settled waits until the server's processes, which have ended, have reported what they did.
+// settled waits until all processes of PostgreSQL have reported what they did, which they do when they end.
 func (x *box) settled(ctx context.Context) (walked, error) {
-	const pause = 200 * time.Millisecond
+	const pause, idle = 300 * time.Millisecond, 2
+	x.db.SetMaxIdleConns(0) // ends the processes of this program's connections
+	x.db.SetMaxIdleConns(idle)
 	last, err := x.walked(ctx)
 	for err == nil && !x.store.IsFile() {
 		time.Sleep(pause)
 		var now walked
-		if now, err = x.walked(ctx); now.rows == last.rows {
+		if now, err = x.walked(ctx); now == last {
 			return now, err
 		}
 		last = now
