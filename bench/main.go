@@ -54,6 +54,7 @@ func benchmarks() []benchmark {
 		{"jobs-storm", jobs.Storm},
 		{"jobs-scan", jobs.Scan},
 		{"jobs-failures", jobs.Failures},
+		{"jobs-cost", jobs.Cost},
 		{"webhooks", webhooks.Run},
 		{"live-flags", live.Flags},
 		{"live-logs", live.Logs},

@@ -104,9 +104,10 @@ func (x *box) createTemplate(ctx context.Context, size int) error {
 }
 
 // series returns a query of the numbers from 1 to n, and an expression that makes
-// an id of a number.
+// an id of a number. The ids begin with the current time: retention removes older runs.
 func (x *box) series(n int) (numbers, id string) {
-	const prefix = "'01900000-0000-7000-8000-'"
+	at := fmt.Sprintf("%012x", time.Now().UnixMilli())
+	prefix := fmt.Sprintf("'%s-%s-7000-8000-'", at[:8], at[8:])
 	if x.database != "" {
 		return fmt.Sprintf("(SELECT generate_series(1, %d) AS n) AS numbers", n), prefix + " || lpad(to_hex(n), 12, '0')"
 	}
@@ -152,10 +153,11 @@ func (x *box) drained(ctx context.Context, runs int) error {
 	if err := x.bench.sink.WaitFor(ctx, runs); err != nil {
 		return err
 	}
-	const open = `SELECT count(*) FROM run_queue`
-	for left := int64(1); left > 0; {
-		var err error
-		if left, err = x.number(ctx, open); err != nil {
+	const open = `SELECT count(*) FROM (SELECT 1 FROM run_queue LIMIT 1) AS one`
+	tick := time.NewTicker(5 * time.Millisecond) // without a pause, counting would take a processor of the two
+	defer tick.Stop()
+	for range tick.C {
+		if left, err := x.number(ctx, open); err != nil || left == 0 {
 			return err
 		}
 	}

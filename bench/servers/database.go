@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -17,13 +18,17 @@ type Store struct {
 	server string // URL of the PostgreSQL server; "" is SQLite
 }
 
+// storeVariable names the only store to measure on.
+const storeVariable = "SIGNALBOX_BENCH_STORE"
+
 // Stores returns SQLite and, when a server is named, PostgreSQL.
 func Stores() []Store {
 	stores := []Store{{Name: "sqlite"}}
 	if server := os.Getenv("SIGNALBOX_TEST_POSTGRES"); server != "" {
 		stores = append(stores, Store{"postgres", server})
 	}
-	return stores
+	only := os.Getenv(storeVariable)
+	return slices.DeleteFunc(stores, func(s Store) bool { return only != "" && s.Name != only })
 }
 
 // Each measures on every store, with an empty folder for each.

@@ -23,7 +23,7 @@ type dialect struct {
 	// for forKeyShare; plain updates and skipChanging do not.
 	// forNoKeyUpdate locks it against plain updates as well, but not against forKeyShare.
 	forUpdate, forKeyShare, forNoKeyUpdate string
-	// skipLocked skips every row that others have locked; skipChanging still takes rows under forKeyShare.
+	// skipLocked skips every row that others have locked; skipChanging still takes jobs under forKeyShare.
 	skipLocked, skipChanging string
 	// firstOf returns a query for rows of a table. The query ids selects their ids: it runs for
 	// each text of the list $2, which it calls listed.value.
@@ -36,6 +36,10 @@ type dialect struct {
 	// arguments; types are PostgreSQL's. pieces cuts rows into chunks for one call.
 	rowsOf func(types []string, rows [][]any) (string, []any)
 	pieces func(rows [][]any) iter.Seq[[][]any]
+	// hasID is the condition that a row of run_queue has the id in the first column of rowsOf. On PostgreSQL it belongs to
+	// writeOptions.matches, which the statement matched ends: the rows are found by their ids, and then matched by hashing. The
+	// second comparison has an expression, because a plain id would let PostgreSQL read the whole index in its order.
+	hasID, matched string
 	// move returns a statement that moves runs from run_queue to run_history. On SQLite it only copies them, because a
 	// statement cannot contain a DELETE. forgetMoved, followed by a list of runs, then removes them from run_queue.
 	move        func(e ending) string
@@ -61,6 +65,7 @@ func sqliteDialect() dialect {
 			return `(VALUES ` + placeholders(len(rows), len(types), noName) + `) AS v`, slices.Concat(rows...)
 		},
 		pieces: chunks,
+		hasID:  `run_queue.id = v.column1`,
 		move:   copyRuns, forgetMoved: `DELETE FROM run_queue WHERE $1 = '' AND id `,
 		deliveries: forObservations,
 		firstOf: func(columns, table, ids string) string {
@@ -80,12 +85,14 @@ func postgresDialect() dialect {
 		byKeys:         oneByOne,
 		rowsOf:         arraysOf,
 		pieces:         func(rows [][]any) iter.Seq[[][]any] { return slices.Chunk(rows, 1000) },
+		hasID:          `run_queue.id = ANY(CAST($1 AS text[])) AND run_queue.id || '' = v.column1`,
+		matched:        matched,
 		move:           moveRuns,
 		forUpdate:      ` FOR UPDATE OF jobs`,
 		forKeyShare:    ` FOR KEY SHARE`,
 		forNoKeyUpdate: ` FOR NO KEY UPDATE`,
 		skipLocked:     ` FOR UPDATE SKIP LOCKED`,
-		skipChanging:   ` FOR NO KEY UPDATE SKIP LOCKED`,
+		skipChanging:   ` FOR NO KEY UPDATE OF jobs SKIP LOCKED`,
 		deliveries:     forLoops,
 		notifyRun:      `SELECT pg_notify('` + runsChannel + `', $1)`,
 		firstOf: func(columns, table, ids string) string {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strings"
 
 	"github.com/signalbox/signalbox/internal/jobs"
 )
@@ -45,6 +46,13 @@ func ByKeysQuery(columns, table, condition string) string { return oneByOne(colu
 func RunsQuery(account string, filter jobs.RunFilter) (string, []any) {
 	found := filterRuns(account, filter)
 	return "SELECT " + found.columns + found.from() + " ORDER BY runs.id DESC LIMIT 20", found.args
+}
+
+// OutcomesQuery is the statement on PostgreSQL that stores outcomes, and the statement that comes before it.
+func OutcomesQuery() (query, before string) {
+	db := postgresDialect()
+	outcomes, _ := db.outcomes([][]any{make([]any, 7)})
+	return db.move(outcomes), `SELECT ` + strings.TrimPrefix(indexesOnly+matching, ", ")
 }
 
 // Waiting counts the transactions that wait inside this node.

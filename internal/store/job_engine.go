@@ -30,7 +30,7 @@ func (tx *ReadTx) Agenda(ctx context.Context) (scheduler.Agenda, error) {
 	return scalar(ctx, tx.conn, func(r row) (agenda scheduler.Agenda, err error) {
 		err = r.Scan(asTimeOrNull(&agenda.Fire), asTimeOrNull(&agenda.Release), asTimeOrNull(&agenda.Late), &agenda.Held)
 		return agenda, err
-	}, `SELECT (SELECT min(next_run_at) FROM jobs WHERE next_run_at IS NOT NULL),
+	}, `SELECT (SELECT min(next_run_at) FROM job_due),
 		(SELECT min(not_before) FROM run_queue WHERE status = 'PENDING' AND lane = '`+jobs.LaterLane+`'),
 		(SELECT min(late_at) FROM jobs WHERE late_at IS NOT NULL),
 		EXISTS (SELECT 1 FROM run_queue WHERE status = 'PENDING' AND lane = '`+jobs.HeldLane+`')`)
@@ -58,14 +58,14 @@ func (tx *Tx) ReleaseHeld(ctx context.Context, limit int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	var rows [][]any
+	var released []string
 	for _, origin := range origins {
 		if now := unfinished[origin.UID]; now.Held != "" && (now.Others == 0 || origin.Overlap != jobs.OverlapWait) {
-			rows = append(rows, []any{now.Held, origin.Lane})
+			released = append(released, now.Held)
 		}
 	}
-	released, err := updates(ctx, tx, `UPDATE run_queue SET lane = v.column2`, `WHERE run_queue.id = v.column1 AND run_queue.status = 'PENDING' RETURNING run_queue.id`, []string{"text", "text"}, rows)
-	return len(released), err
+	return tx.affect(ctx, `UPDATE run_queue SET lane = jobs.lane FROM jobs WHERE jobs.uid = run_queue.job_uid AND $1 = ''
+		AND run_queue.status = 'PENDING' AND run_queue.id `+tx.dialect.among, "", tx.dialect.texts(released))
 }
 
 // ReplaceHeld cancels held runs because a newer instant of their job has come, and returns their number.
@@ -78,10 +78,11 @@ func (tx *Tx) ReplaceHeld(ctx context.Context, runs []string) (int, error) {
 	return len(replaced), err
 }
 
-// DueJobs locks and returns due jobs, oldest first. It skips jobs that others have locked.
+// DueJobs locks and returns due jobs, oldest first. It skips jobs that others have locked. A job whose lock was just released
+// may have fired: then PostgreSQL reads the job again, but not job_due.
 func (tx *Tx) DueJobs(ctx context.Context, at time.Time, limit int) ([]jobs.Due, error) {
-	return all(ctx, tx.conn, scanDue, `SELECT account_id, uid, key, lane, overlap, schedule, timezone, next_run_at FROM jobs
-		WHERE next_run_at IS NOT NULL AND next_run_at <= $1 ORDER BY next_run_at LIMIT $2`+tx.dialect.skipChanging, micros(at), limit)
+	return all(ctx, tx.conn, scanDue, `SELECT account_id, jobs.uid, key, lane, overlap, schedule, timezone, jobs.next_run_at FROM job_due JOIN jobs ON jobs.uid = job_due.uid
+		WHERE job_due.next_run_at <= $1 AND jobs.next_run_at <= $1 ORDER BY job_due.next_run_at LIMIT $2`+tx.dialect.skipChanging, micros(at), limit)
 }
 
 func scanDue(r row) (due jobs.Due, err error) {
@@ -159,7 +160,7 @@ func (tx *ReadTx) lanesOf(ctx context.Context, queue, account, after string, lim
 }
 
 // pendingRuns is SQL for the rows that workers of runs claim.
-const pendingRuns = `run_queue WHERE status = 'PENDING'`
+const pendingRuns = `run_queue WHERE status = 'PENDING' AND lane <> ''`
 
 // pendingLanes returns lanes of a queue between after and before. After each lane it searches the index for the first
 // lane greater than the SQL expression next, so a long queue costs no more than a short one.
@@ -194,7 +195,7 @@ func (tx *Tx) ClaimRuns(ctx context.Context, lane, lease string, limit int) ([]w
 // so that PostgreSQL uses the index run_queue_by_lane. Otherwise it might scan the whole queue by id. On PostgreSQL the index also has the
 // running runs of the lane.
 func (tx *Tx) nextOfLane() string {
-	return tx.dialect.oneOf(`SELECT id FROM run_queue WHERE status = 'PENDING' AND lane >= $1 AND lane <= $1 ORDER BY lane, id LIMIT $2` + tx.dialect.skipLocked)
+	return tx.dialect.oneOf(`SELECT id FROM run_queue WHERE status = 'PENDING' AND lane <> '' AND lane >= $1 AND lane <= $1 ORDER BY lane, id LIMIT $2` + tx.dialect.skipLocked)
 }
 
 func scanClaim(r row) (claim worker.Claim, err error) {
@@ -260,7 +261,7 @@ func (s WorkerStore) FinishRuns(ctx context.Context, lease string, outcomes []wo
 	if err != nil {
 		return nil, err
 	}
-	err = s.db.write(ctx, writeOptions{priority: s.priority}, func(ctx context.Context, tx *Tx) error {
+	err = s.db.write(ctx, writeOptions{priority: s.priority, matches: true}, func(ctx context.Context, tx *Tx) error {
 		owned, err = tx.finishRuns(ctx, packed)
 		return err
 	})
@@ -297,16 +298,22 @@ func resultOf(outcome worker.Outcome) (*string, error) {
 	return encodePointer(outcome.Result)
 }
 
-// leaseHeld checks the status and the lease in one term, so that PostgreSQL finds rows by their ids first. With two
-// terms it would search for running runs first whenever its statistics show none.
+// leaseHeld checks the status and the lease in one term, so that PostgreSQL matches rows by their ids. With two terms it
+// would search for running runs first whenever its statistics show none.
 const leaseHeld = `CASE run_queue.status WHEN 'RUNNING' THEN run_queue.lease END = v.column7`
+
+// outcomes returns the ending of runs by the rows of packedOutcomes, and its arguments.
+func (d dialect) outcomes(rows [][]any) (ending, []any) {
+	values, args := d.rowsOf([]string{"text", "text", "text", "text", "text", "bigint", "text"}, rows)
+	return ending{with: values, where: d.hasID + ` AND ` + leaseHeld,
+		status: `v.column2`, reason: `v.column3`, detail: `v.column4`, result: `v.column5`, finished: `v.column6`}, args
+}
 
 func (tx *Tx) finishRuns(ctx context.Context, packed packedOutcomes) ([]string, error) {
 	var owned, attention []string
 	for chunk := range tx.dialect.pieces(packed.runs) {
-		values, args := tx.dialect.rowsOf([]string{"text", "text", "text", "text", "text", "bigint", "text"}, chunk)
-		ended, noted, err := tx.end(ctx, ending{with: values, where: `run_queue.id = v.column1 AND ` + leaseHeld,
-			status: `v.column2`, reason: `v.column3`, detail: `v.column4`, result: `v.column5`, finished: `v.column6`}, args...)
+		outcomes, args := tx.dialect.outcomes(chunk)
+		ended, noted, err := tx.end(ctx, outcomes, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -320,6 +327,11 @@ func (tx *Tx) finishRuns(ctx context.Context, packed packedOutcomes) ([]string, 
 	}
 	if err := inserts(ctx, tx, `INSERT INTO run_bodies (run_id, encoding, body) VALUES`, ``, bodies); err != nil {
 		return nil, err
+	}
+	if len(attention) > 0 && tx.dialect.matched != "" {
+		if err := tx.run(ctx, tx.dialect.matched); err != nil {
+			return nil, err
+		}
 	}
 	return owned, tx.settle(ctx, attention)
 }

@@ -14,7 +14,7 @@ const (
 	// runHoursQuery has a limit, because an account may have millions of runs a day. Its range makes PostgreSQL use the
 	// account's indexes, as in pendingRunsQuery.
 	runHoursQuery = `SELECT created_at / 3600000000 AS hour, status, count(*) FROM (SELECT account_id, id, created_at, status FROM runs
-		WHERE account_id >= $1 AND account_id <= $1 AND id >= $2 AND created_at >= $3 ORDER BY account_id DESC, id DESC LIMIT $4) AS newest GROUP BY hour, status`
+		WHERE account_id <> '' AND account_id >= $1 AND account_id <= $1 AND id >= $2 AND created_at >= $3 ORDER BY account_id DESC, id DESC LIMIT $4) AS newest GROUP BY hour, status`
 )
 
 // addLastRuns adds the newest run of each job.
@@ -59,7 +59,7 @@ func statusIn(result *string) (*int, error) {
 // pendingRunsQuery is completed by a list of accounts. Its range and order make PostgreSQL use one index. Otherwise, if
 // one account has most of the runs, PostgreSQL would read all runs for each account without pending runs.
 const pendingRunsQuery = `SELECT id, (SELECT count(*) FROM (SELECT 1 FROM run_queue WHERE status = 'PENDING'
-	AND account_id >= accounts.id AND account_id <= accounts.id ORDER BY account_id, id LIMIT $1) AS waiting) FROM accounts WHERE id `
+	AND account_id <> '' AND account_id >= accounts.id AND account_id <= accounts.id ORDER BY account_id, id LIMIT $1) AS waiting) FROM accounts WHERE id `
 
 // PendingRuns counts the pending runs of accounts, each up to a limit.
 func (tx *ReadTx) PendingRuns(ctx context.Context, accounts []string, limit int) (map[string]int, error) {
@@ -71,7 +71,7 @@ func (tx *ReadTx) PendingRuns(ctx context.Context, accounts []string, limit int)
 // ExpireRuns cancels the oldest pending runs of an account that were queued before
 // an instant, and counts them. It skips runs that others have locked.
 func (tx *Tx) ExpireRuns(ctx context.Context, account string, before time.Time, detail string, limit int) (int, error) {
-	oldest := tx.dialect.oneOf(`SELECT id FROM run_queue WHERE status = 'PENDING' AND account_id >= $1 AND account_id <= $1 AND id < $2 AND created_at < $3
+	oldest := tx.dialect.oneOf(`SELECT id FROM run_queue WHERE status = 'PENDING' AND account_id <> '' AND account_id >= $1 AND account_id <= $1 AND id < $2 AND created_at < $3
 		AND (not_before IS NULL OR not_before < $3) ORDER BY account_id, id LIMIT $4` + tx.dialect.skipLocked)
 	ended, _, err := tx.end(ctx, canceled("$5", "$6", `run_queue.id `+oldest), account, firstID(before.Add(idSlack)), micros(before), limit, detail, micros(tx.now))
 	return len(ended), err

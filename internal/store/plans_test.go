@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"cmp"
+	"context"
 	"database/sql"
 	"fmt"
 	"strings"
@@ -37,7 +38,7 @@ func TestRuns_ByStatusUseIndex(t *testing.T) {
 			})
 		}
 		fillRuns(t, raw, "run_queue", account, string(jobs.Pending), string(jobs.Running))
-		lane := explain(t, raw, database.Kind, `SELECT id FROM run_queue WHERE status = 'PENDING' AND lane >= $1 AND lane <= $1 ORDER BY lane, id LIMIT $2`, account+":host", 10)
+		lane := explain(t, raw, database.Kind, `SELECT id FROM run_queue WHERE status = 'PENDING' AND lane <> '' AND lane >= $1 AND lane <= $1 ORDER BY lane, id LIMIT $2`, account+":host", 10)
 		if !strings.Contains(lane, "run_queue_by_lane") {
 			t.Errorf("a claim reads %s", lane)
 		}
@@ -115,7 +116,12 @@ func fillRuns(t *testing.T, raw *sql.DB, table, account, many, one string) {
 	}
 }
 
-func explain(t *testing.T, raw *sql.DB, kind, query string, args ...any) (plan string) {
+// querier is a database or a connection.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+func explain(t *testing.T, raw querier, kind, query string, args ...any) (plan string) {
 	t.Helper()
 	prefix := "EXPLAIN QUERY PLAN "
 	if kind == "postgres" {
@@ -152,5 +158,36 @@ func TestPendingRuns_UseIndex(t *testing.T) {
 	plan := explain(t, raw, database.Kind, store.PendingRunsQuery(), 100_000, []string{account, "another"})
 	if !strings.Contains(plan, "run_queue_by_account") {
 		t.Errorf("it reads %s", plan)
+	}
+}
+
+// Outcomes find their runs by ids and match them by hashing, also where the statistics of a long queue say that it is empty.
+func TestFinishRuns_EmptyStatistics(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "postgres")
+	account, raw := storetest.NewTenant(t, database.Open(t), "pro").Account.ID, database.Raw(t)
+	fillRuns(t, raw, "run_queue", account, "RUNNING", "PENDING")
+	for _, statement := range []string{`ALTER TABLE run_queue SET (autovacuum_enabled = off)`, `CREATE TABLE kept AS SELECT * FROM run_queue`, `DELETE FROM run_queue`,
+		`VACUUM (TRUNCATE off, ANALYZE) run_queue`, `INSERT INTO run_queue SELECT * FROM kept`} {
+		if _, err := raw.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	conn, err := raw.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	query, before := store.OutcomesQuery()
+	if _, err := conn.ExecContext(t.Context(), strings.ReplaceAll(before, ", true)", ", false)")); err != nil { // for the session
+		t.Fatal(err)
+	}
+	texts := make([]string, 500)
+	for i := range texts {
+		texts[i] = fmt.Sprint("run", i)
+	}
+	plan := explain(t, conn, database.Kind, query, texts, texts, texts, texts, texts, make([]int64, len(texts)), texts)
+	if !strings.Contains(plan, "Hash Join") || !strings.Contains(plan, "Index Cond: (id = ANY") || !strings.Contains(plan, "Index Scan using run_queue_pkey") || strings.Contains(plan, "Seq Scan") {
+		t.Errorf("%s", plan)
 	}
 }

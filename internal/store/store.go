@@ -87,6 +87,7 @@ type writeOptions struct {
 	priority  priority
 	account   string // the account whose lock it holds; "" for none
 	unlimited bool   // the database must not end it
+	matches   bool   // its first statement matches rows with values, see matching
 }
 
 // work is the function of a transaction. access is the access version of the locked account, or 0 if the engine did not
