@@ -44,7 +44,7 @@ func plansOf(plan string) map[string]string {
 func TestAccounts_Create(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t)
-	matches(t, `^Account acme-inc was made\. Its API key, with the role OWNER, is shown only now:\n\n    `+secretPattern+`\n\n$`,
+	matches(t, `^The account acme-inc is created\. Its API key, with the role OWNER, is shown only now:\n\n    `+secretPattern+`\n\n$`,
 		term.must("admin", "accounts", "create", "Acme, Inc."))
 
 	globex := decode[made](term, "admin", "accounts", "create", "Globex", "--plan", "jobs=standard,logging=pro")
@@ -144,7 +144,7 @@ func TestAccounts_PlansFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	term.environ = append(term.environ, "SIGNALBOX_PLANS="+file)
-	if text := term.must("admin", "accounts", "create", "Acme", "--plan", "huge"); !strings.HasPrefix(text, "Account acme was made.") {
+	if text := term.must("admin", "accounts", "create", "Acme", "--plan", "huge"); !strings.HasPrefix(text, "The account acme is created.") {
 		t.Errorf("got %q", text)
 	}
 	if got := term.run("admin", "accounts", "create", "Other"); got.code != 1 || !strings.Contains(got.stderr, "the plans are free, huge") {
