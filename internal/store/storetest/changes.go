@@ -116,10 +116,12 @@ func severalChanges(t *testing.T, db *store.DB) {
 	var now time.Time
 	do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
 		now = tx.Now()
+		same(t, tx.FirstChange(), int64(0))
 		for _, part := range [][]changes.Change{made[:1], nil, made[1:2], made[2:]} {
 			if err := tx.RecordChanges(ctx, account, part...); err != nil {
 				return err
 			}
+			same(t, tx.FirstChange(), int64(1))
 		}
 		return nil
 	})
