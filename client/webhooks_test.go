@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/client/internal/testenv"
 )
 
-// told is a message that the receiver got.
+// told is a message that the receiver of a webhook got.
 type told struct {
 	header http.Header
 	body   []byte
@@ -74,7 +74,7 @@ func TestWebhooksAPI_Server(t *testing.T) {
 	}
 }
 
-// redeliver sends a test and what was delivered again.
+// redeliver sends a test message, and then the delivered messages again.
 func redeliver(t *testing.T, api signalbox.WebhooksAPI, id string, messages <-chan told) {
 	t.Helper()
 	test, err := api.Test(t.Context(), id)
@@ -84,7 +84,7 @@ func redeliver(t *testing.T, api signalbox.WebhooksAPI, id string, messages <-ch
 	if got := (<-messages).header.Get("webhook-id"); got != test.ID {
 		t.Errorf("%s was sent as %s", test.ID, got)
 	}
-	for delivered := 0; delivered < 2; { // until both outcomes are written
+	for delivered := 0; delivered < 2; { // until both deliveries are recorded
 		page, err := api.Deliveries(t.Context(), id, signalbox.DeliveryParams{Status: signalbox.DeliveryDelivered, Size: 10})
 		if err != nil {
 			t.Fatal(err)

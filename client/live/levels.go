@@ -68,7 +68,7 @@ type controlled struct {
 	adapter Adapter
 	key     string
 	applied loglevel.Level // None while the level of the code applies
-	news    bool           // not reported yet
+	news    bool           // the next report has it
 }
 
 func newLevelTable(environment string) *levelTable {

@@ -36,7 +36,7 @@ type reporter struct {
 
 	sending sync.Mutex
 	counted time.Time // of the last counts; guarded by sending
-	checked bool      // the environment was looked for; guarded by sending
+	checked bool      // checkEnvironment was called; guarded by sending
 
 	mu           sync.Mutex
 	declarations int // not reported yet
