@@ -63,7 +63,7 @@ func (n *node) otherAccount(t *testing.T, database storetest.Database) string {
 	return made.Key
 }
 
-// makeFlags reports flags, which exist then.
+// makeFlags creates flags by reporting them.
 func (n *node) makeFlags(t *testing.T, count int) {
 	t.Helper()
 	items := make([]string, count)

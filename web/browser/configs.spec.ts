@@ -101,7 +101,7 @@ test("the keyboard alone changes a value and resets it", async () => {
   await page.keyboard.type("7");
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "limit in Development: 7 set here" }).waitFor();
-  await page.waitForFunction(() => document.activeElement?.closest("[data-cell]")); // the form has given the focus back
+  await page.waitForFunction(() => document.activeElement?.closest("[data-cell]")); // the form has returned the focus
   await page.keyboard.press("Enter");
   await input.waitFor();
   await tabTo(page, page.getByRole("button", { name: "Reset" }));

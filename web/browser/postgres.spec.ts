@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect } from "vitest";
 import { answer, envelope, test, world } from "./harness";
 
-/** These tests run on PostgreSQL, which scripts/with-postgres provides: what people see of writes, and of the events between nodes. */
+/** These tests show writes, and the events between nodes, on PostgreSQL, which scripts/with-postgres provides. */
 const { SIGNALBOX_TEST_POSTGRES: server, SIGNALBOX_TEST_POSTGRES_BIN: programs } = process.env;
 const name = `console_${process.pid}_${Date.now()}`;
 

@@ -76,7 +76,7 @@ test("a failed delivery says why, and is sent again: alone, and with a time", as
   const panel = page.getByRole("dialog", { name: "change.flag" });
   await panel.getByText("HTTP 500").first().waitFor();
   await panel.getByText("out of order").first().waitFor();
-  await panel.getByRole("button", { name: "Send again" }).click(); // it need not wait for its next attempt
+  await panel.getByRole("button", { name: "Send again" }).click(); // before its next attempt is due
   await page.getByText("It is sent again, with the same id.").waitFor();
   await page.keyboard.press("Escape");
   await panel.waitFor({ state: "detached" });

@@ -91,7 +91,7 @@ const collections: Record<Kind, string> = {
   user_settings: "users/current/settings",
 };
 
-/** only lists the kinds of which the caller has exactly one. */
+/** only lists the kinds that have exactly one resource for the caller. */
 const only = new Set<Kind>(["account", "account_settings", "user_settings"]);
 
 /** pathOf returns the path of a list, or of one resource in it. */

@@ -113,8 +113,7 @@ function deleting(ids: string[]): Plan {
 }
 
 /**
- * flagWrite is the write of one of several flags. It has no texts, because the plan has texts for all of
- * them.
+ * flagWrite is the write of one of several flags. It has no texts, because the plan has texts for all writes together.
  */
 function flagWrite(id: string, change: NonNullable<Write<"flag">["change"]>): Write<Kind> {
   return { kind: "flag", id, title: "", done: "", change: change as Write<Kind>["change"] };

@@ -67,7 +67,7 @@ const spans = [
   { value: "168", label: "Last 7 days" },
 ];
 
-// TimeFilter offers common spans; the start and end can then be set exactly.
+// TimeFilter offers common time spans, and fields for an exact start and end.
 function TimeFilter({ from, to }: { from?: string; to?: string }) {
   const setSearch = useSetSearch();
   if (!from && !to)
@@ -127,7 +127,7 @@ function IdFilter({ kind, id }: { kind: string; id?: string }) {
   );
 }
 
-// useActors returns the actors of recent changes, the choices of the filter. The chosen actor is always among them.
+// useActors returns the choices of the filter: the actors of recent changes, and the chosen actor.
 function useActors(chosen?: string): { value: string; label: string }[] {
   const recent = useStream("change", queryOf({}));
   const found = new Map<string, string>();

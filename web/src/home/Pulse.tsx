@@ -21,7 +21,7 @@ import styles from "./Home.module.css";
 
 const Chart = later(() => import("../ui/Chart"));
 
-/** Pulse shows how much is used now: evaluations of the last hour with the changes as marks, and who is connected. */
+/** Pulse shows the current usage: the evaluations of the last hour with changes as marks, and the connected services. */
 export function Pulse() {
   const hour = periodOf("1h");
   const start = startOf(hour, useNow(30));

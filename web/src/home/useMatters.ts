@@ -15,15 +15,15 @@ import { useWebhookMatters } from "./useWebhookMatters";
 export interface Group {
   title: string;
   matters: attention.Matter[];
-  /** more is the address that lists all of them. */
+  /** more is the address of the list of all matters. */
   more: string;
-  /** total counts all of them, if matters has only some. */
+  /** total counts all matters, if the group has only some of them. */
   total?: number;
   /** tone says how serious it is. */
   tone?: Tone;
 }
 
-/** useMatters collects what needs attention, in the environment in focus if there is one. Its queries follow live updates. */
+/** useMatters collects the matters that need attention, in the environment in focus if there is one. Its queries follow live updates. */
 export function useMatters(): { groups: Group[]; isPending: boolean; error: unknown; refetch: () => void } {
   const now = useNow(60);
   const focus = useFocus();

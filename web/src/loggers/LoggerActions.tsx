@@ -101,7 +101,7 @@ function setting(ids: string[], { id: environment, name }: Environment, level: L
     writes: ids.map((id) => ({
       kind: "logger",
       id,
-      title: "", // the plan has the words
+      title: "", // the plan has the texts
       done: "",
       change: ((current) => withLevel(current, environment, { level, seconds })) as Write<"logger">["change"] as Write<Kind>["change"],
     })),

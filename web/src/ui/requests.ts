@@ -21,7 +21,7 @@ export interface Write<K extends Kind> {
   title: string;
   /** done is the message afterward: "shop.payments is DEBUG in production". */
   done: string;
-  /** environments whose values change. production asks first. */
+  /** environments are those whose values change; a change in production asks first. */
   environments?: string[];
   /** confirm asks first, whichever environments change. */
   confirm?: boolean;
@@ -29,7 +29,7 @@ export interface Write<K extends Kind> {
   consequences?: ReactNode;
   /** change returns the attributes to send. After a conflict it is called again with the newest version. */
   change?: (current: Kinds[K] | undefined) => Record<string, unknown>;
-  /** note says why, for the history; a question shows it and may change it. */
+  /** note is the reason for the history; the confirmation shows it for editing. */
   note?: string;
   /** etag is the ETag of the version in the form; without it the newest version is changed. */
   etag?: string;
