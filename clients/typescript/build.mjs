@@ -22,7 +22,7 @@ function run(script, ...args) {
   execFileSync(process.execPath, [at("node_modules", script), ...args], { cwd: here, stdio: ["ignore", "ignore", "inherit"] });
 }
 
-/** Makes the types of the management calls. */
+/** Generates the types of the management calls. */
 function makeSchema() {
   const [from, to] = [at("../../openapi/openapi.yaml"), at("client/src/schema.d.ts")];
   if (!existsSync(to) || statSync(to).mtimeMs < statSync(from).mtimeMs) {
@@ -36,7 +36,7 @@ function compile(name) {
   try {
     execFileSync(process.execPath, [at("node_modules/typescript/bin/tsc"), "-p", at(name)], { stdio: "inherit" });
   } catch {
-    process.exit(1); // the compiler has said why
+    process.exit(1); // the compiler has printed its errors
   }
   copyFileSync(at("../../LICENSE"), at(name, "LICENSE"));
 }
