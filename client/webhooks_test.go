@@ -12,18 +12,18 @@ import (
 	"github.com/signalbox/signalbox/client/internal/testenv"
 )
 
-// told is a message that the receiver of a webhook got.
-type told struct {
+// received is a request that the receiver of a webhook got.
+type received struct {
 	header http.Header
 	body   []byte
 }
 
 func TestWebhooksAPI_Server(t *testing.T) {
 	t.Parallel()
-	messages := make(chan told, 10)
+	messages := make(chan received, 10)
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		messages <- told{r.Header, body}
+		messages <- received{r.Header, body}
 	}))
 	t.Cleanup(receiver.Close)
 	server := servertest.Start(t, "SIGNALBOX_ALLOW_NETWORKS=127.0.0.0/8")
@@ -75,7 +75,7 @@ func TestWebhooksAPI_Server(t *testing.T) {
 }
 
 // redeliver sends a test message, and then the delivered messages again.
-func redeliver(t *testing.T, api signalbox.WebhooksAPI, id string, messages <-chan told) {
+func redeliver(t *testing.T, api signalbox.WebhooksAPI, id string, messages <-chan received) {
 	t.Helper()
 	test, err := api.Test(t.Context(), id)
 	if err != nil || test.Type != "webhook.test" {

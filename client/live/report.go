@@ -209,7 +209,7 @@ func (r *reporter) sendFlags(ctx context.Context, everything bool) error {
 }
 
 func (r *reporter) sendLoggers(ctx context.Context, everything bool) error {
-	loggers := r.box.levels.takeNews(everything)
+	loggers := r.box.levels.takeUnreported(everything)
 	list := make([]signalbox.ReportedLogger, len(loggers))
 	for i, each := range loggers {
 		list[i] = signalbox.ReportedLogger{Name: each.Name, Level: each.Level, ResolvedLevel: each.resolved(),

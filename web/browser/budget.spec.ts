@@ -1,13 +1,13 @@
 import { get } from "node:http";
 import type { CDPSession, Page } from "playwright-core";
 import { expect } from "vitest";
-import { test, world } from "./harness";
+import { fixture, test } from "./harness";
 
 const count = 10_000;
 const ids = Array.from({ length: count }, (_, index) => String(index).padStart(5, "0"));
 const where = { service: "shop", environment: "production" };
 
-const w = world(async ({ api }) => {
+const w = fixture(async ({ api }) => {
   const flags = ids.map((id) => ({ id: `flag-${id}`, type: "BOOLEAN", default: false, ...where }));
   const loggers = ids.map((id) => ({ id: `shop.part-${id.slice(0, 3)}.logger-${id}`, level: "INFO", resolved_level: "INFO", ...where }));
   await Promise.all([api("POST", "/api/v1/flags/bulk", { flags }), api("POST", "/api/v1/loggers/bulk", { loggers })]);

@@ -1,11 +1,11 @@
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { expectAccessible } from "./axe";
-import { envelope, tabTo, test, world } from "./harness";
+import { envelope, fixture, tabTo, test } from "./harness";
 
 const schema = { type: "object", required: ["port"], properties: { port: { type: "integer" } } };
 
-const w = world(async (server) => {
+const w = fixture(async (server) => {
   await server.api("POST", "/api/v1/environments", envelope("environment", "development", { name: "Development" }));
   const config = (id: string, attributes: Record<string, unknown>) =>
     server.api("POST", "/api/v1/configs", envelope("config", id, attributes));

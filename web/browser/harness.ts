@@ -122,8 +122,8 @@ async function request<T>(url: string, key: string, method: string, path: string
 /** envelope is the body of a write. */
 export const envelope = (type: string, id: string, attributes: Record<string, unknown>) => ({ data: { type, id, attributes } });
 
-/** World is the server and browser that the tests of one file share. */
-export interface World {
+/** Fixture is the server and browser that the tests of one file share. */
+export interface Fixture {
   server: Server;
   /** open returns a page of a browser profile of its own that is signed in as the owner, or with another key. */
   open: (path?: string, options?: Opening) => Promise<Page>;
@@ -136,11 +136,11 @@ export interface Opening extends BrowserContextOptions {
   fresh?: boolean;
 }
 
-/** world starts a server for a file of tests, with settings of its own, in a browser that all files share; prepare fills the server. */
-export function world(
+/** fixture starts a server for a file of tests, with settings of its own, in a browser that all files share; prepare fills the server. */
+export function fixture(
   prepare: (server: Server) => Promise<void> = async () => {},
   settings: () => Record<string, string> = () => ({}),
-): World {
+): Fixture {
   const made = { server: undefined as unknown as Server };
   let browser: Browser;
   let profiles: Profiles;

@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import { expectAccessible } from "./axe";
-import { tabTo, test, world } from "./harness";
+import { fixture, tabTo, test } from "./harness";
 
-const w = world();
+const w = fixture();
 
 test("somebody is invited by a link, joins, gets another role and a reset link, and is removed", async () => {
   const page = await w.open("/people");

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { expectAccessible } from "./axe";
-import { envelope, test, world } from "./harness";
+import { envelope, fixture, test } from "./harness";
 
 const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
 
@@ -20,7 +20,7 @@ const rules = [
   { description: "", logic: { "==": [{ var: "user.key" }, "bob"] }, value: true },
 ];
 
-const w = world(async ({ api }) => {
+const w = fixture(async ({ api }) => {
   const production = { enabled: true, default: null, rules };
   await api("POST", "/api/v1/flags", envelope("flag", "used", { type: "BOOLEAN", default: false, environments: { production } }));
   await api(

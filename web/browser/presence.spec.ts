@@ -1,9 +1,9 @@
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import { answer, envelope, test, world } from "./harness";
+import { answer, envelope, fixture, test } from "./harness";
 
 /** These tests cover other situations of people: another host name, a wrong clock, two tabs, two people at once, back and forward. */
-const w = world(async ({ api }) => {
+const w = fixture(async ({ api }) => {
   for (let at = 0; at < 120; at++) {
     const id = `flag-${String(at).padStart(3, "0")}`;
     await api("POST", "/api/v1/flags", envelope("flag", id, { type: "BOOLEAN", default: false }));

@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import { expectAccessible } from "./axe";
-import { test, world } from "./harness";
+import { fixture, test } from "./harness";
 
-const w = world();
+const w = fixture();
 const password = "correct horse battery";
 
 test("the account is renamed, my order changed, my password replaced and another session ended", async () => {

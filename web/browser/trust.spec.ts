@@ -1,9 +1,9 @@
 import { expect } from "vitest";
 import { violations } from "./axe";
-import { answer, envelope, test, world } from "./harness";
+import { answer, envelope, fixture, test } from "./harness";
 
 /** These tests are about failures that must not happen: a blank page, lost text, an action that is done twice, a wrong message. */
-const w = world(async (server) => {
+const w = fixture(async (server) => {
   for (const id of ["stopped", "drafted", "ended", "contested"])
     await server.api("POST", "/api/v1/flags", envelope("flag", id, { type: "BOOLEAN", default: false }));
   await server.api("POST", "/api/v1/flags", envelope("flag", "limits", { type: "JSON", default: { limit: 1 } }));

@@ -2,7 +2,7 @@ import { createServer, type Server as Receiver } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect } from "vitest";
 import { expectAccessible } from "./axe";
-import { envelope, tabTo, test, world } from "./harness";
+import { envelope, fixture, tabTo, test } from "./harness";
 
 let receiver: Receiver;
 let hook: string;
@@ -28,7 +28,7 @@ afterAll(async () => {
   await new Promise((resolve) => receiver.close(resolve));
 });
 
-const w = world();
+const w = fixture();
 
 const webhook = async (name: string, path: string, attributes: Record<string, unknown> = {}) => {
   const body = { data: { type: "webhook", attributes: { name, url: hook + path, events: ["change.flag"], ...attributes } } };

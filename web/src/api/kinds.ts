@@ -59,8 +59,8 @@ export interface Collection<K extends Kind> {
   meta: { pagination: { page: number; size: number; total?: number; total_pages?: number } };
 }
 
-/** Stream is a list with a cursor: changes, runs, connections. */
-export interface Stream<K extends Kind> {
+/** CursorList is a list with a cursor: changes, runs, connections. */
+export interface CursorList<K extends Kind> {
   data: Resource<K>[];
   links: { next: string | null };
 }

@@ -2,10 +2,10 @@ import { Button } from "@mantine/core";
 import { useState } from "react";
 import type { Kind } from "../api/kinds";
 import type { Environment } from "../api/session";
+import type { Plan } from "../ui/BulkDialog";
 import { RoleGate } from "../ui/RoleGate";
 import type { Write } from "../ui/requests";
 import { SelectionBar } from "../ui/SelectionBar";
-import type { Plan } from "../ui/Together";
 import type { Selection } from "../ui/useSelection";
 import { withDefinition, withSettings } from "./flags";
 

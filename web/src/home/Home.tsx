@@ -2,7 +2,7 @@ import { Text } from "@mantine/core";
 import { Link, useRouter } from "@tanstack/react-router";
 import { type MouseEvent, type ReactNode, Suspense } from "react";
 import { wordFor } from "../api/kinds";
-import { useStream } from "../api/queries";
+import { useCursorList } from "../api/queries";
 import { healthVerb, isWorth, nameOf, sentencesOf } from "../ui/changes";
 import { later } from "../ui/later";
 import { RelativeTime } from "../ui/RelativeTime";
@@ -124,7 +124,7 @@ function Local({ href, children }: { href: string; children: ReactNode }) {
 }
 
 function RecentChanges() {
-  const { data, error, refetch } = useStream("change", { "page[size]": 100 });
+  const { data, error, refetch } = useCursorList("change", { "page[size]": 100 });
   if (error && !data) return <ErrorState error={error} retry={refetch} />;
   if (!data) return <Loading rows={8} />;
   const changes = folded((data.pages[0]?.data ?? []).filter(isWorth)).slice(0, 15);

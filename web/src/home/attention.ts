@@ -16,8 +16,8 @@ export interface Matter {
 
 const age = (at: string, now: number) => now - new Date(at).getTime();
 
-/** together is the number of unhealthy jobs of one host from which they share one line. */
-const together = 3;
+/** sharedLine is the number of unhealthy jobs of one host from which on they share one line. */
+const sharedLine = 3;
 
 /** failingJobs returns the jobs that are failing. Many of one host are one matter: the host is down, not each of its jobs. */
 export function failingJobs(jobs: Resource<"job">[]): Matter[] {
@@ -53,7 +53,7 @@ function byHost(jobs: Resource<"job">[], state: string, reason: (job: Resource<"
     hosts.set(host, [...(hosts.get(host) ?? []), job]);
   }
   return [...hosts].flatMap(([host, of]) => {
-    if (of.length < together || host === "") return of.map((job) => matterOf(job, reason(job)));
+    if (of.length < sharedLine || host === "") return of.map((job) => matterOf(job, reason(job)));
     const first = of.map(({ attributes }) => attributes.health.since).sort()[0];
     return [
       {

@@ -1,6 +1,6 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { send } from "../api/client";
-import { pathOf, type Stream } from "../api/kinds";
+import { type CursorList, pathOf } from "../api/kinds";
 import { useList } from "../api/queries";
 import { useEnvironments } from "../api/session";
 import { storedOptions, type Usage, usageOptions } from "../api/usage";
@@ -88,7 +88,8 @@ function useSilent(now: number, focus?: string): attention.Matter[] {
   const flags = useList("flag_source", newest);
   const connections = useQuery({
     queryKey: ["connection", "home"],
-    queryFn: async () => (await send<Stream<"connection">>("GET", pathOf("connection"), { query: { "page[size]": 1000 } })).document.data,
+    queryFn: async () =>
+      (await send<CursorList<"connection">>("GET", pathOf("connection"), { query: { "page[size]": 1000 } })).document.data,
   });
   if (!loggers.data || !flags.data || !connections.data) return [];
   const sources = [...loggers.data.data, ...flags.data.data].map(({ attributes }) => attributes);

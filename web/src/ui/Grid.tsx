@@ -291,19 +291,19 @@ function useColumnsInView(
   useEffect(() => {
     const frame = scroller.current;
     if (!frame) return;
-    const look = () => {
+    const update = () => {
       const { scrollLeft, clientWidth } = frame;
       const fits = least.reduce((sum, width) => sum + width, 0) <= clientWidth;
       const seen = fits || narrow ? undefined : partInView(least, scrollLeft, scrollLeft + clientWidth);
       setPart((old) => (old?.from === seen?.from && old?.to === seen?.to ? old : seen));
     };
-    look();
-    const resized = new ResizeObserver(look);
+    update();
+    const resized = new ResizeObserver(update);
     resized.observe(frame);
-    frame.addEventListener("scroll", look, { passive: true });
+    frame.addEventListener("scroll", update, { passive: true });
     return () => {
       resized.disconnect();
-      frame.removeEventListener("scroll", look);
+      frame.removeEventListener("scroll", update);
     };
   }, [scroller, least, narrow]);
   return part ? { widths: least, part } : {};

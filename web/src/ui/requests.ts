@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { asApiError, type Query, send } from "../api/client";
-import { type Kind, type Kinds, pathOf, type Resource, type Single, type Stream } from "../api/kinds";
+import { type CursorList, type Kind, type Kinds, pathOf, type Resource, type Single } from "../api/kinds";
 import { type Loaded, load } from "../api/queries";
 
 /** Write is a change of one resource, as a screen asks for it. */
@@ -86,7 +86,7 @@ function sent<K extends Kind>(write: Write<K>, current: Loaded<K> | undefined, b
 
 /** newest returns the last change of a resource. */
 export async function newest(kind: Kind, id: string): Promise<Resource<"change"> | undefined> {
-  const { document } = await send<Stream<"change">>("GET", "/api/v1/changes", {
+  const { document } = await send<CursorList<"change">>("GET", "/api/v1/changes", {
     query: { "filter[resource]": `${kind}:${id}`, "page[size]": 1 },
   });
   return document.data[0];

@@ -43,7 +43,8 @@ CLOSE_TIMEOUT: Final = 5.0
 
 
 class Box:
-    """The flags, levels and configs of a running service. It is safe for use by many threads and tasks, and continues in a child after a fork. `signalbox.start` creates one."""
+    """The flags, levels and configs of a running service. It is safe for use by many threads and tasks, and continues
+    in a child after a fork. `signalbox.start` creates one."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings

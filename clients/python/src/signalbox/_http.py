@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import encodings.idna  # noqa: F401, a lookup would import it on the thread, and a child forked during that import could never import it
+import encodings.idna  # noqa: F401, a lookup would import it on the thread, and a child forked meanwhile could never import it
 import http.client
 import json
 import os

@@ -103,7 +103,8 @@ class LoggerTable:
         self.replace(Tree("", {}, {}))
 
     def after_fork(self) -> None:
-        """Prepares the table in a child, which may have been forked in the middle of a change: a level may be recorded as applied without being set."""
+        """Prepares the table in a child, which may have been forked in the middle of a change: a level may be recorded
+        as applied without being set."""
         self._lock = threading.Lock()
         for each in self.all():
             each.reported = None

@@ -144,7 +144,8 @@ export class Box {
 
   // Levels.
 
-  /** Lets the box set the level of a logger. The level of Signalbox applies while Signalbox manages the logger or an ancestor. It is set before this method returns. */
+  /** Lets the box set the level of a logger. The level of Signalbox applies while Signalbox manages the logger or an ancestor. It
+   * is set before this method returns. */
   addLogger(adapter: Adapter, name: string): void {
     if (this.loggers.add(adapter, name)) {
       this.reports.declared();

@@ -245,7 +245,8 @@ export class BrowserBox {
     }
   }
 
-  /** Asks for the values that an event has announced. It does not abort the current request, because events may come faster than answers. */
+  /** Asks for the values that an event has announced. It does not abort the current request, because events may come faster than
+   * answers. */
   private follow(): void {
     if (this.cause !== undefined && !this.request) {
       void this.refresh();

@@ -77,7 +77,8 @@ export class Followers<T extends object, L> implements Adapter {
     return this.nearest(logger)?.name;
   }
 
-  /** Records a level that the code has set. While Signalbox decides, it sets its own level again. A logger that is not followed yet is followed if name is given, and ignored otherwise. */
+  /** Records a level that the code has set. While Signalbox decides, it sets its own level again. A logger that is not followed
+   * yet is followed if name is given, and ignored otherwise. */
   codeHasSet(logger: T, level: L, name?: () => string): void {
     if (this.writing) {
       return;

@@ -84,7 +84,8 @@ export class Transport {
     };
   }
 
-  /** Sends a request. It rejects with an APIError for a status that is neither a success nor accepted, and with a ConnectionError. */
+  /** Sends a request. It rejects with an APIError for a status that is neither a success nor accepted, and with a
+   * ConnectionError. */
   async request(request: Request): Promise<Response> {
     const name = `${request.method} ${request.path}`;
     const response = await this.exchange(name, request);
@@ -168,7 +169,8 @@ export async function readBody(message: IncomingMessage): Promise<Response> {
   return new Response(message.statusCode ?? 0, message.headers, text.toString("utf8"));
 }
 
-/** Returns the message of an error. An error for several attempts, such as over IPv4 and IPv6, has only the messages of its parts. */
+/** Returns the message of an error. An error for several attempts, such as over IPv4 and IPv6, has only the messages of its
+ * parts. */
 export function messageOf(thrown: unknown): string {
   const error = asError(thrown);
   if (error instanceof AggregateError && !error.message) {

@@ -27,7 +27,8 @@ const access: Access<PinoLogger, string> = {
   levelOf: ({ levels }, level) => levelAt(levels.values[level] ?? Number.POSITIVE_INFINITY, NUMBERS),
 };
 
-/** Returns the logger's name for a level. If the service has custom levels, it is the least severe one that is not below the level. */
+/** Returns the logger's name for a level. If the service has custom levels, it is the least severe one that is not below the
+ * level. */
 function labelFor({ levels }: PinoLogger, number: number | undefined): string {
   const enough = Object.entries(levels.values).filter(([, value]) => number !== undefined && value >= number);
   return enough.length > 0 ? enough.reduce((a, b) => (b[1] < a[1] ? b : a))[0] : "silent";
@@ -67,7 +68,8 @@ export function pinoLevels<T extends PinoLogger>(box: Box, logger: T, name?: str
   return logger;
 }
 
-/** Reports whether a logger has methods of its own. Most children of requests share the methods of their parent and follow its level with them. They are not tracked, because there are many, and a WeakRef to each would cost more than the child. */
+/** Reports whether a logger has methods of its own. Most children of requests share the methods of their parent and follow its
+ * level with them. They are not tracked, because there are many, and a WeakRef to each would cost more than the child. */
 function hasMethods(logger: PinoLogger): boolean {
   return Object.keys(logger.levels.values).some((level) => Object.hasOwn(logger, level));
 }
