@@ -1,7 +1,6 @@
 // Builds both packages into their dist folders:
-//
-// - CommonJS of everything, and for ESM a wrapper of each module that needs Node.js: a program that uses both forms, such as
-//   through a library, must not have two stores of contexts.
+// - CommonJS of everything. For ESM, each module that needs Node.js is a wrapper of its CommonJS form: a program that
+// uses both forms, such as through a library, must not have two stores of contexts.
 // - ESM of the modules for browsers, for bundlers.
 
 import { execFileSync } from "node:child_process";
