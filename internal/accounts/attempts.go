@@ -191,7 +191,7 @@ func (a *attempts) take(peer netip.Addr, now time.Time) (wait time.Duration) {
 	return 0
 }
 
-// giveBack puts back the tokens that take took for an attempt.
+// giveBack returns the tokens that take removed for an attempt.
 func (a *attempts) giveBack(let admitted) {
 	if !let.counted {
 		return

@@ -50,7 +50,7 @@ func staleDays(text json.RawMessage) (int, bool) {
 	return days, ok
 }
 
-// checkStaleFlags refuses a stale_flags that StaleFlags would not read.
+// checkStaleFlags notes a problem for members of stale_flags that StaleFlags would ignore.
 func checkStaleFlags(problems *fault.Problems, other json.RawMessage) {
 	rawjson.Members(other, func(name string, value json.RawMessage) {
 		if name != staleFlagsMember || string(value) == "null" {

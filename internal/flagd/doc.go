@@ -11,11 +11,11 @@
 // # How
 //
 // A condition is translated from the outside to the inside. Logical operators stay. Any other operation is made unconditional
-// first: whatever in its arguments can have more than one shape moves out into an if. An attribute becomes three branches: given
-// as user.x, given as x, and absent. In the first two the attribute is known to have a value. In the third, null takes its
-// place, and an operation whose arguments are then all known is replaced by the result that the server computes for it. What
-// remains compares attributes that have values, and is written down in the portable form of its operator.
+// first: every part of its arguments that can have more than one shape moves out into an if. An attribute becomes three
+// branches: given as user.x, given as x, and absent. In the first two the attribute is known to have a value. In the third, null
+// takes its place, and an operation whose arguments are then all known is replaced by the result that the server computes for
+// it. What remains compares attributes that have values, and is written down in the portable form of its operator.
 //
-// Whatever has no portable form is refused with an [error], and the flag is left out: a provider then serves the default of the
-// calling code, and no wrong value.
+// An operation without a portable form is refused with an [error], and its flag is left out: a provider then serves the default
+// of the calling code, and no wrong value.
 package flagd

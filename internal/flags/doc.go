@@ -1,5 +1,5 @@
-// Package flags owns feature flags: typed values, the configuration per
-// environment with its targeting rules, and where flags are seen.
+// Package flags owns feature flags: typed values, the configuration per environment with its
+// targeting rules, and the services that declare them.
 //
 // A flag is discovered when a running service declares it, and managed when a
 // person configures it. A discovered flag has no configuration and serves its
