@@ -94,7 +94,7 @@ type Cause struct {
 	ID   string `json:"id,omitempty"`
 }
 
-// ofChange returns the event of a recorded change, without its content, which is expensive.
+// ofChange returns the event of a recorded change, without its content, which is expensive to compute.
 func ofChange(c changes.Change) Event {
 	event := Event{Account: c.Account, ID: "change:" + strconv.FormatInt(c.Seq, 10), At: c.CreatedAt, Types: []string{changePrefix + c.Kind}, Host: c.Host,
 		Data: Data{Kind: c.Kind, Key: c.Key, Action: string(c.Action), Actor: &c.Actor, Seq: c.Seq}}
@@ -248,8 +248,8 @@ type Subscription struct {
 	Lane   string
 }
 
-// match returns the type as which a webhook gets an event; false if it does not get it. A test goes to one webhook only,
-// whatever the webhook subscribes to, so no subscription matches it.
+// match returns the type under which a webhook gets an event, or false if the subscription does not match it. A test
+// goes to one webhook only, whatever the webhook subscribes to, so no subscription matches it.
 func (s Subscription) match(event Event) (string, bool) {
 	if !s.Filter.passes(event) {
 		return "", false
@@ -299,7 +299,7 @@ func (e Event) group() string {
 	return e.Data.Kind
 }
 
-// Planned is an event with the deliveries that tell it.
+// Planned is an event with its deliveries.
 type Planned struct {
 	Event      Event
 	StoredID   string // of the stored event

@@ -47,7 +47,7 @@ func Formats() []Format { return []Format{Standard, Slack, Teams, Discord, Pager
 // read, do.
 func (f Format) Joins() bool { return f == Slack || f == Teams || f == Discord }
 
-// State is how a webhook does.
+// State is the state of a webhook.
 type State string
 
 // The states.
@@ -112,7 +112,7 @@ type LastDelivery struct {
 // Hidden returns the part of the webhook that is stored encrypted.
 func (w Webhook) Hidden() Hidden { return Hidden{w.URL, w.Headers, w.Secrets} }
 
-// State returns how the webhook does.
+// State returns the state of the webhook.
 func (w Webhook) State() State {
 	switch {
 	case !w.Enabled:
