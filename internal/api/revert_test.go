@@ -222,7 +222,7 @@ func TestRevert_ChangedSinceAdvice(t *testing.T) {
 		deleted := owner.lastOf("flag:gone")
 		declare("gone")
 		reported := changePath(owner.seq())
-		refused(deleted, "Change "+strings.TrimPrefix(reported, changesPath+"/")+" cannot be reverted. Send force=true to lose what came after this change.")
+		refused(deleted, "Change "+strings.TrimPrefix(reported, changesPath+"/")+" cannot be reverted. Send force=true to lose the changes after it.")
 		owner.revert(reported).refused(409, problem{code: "not_revertible"})
 		owner.revert(deleted + "?force=true").want(200)
 

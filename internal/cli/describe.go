@@ -188,7 +188,7 @@ func describeEnvironment(ctx context.Context, c *call, e signalbox.Environment) 
 	if err != nil {
 		return err
 	}
-	c.title("what it stores")
+	c.title("stored values")
 	c.Say("  %s\n", storedText(usage))
 	if !e.Managed {
 		c.Say("  The values are frozen, because the environment is not managed. signalbox environments promote %s thaws them.\n", e.ID)
@@ -230,7 +230,7 @@ func describeWebhook(ctx context.Context, c *call, w signalbox.Webhook) error {
 	if err != nil {
 		return err
 	}
-	section(c, "what is wrong", problem, func(line string) terminal.Shown { return c.Paint(terminal.Bad, line) })
+	section(c, "problems", problem, func(line string) terminal.Shown { return c.Paint(terminal.Bad, line) })
 	section(c, "last deliveries", page.Items[:min(described, len(page.Items))], func(delivery signalbox.Delivery) terminal.Shown {
 		return terminal.Sprintf("%s  %s  %s  %s", moment(&delivery.CreatedAt), delivery.ID, delivery.Type, deliveryText(delivery))
 	})

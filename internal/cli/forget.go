@@ -43,6 +43,6 @@ records the resources in its files again.`,
 
 // ownedNames completes the names of resources that have an owner.
 func ownedNames(ctx context.Context, client *signalbox.Client, _ ...string) []string {
-	owned, _ := manifest.Owned(ctx, client) // nobody can be told
+	owned, _ := manifest.Owned(ctx, client) // a completion cannot report an error
 	return slices.Sorted(maps.Keys(owned))
 }

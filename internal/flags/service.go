@@ -40,7 +40,7 @@ type SourceFilter struct {
 	Flag, Service, Environment string
 }
 
-// ReadTx is what this package reads.
+// ReadTx has the reads of this package.
 type ReadTx interface {
 	accounts.TenantTx
 	AccountSettings(ctx context.Context, account string) (accounts.Settings, error)
@@ -62,7 +62,7 @@ type ReadTx interface {
 	KnownFlagSources(ctx context.Context, account string, reported []Source) (map[observations.SourceKey]Source, error)
 }
 
-// Tx is what this package reads and writes in one transaction.
+// Tx has the reads and writes of this package in one transaction.
 type Tx interface {
 	ReadTx
 	accounts.HistoryTx

@@ -36,7 +36,7 @@ type RunFilter struct {
 	From, To time.Time // of created_at; From is included, To is not
 }
 
-// ReadTx is what this package reads.
+// ReadTx has the reads of this package.
 type ReadTx interface {
 	naming.Keys
 	accounts.AuthorityTx
@@ -63,7 +63,7 @@ type ReadTx interface {
 	RunsUsed(ctx context.Context, account, period string) (int, error)
 }
 
-// Tx is what this package reads and writes in one transaction.
+// Tx has the reads and writes of this package in one transaction.
 type Tx interface {
 	ReadTx
 	accounts.HistoryTx

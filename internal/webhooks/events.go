@@ -133,8 +133,8 @@ func (e *Event) describe(c changes.Change) {
 	e.Data.Diff, e.Data.Summary = rawjson.Diff(c.Before, c.After), summary.Of(c)
 }
 
-// shrink removes what no message of the event can have, so that a change of megabytes is neither stored again nor read for
-// each webhook.
+// shrink removes the parts of the content that no message can have, so that a change of megabytes is neither stored again
+// nor read for each webhook.
 func (e *Event) shrink() {
 	if told, _, err := fitting(Told{e.Types[0], e.At, e.Data}); err == nil {
 		e.Data = told.Data
@@ -291,7 +291,7 @@ func matches(glob, id string) bool {
 // isPattern reports whether a glob is more than an id.
 func isPattern(glob string) bool { return strings.ContainsAny(glob, `*?[\`) }
 
-// group returns what events of a joined message have in common: the host, or else the kind.
+// group returns the property that the events of a joined message share: the host, or else the kind.
 func (e Event) group() string {
 	if e.Host != "" {
 		return "host " + e.Host
@@ -309,7 +309,8 @@ type Planned struct {
 // PlannedDelivery is a new delivery.
 type PlannedDelivery struct {
 	ID, Webhook, Type, Lane string
-	// Group is what the joined events of a message have in common; "" if the message has one event.
+	// Group is the host or the kind that the joined events of a message share; "" if the message has one
+	// event.
 	Group string
 	DueAt time.Time
 }
