@@ -56,7 +56,7 @@ type ReadTx interface {
 	SkippedInstants(ctx context.Context, job Job, from time.Time) (map[string]int, error)
 	// PendingRuns counts the pending runs of accounts, each up to a limit.
 	PendingRuns(ctx context.Context, accounts []string, limit int) (map[string]int, error)
-	// PendingAccounts returns the next accounts after one that have pending runs.
+	// PendingAccounts returns the ids of accounts with pending runs, sorted and starting after the given id.
 	PendingAccounts(ctx context.Context, after string, limit int) ([]string, error)
 	ActiveJobs(ctx context.Context, account string) (int, error)
 	Stored(ctx context.Context, account string) (Stored, error)

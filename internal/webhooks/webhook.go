@@ -43,8 +43,7 @@ const (
 // Formats returns every format.
 func Formats() []Format { return []Format{Standard, Slack, Teams, Discord, PagerDuty} }
 
-// Joins reports whether a message of this format may have several events: the formats of chats, which people
-// read, do.
+// Joins reports whether a message of this format may have several events, as messages for chats have.
 func (f Format) Joins() bool { return f == Slack || f == Teams || f == Discord }
 
 // State is the state of a webhook.
@@ -123,8 +122,8 @@ func (w Webhook) State() State {
 	return OK
 }
 
-// Lane returns the queue of the webhook's deliveries: its account, its host and itself, so that it delays no other webhook of
-// that host.
+// Lane returns the queue of the webhook's deliveries: account, host and webhook. So one webhook does not delay others of the
+// same host.
 func (w Webhook) Lane() string { return w.Account + ":" + hosts.Destination(w.URL) + "#" + w.ID }
 
 // Subscription returns the part of the webhook that decides which events it gets.
@@ -149,7 +148,7 @@ func (w Webhook) Recorded() any {
 	}{w, w.recordedState(), w.Secrets.CreatedAt}
 }
 
-// recordedState returns the state without failing, which is observed and changes often.
+// recordedState returns the state for the history, without Failing, which changes often.
 func (w Webhook) recordedState() State {
 	if w.Enabled {
 		return OK
