@@ -1,4 +1,5 @@
-// Package scheduler fires jobs: it turns due jobs into pending runs.
+// Package scheduler fires jobs: it turns due jobs into pending runs. It owns the time at which runs are queued. The
+// rules of jobs are in package jobs, and package worker executes the runs.
 //
 // There is no leader. Every node runs one Scheduler, and the database decides:
 //

@@ -1,5 +1,6 @@
-// Package worker executes runs: it claims pending runs, makes their requests
-// and records the outcomes.
+// Package worker executes runs: it claims pending runs, makes their requests and records the outcomes. It owns claims,
+// leases and heartbeats. The rules of jobs and runs are in package jobs, package scheduler queues runs, and a Sender
+// sends the requests.
 //
 // # The states of a run
 //
