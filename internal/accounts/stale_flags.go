@@ -15,7 +15,7 @@ const (
 	unchangedDays    = "unchanged_days"
 )
 
-// maxStaleDays is ten years: more would be never.
+// maxStaleDays is ten years.
 const maxStaleDays = 3650
 
 // StaleFlags is the number of days after which an account calls its flags stale.
