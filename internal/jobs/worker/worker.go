@@ -172,8 +172,8 @@ type Worker struct {
 	Alone bool
 	// Paused reports whether this worker must claim no runs and give up no workers, because its clock is wrong. nil means never.
 	Paused background.Pause
-	// Followers are other workers of this process. They have this worker's boot and live as long as its heartbeats
-	// succeed. It starts and stops them with itself.
+	// Followers are other workers of this process. They have this worker's boot, and claim only while its heartbeats
+	// succeed. This worker starts and stops them.
 	Followers []*Worker
 	// Unmetered means that requests do not count toward a plan.
 	Unmetered bool
