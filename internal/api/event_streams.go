@@ -51,7 +51,7 @@ func streamed(w http.ResponseWriter, _ *http.Request) { w.(*recorder).status = h
 func (a *API) identifyFollower(ctx context.Context, c *call) error {
 	token := c.request.URL.Query().Get(tokenParameter)
 	if token == "" {
-		return fault.New(fault.Unauthorized, "This path takes a token, not an API key. POST /ofrep/v1/evaluate/flags returns the URL with the token in eventStreams.")
+		return fault.New(fault.Unauthorized, "This path takes no API key. It takes the token of a URL that POST /ofrep/v1/evaluate/flags returns in eventStreams.")
 	}
 	claim, err := a.streamTokens.read(token)
 	if err != nil {

@@ -108,7 +108,7 @@ func (s *shell) promoteEnvironment() *cobra.Command {
 	return s.command(action{
 		use: "promote ID...", short: "Make environments managed, so that values can be written for them",
 		long: "Make environments managed, so that values can be written for them. The values of an unmanaged environment are frozen.\n" +
-			"Managed environments count against the plan. signalbox environments set ID --managed=false reverts it.",
+			"Managed environments count against the plan. signalbox environments set ID --managed=false makes one unmanaged again.",
 		example: "signalbox environments promote staging",
 		writes:  true, each: true, format: terminal.FormatYAML, completes: []completion{environmentKind().ids},
 		run: func(ctx context.Context, c *call) error {
