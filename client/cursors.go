@@ -69,6 +69,9 @@ func cursorPage[T any, P identified[T]](ctx context.Context, t *transport, query
 	if _, err := t.call(ctx, r, &received); err != nil {
 		return CursorPage[T]{}, err
 	}
+	if received.Data == nil {
+		return CursorPage[T]{}, fmt.Errorf("%s: %w: %w", r.name(), ErrNotSignalbox, errNoList)
+	}
 	next, err := cursor(received.Links.Next)
 	if err != nil {
 		return CursorPage[T]{}, fmt.Errorf("%s: %w", r.name(), err)

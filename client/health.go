@@ -23,7 +23,7 @@ func Ready(ctx context.Context, baseURL string, options ...Option) error {
 		return err
 	}
 	if said.Meta.Status != "ready" { // another program that answers every path with 200
-		return fmt.Errorf("%s: the response is not that of a Signalbox server", r.name())
+		return fmt.Errorf("%s: %w: there is no status in it", r.name(), ErrNotSignalbox)
 	}
 	return nil
 }

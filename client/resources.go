@@ -208,8 +208,11 @@ type item[T any] struct {
 	Attributes T      `json:"attributes"`
 }
 
-// errNoResource is the error for a success without the requested resource.
-var errNoResource = errors.New("the response has no resource in it")
+// errNoResource and errNoList are the errors for a document without a resource or list, which Signalbox never sends.
+var (
+	errNoResource = errors.New("there is no resource in it")
+	errNoList     = errors.New("there is no list in it")
+)
 
 // fetch sends a request whose response is a single resource.
 func fetch[T any, P identified[T]](ctx context.Context, t *transport, r request) (T, error) {
@@ -219,7 +222,7 @@ func fetch[T any, P identified[T]](ctx context.Context, t *transport, r request)
 	}
 	etag, err := t.call(ctx, r, &received)
 	if err == nil && received.Data.ID == "" {
-		err = fmt.Errorf("%s: %w", r.name(), errNoResource)
+		err = fmt.Errorf("%s: %w: %w", r.name(), ErrNotSignalbox, errNoResource)
 	}
 	if err != nil {
 		return *new(T), err
@@ -241,8 +244,12 @@ func listPage[T any, P identified[T]](ctx context.Context, t *transport, query u
 			} `json:"pagination"`
 		} `json:"meta"`
 	}
-	if _, err := t.call(ctx, request{method: http.MethodGet, segments: segments, query: query}, &received); err != nil {
+	r := request{method: http.MethodGet, segments: segments, query: query}
+	if _, err := t.call(ctx, r, &received); err != nil {
 		return Page[T]{}, err
+	}
+	if received.Data == nil {
+		return Page[T]{}, fmt.Errorf("%s: %w: %w", r.name(), ErrNotSignalbox, errNoList)
 	}
 	used := received.Meta.Pagination
 	return Page[T]{

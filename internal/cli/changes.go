@@ -2,10 +2,13 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,10 +59,31 @@ func (s *shell) listChanges() *cobra.Command {
 			s.addCompleted(cmd, &actor, "actor", "list the changes by the key or user with this `ID`", keyKind().ids)
 			addLimit(cmd, &limit)
 		},
-		filters: func(ctx context.Context, c *call) error { return resourceExists(ctx, c, resource) },
+		filters: func(ctx context.Context, c *call) error {
+			return cmp.Or(resourceExists(ctx, c, resource), actorExists(ctx, c, actor))
+		},
 	}, func(ctx context.Context, c *call) iter.Seq2[signalbox.Change, error] {
 		return first(limit, c.client.Changes.All(ctx, signalbox.ChangeParams{Resource: resource, Actor: actor, Size: pageSize(limit)}))
 	})
+}
+
+// actorExists returns an error unless there is a key or person with the id; for a name or address it says the id. It accepts "", and
+// everything if the caller may not list keys and people.
+func actorExists(ctx context.Context, c *call, actor string) error {
+	if actor == "" || slices.Contains([]string{"command-line", "signalbox"}, actor) { // the actors that are neither
+		return nil
+	}
+	key, noKey := findKey(ctx, c, actor)
+	person, noPerson := findUser(ctx, c.client, actor)
+	switch {
+	case noKey == nil && key.ID != actor:
+		return terminal.NotFoundf("--actor takes an id; the id of the API key %q is %s", actor, key.ID)
+	case noPerson == nil && person.ID != actor:
+		return terminal.NotFoundf("--actor takes an id; the id of %s is %s", actor, person.ID)
+	case signalbox.IsNotFound(noKey) && signalbox.IsNotFound(noPerson):
+		return terminal.NotFoundf("there is no API key or person with the id %q", actor)
+	}
+	return nil
 }
 
 // findChange returns the change that the command names by its number.
@@ -163,7 +187,18 @@ func (s *shell) revertChange() *cobra.Command {
 				revert = c.client.Changes.ForceRevert
 			}
 			reverted, err := revert(ctx, number, c.options()...)
-			return changeKind().wrote(c, reverted, err, "%s:%s is restored to its state before change %d.", change.Kind, change.Key, number)
+			return changeKind().wrote(c, reverted, sayFlags(err), "%s:%s is restored to its state before change %d.", change.Kind, change.Key, number)
 		},
 	})
+}
+
+// sayFlags returns a refusal that names flags of the command line in place of parameters of the API.
+func sayFlags(err error) error {
+	if refused, is := errors.AsType[*signalbox.APIError](err); is {
+		flags := strings.NewReplacer("Send force=true", "Say --force", "send force=true", "say --force", "filter[period]", "--period")
+		for i, each := range refused.Errors {
+			refused.Errors[i].Detail = flags.Replace(each.Detail)
+		}
+	}
+	return err
 }

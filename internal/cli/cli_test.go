@@ -79,6 +79,7 @@ func TestRun_UsageErrors(t *testing.T) {
 	}{
 		"unknown flag":             {[]string{"serve", "--no-such-flag"}, "unknown flag: --no-such-flag"},
 		"unknown flag of the root": {[]string{"--no-such-flag"}, "unknown flag: --no-such-flag"},
+		"unknown letter of a flag": {[]string{"changes", "list", "-e", "production"}, "unknown flag: -e; see signalbox changes list --help"},
 		"flag without a value":     {[]string{"serve", "--listen"}, "flag needs an argument: --listen"},
 		"not a duration":           {[]string{"admin", "keys", "create", "--expires-in", "soon"}, `invalid argument "soon" for "--expires-in" flag`},
 		"serve with an argument":   {[]string{"serve", "now"}, "signalbox serve takes"},

@@ -24,7 +24,7 @@ func (s *shell) usage() *cobra.Command {
 		run: func(ctx context.Context, c *call) error {
 			usage, err := c.client.Usage.Get(ctx, period)
 			if err != nil {
-				return err
+				return sayFlags(err)
 			}
 			account, err := c.client.Account.Get(ctx)
 			if err != nil {

@@ -184,16 +184,25 @@ func TestLogin_AddressWithoutScheme(t *testing.T) {
 			t.Errorf("%s: got %q", url, listed)
 		}
 	}
-	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("hi")) }))
+	const ok = `{"status": "ok"}` // as many programs answer any path
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(ok)) }))
 	t.Cleanup(other.Close)
-	for given, want := range map[string]string{
-		other.URL:          "signalbox: " + other.URL + " answers, but not as Signalbox: it is another server, or a proxy in front of Signalbox (GET /api/readiness: the response is not",
-		"127.0.0.1:1":      "signalbox: http://127.0.0.1:1 does not answer; is the server running, and the URL right?",
-		"https://[::1]:1/": "signalbox: https://[::1]:1 does not answer",
+	foreign := "signalbox: " + other.URL + " answers, but not as Signalbox: it is another server, or a proxy in front of Signalbox (GET /api/"
+	for name, test := range map[string]struct{ command, url, want string }{
+		"health of another program":   {"health --url", other.URL, foreign + "readiness: the response is not"},
+		"list of another program":     {"flags list --url", other.URL, foreign},
+		"history of another program":  {"changes list --url", other.URL, foreign},
+		"resource of another program": {"flags get beta --url", other.URL, foreign},
+		"account of another program":  {"whoami --url", other.URL, foreign},
+		"login to another program":    {"login", other.URL, foreign},
+		"nothing there":               {"health --url", "127.0.0.1:1", "signalbox: http://127.0.0.1:1 does not answer; is the server running, and the URL right?"},
+		"nothing there, with TLS":     {"health --url", "https://[::1]:1/", "signalbox: https://[::1]:1 does not answer"},
 	} {
-		t.Run(given, func(t *testing.T) {
-			if got := term.run("health", "--url", given); got.code != 1 || !strings.Contains(got.stderr, want) || strings.Contains(got.stderr, "signalbox: signalbox:") {
-				t.Errorf("%s: got %+v", given, got)
+		t.Run(name, func(t *testing.T) {
+			term := newTerminal(t, "SIGNALBOX_API_KEY=sk_api_x")
+			term.input = "sk_api_x"
+			if got := term.run(append(strings.Fields(test.command), test.url)...); got.code != 1 || !strings.Contains(got.stderr, test.want) || strings.Contains(got.stderr, "signalbox: signalbox:") {
+				t.Errorf("got %+v", got)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"cmp"
+	"errors"
 	"regexp"
 	"strings"
 
@@ -59,6 +60,9 @@ func findBelow(cmd *cobra.Command, name string) (found *cobra.Command) {
 
 // UnknownFlag returns an error about the flags of a command. For an unknown flag it names the nearest known flag.
 func UnknownFlag(cmd *cobra.Command, err error) error {
+	if short, unknown := errors.AsType[*pflag.NotExistError](err); unknown && short.GetSpecifiedShortnames() != "" {
+		return Usagef("unknown flag: -%s; see %s --help", short.GetSpecifiedName(), cmd.CommandPath())
+	}
 	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --")
 	if !unknown {
 		return Usage(err)
