@@ -104,8 +104,8 @@ class Sync:
         self._stop = threading.Event()  # is set by a close
         self._flags_lock = threading.Lock()
         self._wanted: set[str] = set()  # what other threads asked for
-        self._open_bell()
         self.thread = threading.Thread(target=self._run, name="signalbox", daemon=True)
+        self._open_bell()
 
     # Other threads call these.
 
@@ -171,9 +171,15 @@ class Sync:
         # opened, because a new connection may get the number of one that is only believed to be open.
         self._transport.close()
         self._close_bell()
-        self._stop.wait(self._connect_at - time.monotonic())
-        self._open_bell()
-        self._answer()  # what was asked for while nobody could hear the bell
+        pause = self._connect_at - time.monotonic()
+        while not self._stop.wait(pause):
+            try:
+                self._open_bell()
+            except OSError:  # all descriptors are in use
+                pause = self._timing.min_backoff
+            else:
+                self._answer()  # what was asked for while nobody could hear the bell
+                return
 
     def _open_bell(self) -> None:
         self._ears, self._bell = socket.socketpair()
