@@ -27,7 +27,7 @@ func newReport(ctx context.Context, out io.Writer, folder string, now time.Time)
 		return nil, err
 	}
 	name := filepath.Join(folder, now.Format("2006-01-02T1504")+"-"+commit+".md")
-	file, err := os.Create(name) //nolint:gosec // the folder is the caller's choice
+	file, err := os.Create(name) //nolint:gosec // the caller chooses the folder
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func newReport(ctx context.Context, out io.Writer, folder string, now time.Time)
 	return r, err
 }
 
-// run runs a benchmark. In the file, what it prints is a section with a block of text.
+// run runs a benchmark. In the file, its output is a section with a block of text.
 func (r *report) run(ctx context.Context, b benchmark) error {
 	fmt.Fprintf(r.out, "\n## %s\n\n", b.name)
 	fmt.Fprintln(r.file, "```text")

@@ -9,7 +9,7 @@ import (
 const (
 	// current is the id of the caller's own account, user and settings.
 	current = "current"
-	// orderMember is the one member of settings that the server interprets.
+	// orderMember is the member of settings that has the order of environments.
 	orderMember = "environment_order"
 )
 

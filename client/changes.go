@@ -26,7 +26,7 @@ type Change struct {
 	Private bool `json:"private,omitempty"`
 	// Summary says in sentences what the change did.
 	Summary []Sentence `json:"summary"`
-	// Note is why, as the caller said, or nil.
+	// Note is the reason that the caller gave, or nil.
 	Note *string `json:"note"`
 	// Diff is a JSON Patch (RFC 6902) from Before to After; nil in lists.
 	Diff []PatchOperation `json:"diff"`
@@ -41,7 +41,7 @@ type Change struct {
 // Sentence is one thing that a change did.
 type Sentence struct {
 	Text        string `json:"text"`                  // such as "Rule 3 moved to 1"
-	Environment string `json:"environment,omitempty"` // where it holds; empty if everywhere
+	Environment string `json:"environment,omitempty"` // the environment that it is about; empty for all
 	Pointer     string `json:"pointer"`               // a JSON Pointer to the member of After; empty is the whole resource
 }
 
@@ -54,9 +54,9 @@ type PatchOperation struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// Actor is who made a change.
+// Actor is the person, key or program that made a change.
 type Actor struct {
-	// Type is "api_key", "operator" or "system".
+	// Type is "user", "api_key", "operator" (a command on the server's machine) or "system" (Signalbox itself).
 	Type string `json:"type"`
 	ID   string `json:"id"`
 	Name string `json:"name"`
@@ -109,6 +109,7 @@ func (a ChangesAPI) Revert(ctx context.Context, number int64, options ...WriteOp
 }
 
 // ForceRevert reverts a change even if the resource was changed afterward. The later changes are lost.
+// [IsNotRevertible] reports that this kind of change cannot be reverted.
 func (a ChangesAPI) ForceRevert(ctx context.Context, number int64, options ...WriteOption) (Change, error) {
 	force := func(r *request) { r.query = url.Values{"force": {"true"}} }
 	return a.Revert(ctx, number, append([]WriteOption{force}, options...)...)

@@ -19,7 +19,7 @@ type Client struct {
 	Account      AccountAPI      // the account that the key belongs to
 	User         UserAPI         // the user who created the key, or who signed in
 	Users        UsersAPI        // people of the account
-	Invitations  InvitationsAPI  // people who may join it
+	Invitations  InvitationsAPI  // invitations to the account
 	Links        LinksAPI        // links that set a password
 	Sessions     SessionsAPI     // people who are signed in
 	Keys         KeysAPI         // API keys
@@ -72,7 +72,7 @@ func WithLenientServer() Option {
 	return func(t *transport) { t.lenient = true }
 }
 
-// WithNote says in the history why the client writes, like [Note] on each write. It is for tools that do one thing.
+// WithNote sets the note of every write that has no [Note] of its own. It is for tools that do one thing.
 func WithNote(text string) Option {
 	return func(t *transport) { t.note = text }
 }

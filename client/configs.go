@@ -32,7 +32,7 @@ type ConfigItem struct {
 	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
-// ConfigOverrides maps items to the values that replace theirs in one environment.
+// ConfigOverrides maps the keys of items to their values in one environment.
 type ConfigOverrides map[string]json.RawMessage
 
 // Config is a named set of items that can inherit from another config.
@@ -78,7 +78,7 @@ type ResolvedConfig struct {
 	Resource
 	// Environment is the requested environment; nil for none.
 	Environment *string `json:"environment"`
-	// Values are the values of all items of the chain.
+	// Values are the values of all items, inherited ones included.
 	Values map[string]json.RawMessage `json:"values"`
 	// Origins say where each value comes from.
 	Origins map[string]ConfigOrigin `json:"origins"`
@@ -137,7 +137,8 @@ func (a ConfigsAPI) All(ctx context.Context, params ConfigParams) iter.Seq2[Conf
 	return a.configs.all(ctx, params)
 }
 
-// Resolve returns the values of a config in an environment; an empty environment ignores overrides.
+// Resolve returns the values of a config in an environment; an empty environment ignores overrides. [IsNotFound]
+// reports that there is no config with this id.
 func (a ConfigsAPI) Resolve(ctx context.Context, id, environment string) (ResolvedConfig, error) {
 	r := get(a.configs.path, id, "resolved")
 	if environment != "" {
@@ -146,12 +147,12 @@ func (a ConfigsAPI) Resolve(ctx context.Context, id, environment string) (Resolv
 	return fetch[ResolvedConfig](ctx, a.configs.transport, r)
 }
 
-// Create creates a config. It needs the role MEMBER.
+// Create creates a config. [IsAlreadyExists] reports that its id is in use. It needs the role MEMBER.
 func (a ConfigsAPI) Create(ctx context.Context, id string, draft ConfigDraft, options ...WriteOption) (Config, error) {
 	return a.configs.create(ctx, id, draft, options)
 }
 
-// Replace replaces a config. It needs the role MEMBER.
+// Replace replaces a config. [IsNotFound] reports that there is none with this id. It needs the role MEMBER.
 func (a ConfigsAPI) Replace(ctx context.Context, id string, draft ConfigDraft, options ...WriteOption) (Config, error) {
 	return a.configs.replace(ctx, id, draft, options)
 }

@@ -102,12 +102,13 @@ func (a ContextTypesAPI) All(ctx context.Context, params ContextTypeParams) iter
 	return a.types.all(ctx, params)
 }
 
-// Create creates a context type before a context of it is reported. It needs the role MEMBER.
+// Create creates a context type before a context of it is reported. [IsAlreadyExists] reports that its id is in use. It
+// needs the role MEMBER.
 func (a ContextTypesAPI) Create(ctx context.Context, id string, draft ContextTypeDraft, options ...WriteOption) (ContextType, error) {
 	return a.types.create(ctx, id, draft, options)
 }
 
-// Replace replaces a context type. It needs the role MEMBER.
+// Replace replaces a context type. [IsNotFound] reports that there is none with this id. It needs the role MEMBER.
 func (a ContextTypesAPI) Replace(ctx context.Context, id string, draft ContextTypeDraft, options ...WriteOption) (ContextType, error) {
 	return a.types.replace(ctx, id, draft, options)
 }
@@ -139,7 +140,7 @@ func (a ContextsAPI) All(ctx context.Context, params ContextParams) iter.Seq2[Co
 	return a.contexts.all(ctx, params)
 }
 
-// Replace renames a context. It needs the role MEMBER.
+// Replace renames a context. [IsNotFound] reports that no service has reported it. It needs the role MEMBER.
 func (a ContextsAPI) Replace(ctx context.Context, id string, draft ContextDraft, options ...WriteOption) (Context, error) {
 	return a.contexts.replace(ctx, id, draft, options)
 }

@@ -90,7 +90,7 @@ func (a EnvironmentsAPI) All(ctx context.Context, params EnvironmentParams) iter
 }
 
 // Create creates an environment. It is standard and managed, whatever the draft says, and counts against the plan: see
-// [IsLimitReached]. It needs the role ADMIN.
+// [IsLimitReached]. [IsAlreadyExists] reports that its id is in use. It needs the role ADMIN.
 func (a EnvironmentsAPI) Create(ctx context.Context, id string, draft EnvironmentDraft, options ...WriteOption) (Environment, error) {
 	return a.environments.create(ctx, id, draft, options)
 }
@@ -107,18 +107,19 @@ func (a EnvironmentsAPI) Apply(ctx context.Context, id string, draft Environment
 }
 
 // Delete deletes an environment. The values of flags, loggers and configs for it stay, and are used again if an
-// environment with this id is created. It needs the role ADMIN.
+// environment with this id is created. [IsEnvironmentProtected] reports that it cannot be deleted. It needs the role ADMIN.
 func (a EnvironmentsAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
 	return a.environments.delete(ctx, id, options)
 }
 
-// DeleteWithValues deletes an environment and every value that is stored for it. It needs the role ADMIN.
+// DeleteWithValues deletes an environment and every value that is stored for it. [IsEnvironmentProtected] reports that
+// it cannot be deleted. It needs the role ADMIN.
 func (a EnvironmentsAPI) DeleteWithValues(ctx context.Context, id string, options ...WriteOption) error {
 	cascade := func(r *request) { r.ask("cascade", "true") }
 	return a.environments.delete(ctx, id, append(options, cascade))
 }
 
-// Usage counts the values that are stored for an environment.
+// Usage counts the values that are stored for an environment. Any role may read.
 func (a EnvironmentsAPI) Usage(ctx context.Context, id string) (EnvironmentUsage, error) {
 	return fetch[EnvironmentUsage](ctx, a.environments.transport, get(a.environments.path, id, "usage"))
 }

@@ -15,7 +15,7 @@ import (
 // Code is the machine-readable code of an error.
 type Code string
 
-// The codes that a server answers with.
+// The codes of errors.
 const (
 	CodeValidation           Code = "validation_error"
 	CodeInvalidParameter     Code = "invalid_parameter"
@@ -50,7 +50,7 @@ const (
 	CodeUnavailable          Code = "unavailable"
 )
 
-// ErrNotSignalbox means that a success was answered with something else than a document, as by another program at the URL.
+// ErrNotSignalbox means that a successful response is not a document of Signalbox. Another program may answer at the URL.
 var ErrNotSignalbox = errors.New("the response is not a Signalbox document")
 
 // APIError is a response that is not a success.
@@ -166,7 +166,7 @@ func IsVersionMismatch(err error) bool { return has(err, CodeVersionMismatch) }
 // IsLimitReached reports whether a limit of the plan is reached; [APIError.Limit] returns that limit.
 func IsLimitReached(err error) bool { return has(err, CodeLimitReached) }
 
-// IsLastOwner reports that the account would have no OWNER left who can sign in.
+// IsLastOwner reports whether the write would have left the account without an OWNER who can sign in.
 func IsLastOwner(err error) bool { return has(err, CodeLastOwner) }
 
 // IsRowLimitReached reports whether the account has reached the server's row limit, which no plan raises.

@@ -20,7 +20,7 @@ import (
 
 // The names of events. A plural name means that many resources may have changed.
 const (
-	// EventConnected is not a change: the stream begins, or continues after an interruption.
+	// EventConnected is not a change. It is the first event of a stream, and the first after each interruption.
 	EventConnected = "connected"
 
 	EventFlagChanged    = "flag_changed"
@@ -35,7 +35,7 @@ const (
 	EventGroupDeleted   = "group_deleted"
 	EventLoggersChanged = "loggers_changed"
 
-	// These come only with [EventParams.AllTopics].
+	// The following events are sent only with [EventParams.AllTopics].
 	EventJobChanged         = "job_changed"
 	EventJobDeleted         = "job_deleted"
 	EventEnvironmentChanged = "environment_changed"
@@ -65,7 +65,8 @@ type Event struct {
 	Seq int64 `json:"seq"`
 	// Server is the server and its version, such as "signalbox/1.4.0". Only [EventConnected] has it.
 	Server string `json:"server,omitempty"`
-	// Resumed is set on [EventConnected] when no event was missed. If it is not set, reload what you have read before.
+	// Resumed is set on [EventConnected] when no event was missed. If it is not set, reload everything that you have read
+	// before.
 	Resumed bool `json:"resumed,omitempty"`
 }
 
@@ -87,8 +88,8 @@ type EventParams struct {
 type EventsAPI struct{ transport *transport }
 
 // Follow streams the changes of the account as they happen, every event once and in order. It reconnects and resumes
-// when the connection is lost; [EventConnected] says whether events were missed. It ends with an error when ctx is done or
-// the server rejects the request, and with [EventParams.Once] when the connection is lost.
+// when the connection is lost; [EventConnected] says whether events were missed. It ends with an error when ctx is
+// done, when the server rejects the request, or, with [EventParams.Once], when the connection is lost.
 func (a EventsAPI) Follow(ctx context.Context, params EventParams) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		f := &follower{transport: a.transport, since: params.Since, query: params.query(), yield: yield}

@@ -34,7 +34,7 @@ func ExampleAccountAPI() {
 	// [staging production]
 }
 
-// See who the key belongs to, and give them an order of environments of their own.
+// Show the person who created the key, and set that person's own order of environments.
 func ExampleUserAPI() {
 	ctx, client := context.Background(), connect() // signalbox.New(url, key)
 	user, err := client.User.Get(ctx)
@@ -54,7 +54,7 @@ func ExampleUserAPI() {
 	// [production]
 }
 
-// Find a person by name, and let them only look.
+// Find a person by name, and limit them to reading.
 func ExampleUsersAPI() {
 	ctx, client := context.Background(), connect() // signalbox.New(url, key)
 	page, err := client.Users.List(ctx, signalbox.UserParams{SearchParams: signalbox.SearchParams{Search: "bob"}})
@@ -116,7 +116,7 @@ func ExampleLinksAPI() {
 	// withdrew l-1
 }
 
-// End all sessions of a person but the one that does so.
+// End all other sessions of the signed-in person.
 func ExampleSessionsAPI() {
 	ctx, client := context.Background(), connect() // signalbox.SignIn(ctx, url, email, password)
 	current, err := client.Sessions.Current(ctx)

@@ -150,7 +150,7 @@ func ExampleConnectionsAPI() {
 			fmt.Println(err)
 			return
 		}
-		if connection.Service != nil { // it says who it is
+		if connection.Service != nil { // the client named its service
 			fmt.Println(*connection.Service, "with", connection.Client)
 		}
 	}

@@ -34,14 +34,14 @@ type Flag struct {
 	Timestamps
 }
 
-// FlagStale says why a flag is stale: it can probably be removed.
+// FlagStale says since when and why a flag can probably be removed.
 type FlagStale struct {
 	// Since is when the flag was last used, evaluated or changed.
 	Since  time.Time       `json:"since"`
 	Reason FlagStaleReason `json:"reason"`
 }
 
-// FlagStaleReason is why a flag is stale. The account's settings say after how many days.
+// FlagStaleReason is why a flag is stale. The numbers of days below are the defaults; see [Settings].
 type FlagStaleReason string
 
 // The reasons of stale flags.
@@ -167,15 +167,15 @@ func (a FlagsAPI) All(ctx context.Context, params FlagParams) iter.Seq2[Flag, er
 	return a.flags.all(ctx, params)
 }
 
-// Create creates a managed flag. The plan limits its rules over all environments: see [IsLimitReached]. It needs the
-// role MEMBER.
+// Create creates a managed flag. [IsAlreadyExists] reports that its id is in use. The plan limits its rules over all
+// environments: see [IsLimitReached]. It needs the role MEMBER.
 func (a FlagsAPI) Create(ctx context.Context, id string, draft FlagDraft, options ...WriteOption) (Flag, error) {
 	return a.flags.create(ctx, id, draft, options)
 }
 
-// Replace replaces a flag. An unmanaged flag cannot be configured for environments unless the draft makes it managed: see
-// [IsFlagUnmanaged]. Stored values for unmanaged environments stay and cannot be changed: see [IsEnvironmentUnmanaged]. It
-// needs the role MEMBER.
+// Replace replaces a flag. [IsNotFound] reports that there is none with this id. An unmanaged flag cannot be configured
+// for environments unless the draft makes it managed: see [IsFlagUnmanaged]. Stored values for unmanaged environments stay
+// and cannot be changed: see [IsEnvironmentUnmanaged]. It needs the role MEMBER.
 func (a FlagsAPI) Replace(ctx context.Context, id string, draft FlagDraft, options ...WriteOption) (Flag, error) {
 	return a.flags.replace(ctx, id, draft, options)
 }

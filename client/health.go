@@ -22,7 +22,7 @@ func Ready(ctx context.Context, baseURL string, options ...Option) error {
 	if _, err := t.call(ctx, r, &said); err != nil {
 		return err
 	}
-	if said.Meta.Status != "ready" { // anything that answers every path with 200
+	if said.Meta.Status != "ready" { // another program that answers every path with 200
 		return fmt.Errorf("%s: the response is not that of a Signalbox server", r.name())
 	}
 	return nil

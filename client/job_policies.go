@@ -23,7 +23,7 @@ const (
 
 // JobRetry says which failed runs are attempted again. Zero members are the server's defaults.
 type JobRetry struct {
-	// MaxAttempts is 2 to 10, with the first attempt.
+	// MaxAttempts is 2 to 10, including the first attempt.
 	MaxAttempts int `json:"max_attempts"`
 	// DelaySeconds is 60 when it is 0. MaxDelaySeconds is 3600 when it is 0.
 	DelaySeconds    int `json:"delay_seconds,omitempty"`
@@ -41,7 +41,7 @@ type JobRetry struct {
 type JobAlerts struct {
 	// AfterFailures is how many final failures in a row make the job failing; 1 when it is 0.
 	AfterFailures int `json:"after_failures,omitempty"`
-	// RecoverAfter is how many successes in a row end that; 1 when it is 0.
+	// RecoverAfter is how many successes in a row make a failing job ok again; 1 when it is 0.
 	RecoverAfter int `json:"recover_after,omitempty"`
 	// LateAfterSeconds is how long after its due time a run may start; nil is without limit.
 	LateAfterSeconds *int `json:"late_after_seconds"`
@@ -63,11 +63,11 @@ const (
 	HealthPaused  JobHealthState = "paused"  // disabled by a write
 )
 
-// JobHealth is how a job does.
+// JobHealth says whether a job works, and since when.
 type JobHealth struct {
 	State JobHealthState `json:"state"`
 	Since time.Time      `json:"since"`
-	// Failures are final ones in a row: attempts that were retried do not count.
+	// Failures counts the final failures in a row: attempts that were retried do not count.
 	Failures int `json:"failures"`
 	// LastSuccessAt is nil if no run has succeeded.
 	LastSuccessAt *time.Time `json:"last_success_at"`

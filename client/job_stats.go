@@ -20,7 +20,7 @@ type JobDay struct {
 	Succeeded int    `json:"succeeded"`
 	Failed    int    `json:"failed"`
 	Canceled  int    `json:"canceled"`
-	// Skipped are due times that made no run.
+	// Skipped counts the due times for which no run was created.
 	Skipped int `json:"skipped"`
 	// P50Millis, P95Millis and MaxMillis are the durations of succeeded and failed runs; nil when there are no such runs.
 	P50Millis *int64 `json:"p50_ms"`

@@ -28,7 +28,7 @@ type Job struct {
 	Retry *JobRetry `json:"retry"`
 	// Alerts says when the health of the job is an event; nil is never.
 	Alerts *JobAlerts `json:"alerts"`
-	// Health is how the job does.
+	// Health says whether the job works.
 	Health JobHealth `json:"health"`
 	// Configuration is the request. Values of headers are "<redacted>" for keys that cannot replace the job.
 	Configuration JobConfiguration `json:"configuration"`
@@ -36,7 +36,8 @@ type Job struct {
 	NextRunAt *time.Time `json:"next_run_at"`
 	// LastRun is the newest run, which may not have ended yet; nil when there is none.
 	LastRun *LastRun `json:"last_run"`
-	// SkippedAt is the last due time that made no run, because of Overlap or too many pending runs; nil for none.
+	// SkippedAt is the last due time for which no run was created, because of Overlap or too many pending runs; nil for
+	// none.
 	SkippedAt *time.Time `json:"skipped_at"`
 	Timestamps
 	// Version starts at 1 and grows with every Replace.
@@ -63,7 +64,7 @@ type JobConfiguration struct {
 	Timeout int `json:"timeout,omitempty"`
 }
 
-// JobHeader is one header of a job's request.
+// JobHeader is one header of the requests of a job or a webhook.
 type JobHeader struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -74,7 +75,7 @@ type LastRun struct {
 	ID            string         `json:"id"`
 	Status        RunStatus      `json:"status"`
 	FailureReason *FailureReason `json:"failure_reason"`
-	// FailureStatus is the HTTP status that was no success; nil if the run did not fail with one.
+	// FailureStatus is the HTTP status with which the run failed; nil if it did not fail, or failed for another reason.
 	FailureStatus *int       `json:"failure_status"`
 	Trigger       RunTrigger `json:"trigger"`
 	// StartedAt is nil until the run has started. FinishedAt and RunMillis are nil until it has ended.
@@ -104,7 +105,7 @@ type JobDraft struct {
 	NoAlerts bool `json:"-"`
 }
 
-// MarshalJSON writes no alerts as null.
+// MarshalJSON writes null alerts if NoAlerts is set.
 func (d JobDraft) MarshalJSON() ([]byte, error) {
 	type plain JobDraft
 	if !d.NoAlerts {
@@ -157,14 +158,14 @@ func (a JobsAPI) All(ctx context.Context, params JobParams) iter.Seq2[Job, error
 	return a.jobs.all(ctx, params)
 }
 
-// Create creates a job, which counts against the plan when it is enabled: see [IsLimitReached]. The id of a deleted job
-// may be used again. It needs the role MEMBER.
+// Create creates a job, which counts against the plan when it is enabled: see [IsLimitReached]. [IsAlreadyExists]
+// reports that its id is in use. The id of a deleted job may be used again. It needs the role MEMBER.
 func (a JobsAPI) Create(ctx context.Context, id string, draft JobDraft, options ...WriteOption) (Job, error) {
 	return a.jobs.create(ctx, id, draft, options)
 }
 
-// Replace replaces a job. NextRunAt is computed anew if the schedule changes or the job is enabled. It needs the role
-// MEMBER.
+// Replace replaces a job. [IsNotFound] reports that there is none with this id. NextRunAt is computed anew if the
+// schedule changes or the job is enabled. It needs the role MEMBER.
 func (a JobsAPI) Replace(ctx context.Context, id string, draft JobDraft, options ...WriteOption) (Job, error) {
 	return a.jobs.replace(ctx, id, draft, options)
 }
@@ -180,9 +181,9 @@ func (a JobsAPI) Delete(ctx context.Context, id string, options ...WriteOption) 
 	return a.jobs.delete(ctx, id, options)
 }
 
-// Run queues a run, even of a disabled job, and does not wait for it: see [RunsAPI.Wait]. If the job's runs must not
-// overlap and one has not ended, it is refused: see [IsAlreadyRunning]. A request that is retried queues one run, see
-// [Once]. It needs the role MEMBER.
+// Run queues a run, even of a disabled job, and does not wait for it: see [RunsAPI.Wait]. [IsAlreadyRunning] reports
+// that the job's runs must not overlap and one has not ended. A request that is retried queues one run: see [Once]. It
+// needs the role MEMBER.
 func (a JobsAPI) Run(ctx context.Context, id string) (Run, error) {
 	return fetch[Run](ctx, a.jobs.transport, post(nil, a.jobs.path, id, "actions", "run"))
 }

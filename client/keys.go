@@ -30,9 +30,9 @@ const (
 // KeyAccess is the purpose for which a key may be used.
 type KeyAccess string
 
-// The kinds of access. A key that evaluates may call OFREP for its one environment and nothing else. It is the only key
-// that a browser should hold. A key for levels may read the level files of its one environment and nothing else. It is the
-// only key that a URL should hold.
+// The kinds of access. [AccessEvaluate] allows only the evaluation of flags by OFREP, in one environment: a key in a
+// browser should have it. [AccessLevels] allows only reading the level files of one environment: a key in a URL should
+// have it.
 const (
 	AccessFull     KeyAccess = "full"
 	AccessEvaluate KeyAccess = "evaluate"
@@ -72,7 +72,8 @@ type KeyDraft struct {
 	Name string
 	// An empty Role keeps the current role; a new key is a MEMBER.
 	Role Role
-	// An empty Access keeps the current access; a new key has full access. AccessEvaluate needs one environment in Scopes.
+	// An empty Access keeps the current access; a new key has full access. The other kinds of access need exactly one
+	// environment in Scopes.
 	Access KeyAccess
 	// Nil Scopes keep the current scopes; a new key is unrestricted. A pointer to the zero value removes the
 	// restriction.

@@ -69,12 +69,13 @@ func (a LogGroupsAPI) All(ctx context.Context, params LogGroupParams) iter.Seq2[
 	return a.groups.all(ctx, params)
 }
 
-// Create creates a log group, which counts against the plan: see [IsLimitReached]. It needs the role MEMBER.
+// Create creates a log group, which counts against the plan: see [IsLimitReached]. [IsAlreadyExists] reports that its
+// id is in use. It needs the role MEMBER.
 func (a LogGroupsAPI) Create(ctx context.Context, id string, draft LogGroupDraft, options ...WriteOption) (LogGroup, error) {
 	return a.groups.create(ctx, id, draft, options)
 }
 
-// Replace replaces a log group. It needs the role MEMBER.
+// Replace replaces a log group. [IsNotFound] reports that there is none with this id. It needs the role MEMBER.
 func (a LogGroupsAPI) Replace(ctx context.Context, id string, draft LogGroupDraft, options ...WriteOption) (LogGroup, error) {
 	return a.groups.replace(ctx, id, draft, options)
 }

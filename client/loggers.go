@@ -213,7 +213,7 @@ func (a LoggersAPI) Replace(ctx context.Context, name string, draft LoggerDraft,
 	return a.loggers.replace(ctx, name, draft, options)
 }
 
-// Apply is Replace, which also creates loggers. It exists because other resources have a method of this name.
+// Apply does the same as Replace, which also creates loggers. It exists so that every resource has this method.
 func (a LoggersAPI) Apply(ctx context.Context, name string, draft LoggerDraft, options ...WriteOption) (Logger, error) {
 	return a.Replace(ctx, name, draft, options...)
 }

@@ -53,7 +53,7 @@ func (a MetricsAPI) Report(ctx context.Context, metrics []Metric) error {
 	return err
 }
 
-// MetricSeries is the sums of a metric over time. Its id is the metric's name.
+// MetricSeries has the sums of a metric over time. Its id is the metric's name.
 type MetricSeries struct {
 	Resource
 	// From and To are whole steps.
@@ -72,7 +72,7 @@ type MetricSeries struct {
 // MetricPoint is the sum of the measurements of one step.
 type MetricPoint struct {
 	At time.Time `json:"at"`
-	// Dimensions are the measurements' values of the dimensions in By.
+	// Dimensions has the value of each dimension in By.
 	Dimensions map[string]any `json:"dimensions"`
 	Sum        float64        `json:"sum"`
 	// Count is how many measurements were reported.

@@ -43,12 +43,13 @@ func (a ServicesAPI) All(ctx context.Context, params ServiceParams) iter.Seq2[Se
 	return a.services.all(ctx, params)
 }
 
-// Create creates a service before it reports itself. It needs the role MEMBER.
+// Create creates a service before it reports itself. [IsAlreadyExists] reports that its id is in use. It needs the role
+// MEMBER.
 func (a ServicesAPI) Create(ctx context.Context, id string, draft ServiceDraft, options ...WriteOption) (Service, error) {
 	return a.services.create(ctx, id, draft, options)
 }
 
-// Replace renames a service. It needs the role MEMBER.
+// Replace renames a service. [IsNotFound] reports that there is none with this id. It needs the role MEMBER.
 func (a ServicesAPI) Replace(ctx context.Context, id string, draft ServiceDraft, options ...WriteOption) (Service, error) {
 	return a.services.replace(ctx, id, draft, options)
 }

@@ -40,11 +40,13 @@ func (p SessionParams) query() url.Values { return filtered(p.Paging.query(), "u
 type SessionsAPI struct{ sessions collection[Session, *Session] }
 
 // SignIn opens a session with an e-mail address and a password and returns a client that acts as the person.
+// [IsUnauthorized] reports that the server does not accept them.
 func SignIn(ctx context.Context, baseURL, email, password string, options ...Option) (*Client, Session, error) {
 	return signIn(ctx, baseURL, options, document("session", "", map[string]string{"email": email, "password": password}), "sessions")
 }
 
 // SignInWithKey opens a session that is limited to an API key's role and scopes, and returns a client for it.
+// [IsUnauthorized] reports that the server does not accept the key.
 func SignInWithKey(ctx context.Context, baseURL, key string, options ...Option) (*Client, Session, error) {
 	return signIn(ctx, baseURL, options, document("session", "", map[string]string{"api_key": key}), "sessions")
 }

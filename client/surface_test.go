@@ -45,7 +45,7 @@ func hidden(exported map[string]*doc.Type, node ast.Node) []string {
 		switch n := n.(type) {
 		case *ast.SelectorExpr: // of another package
 			return false
-		case *ast.Field: // has a name that is no type
+		case *ast.Field: // its name is not a type
 			names = append(names, hidden(exported, n.Type)...)
 			return false
 		case *ast.Ident:

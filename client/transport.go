@@ -31,7 +31,7 @@ type transport struct {
 	http          *http.Client
 	timeout       time.Duration
 	lenient       bool   // the server may ignore unknown members and parameters
-	note          string // why things are written, unless a write says it
+	note          string // the note of writes without one
 	retry         RetryPolicy
 	wait          func(context.Context, time.Duration) error
 	random        func() float64 // in [0, 1)
@@ -48,7 +48,7 @@ type request struct {
 	ifMatch    *string // the precondition of a write, or nil
 	repeatable bool    // a POST that is safe to repeat
 	once       string  // the Idempotency-Key: the server carries out the POST once, however often it is sent
-	note       string  // why, for the history
+	note       string  // the reason, for the history
 	opens      *string // receives the session that the server opens, unless nil
 	// ifNoneMatch is the ETag of the caller's copy; empty for none.
 	ifNoneMatch string
@@ -82,7 +82,7 @@ func Once(key string) WriteOption {
 	return func(r *request) { r.once = key }
 }
 
-// Note says in the history why something is written, in up to 500 characters.
+// Note stores the reason for a write in the history, in up to 500 characters.
 func Note(text string) WriteOption {
 	return func(r *request) { r.note = text }
 }

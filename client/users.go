@@ -52,7 +52,8 @@ func (a UsersAPI) Replace(ctx context.Context, id string, draft UserDraft, optio
 	return a.users.replace(ctx, id, draft, options)
 }
 
-// Delete deletes a user and ends their sessions. API keys that the user created stay.
+// Delete deletes a user and ends their sessions. API keys that the user created stay. [IsLastOwner] reports that the
+// account would lose its last OWNER.
 func (a UsersAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
 	return a.users.delete(ctx, id, options)
 }

@@ -19,7 +19,7 @@ const (
 	WebhookPagerDuty WebhookFormat = "pagerduty"
 )
 
-// WebhookState is how a webhook does.
+// WebhookState says whether the deliveries of a webhook arrive.
 type WebhookState string
 
 // The states. WebhookFailing: the last attempt failed. WebhookDisabled: nothing is sent.
@@ -50,9 +50,9 @@ type Webhook struct {
 
 // WebhookFilter selects events. An empty list selects all.
 type WebhookFilter struct {
-	// Environments that an event must be about. An event that is about none, or about all, passes.
+	// Environments selects the events of these environments. An event without an environment, or of all of them, passes too.
 	Environments []string `json:"environments"`
-	// IDs of resources, or patterns such as "nightly-*".
+	// IDs selects the events of resources with these ids, or patterns such as "nightly-*".
 	IDs []string `json:"ids"`
 }
 
@@ -90,7 +90,8 @@ type WebhookParams struct {
 // DeliveryStatus is the state of a delivery.
 type DeliveryStatus string
 
-// The states. A pending delivery waits for its next attempt. A canceled one was not sent before its webhook was disabled.
+// The states. A pending delivery waits for its next attempt. A canceled delivery was still pending when its webhook was
+// disabled.
 const (
 	DeliveryPending   DeliveryStatus = "pending"
 	DeliverySending   DeliveryStatus = "sending"
@@ -108,9 +109,9 @@ type Delivery struct {
 	// Events is how many events the message has.
 	Events    int       `json:"events"`
 	CreatedAt time.Time `json:"created_at"`
-	// NextAttemptAt is nil when the delivery is over or being sent.
+	// NextAttemptAt is nil when the delivery has ended or is being sent.
 	NextAttemptAt *time.Time `json:"next_attempt_at"`
-	// Attempts are the last ones, oldest first.
+	// Attempts are the last attempts, oldest first.
 	Attempts []DeliveryAttempt `json:"attempts"`
 }
 
@@ -146,7 +147,7 @@ type Redelivery struct {
 	Queued int       `json:"queued"`
 }
 
-// WebhooksAPI manages the webhooks of the account. All of it needs the role ADMIN.
+// WebhooksAPI manages the webhooks of the account. Every method needs the role ADMIN.
 type WebhooksAPI struct{ webhooks collection[Webhook, *Webhook] }
 
 // Get returns a webhook without its secret. [IsNotFound] reports that there is no webhook with this id.
@@ -181,13 +182,12 @@ func (a WebhooksAPI) Delete(ctx context.Context, id string, options ...WriteOpti
 	return a.webhooks.delete(ctx, id, options)
 }
 
-// Test sends the event webhook.test, and returns its delivery, which is pending.
+// Test queues the event webhook.test and returns its pending delivery.
 func (a WebhooksAPI) Test(ctx context.Context, id string) (Delivery, error) {
 	return fetch[Delivery](ctx, a.webhooks.transport, post(nil, a.webhooks.path, id, "actions", "test"))
 }
 
-// RotateSecret gives a webhook a new secret, which the response has. For 24 hours, messages are signed with
-// the old one too.
+// RotateSecret creates a new secret and returns it. For 24 hours, messages are signed with the old secret too.
 func (a WebhooksAPI) RotateSecret(ctx context.Context, id string) (Webhook, error) {
 	return fetch[Webhook](ctx, a.webhooks.transport, post(nil, a.webhooks.path, id, "actions", "rotate_secret"))
 }
@@ -203,7 +203,7 @@ func (a WebhooksAPI) AllDeliveries(ctx context.Context, id string, params Delive
 	return allCursors[Delivery](ctx, a.webhooks.transport, params, a.webhooks.path, id, "deliveries")
 }
 
-// Redeliver sends a delivery again, with the same id. One that is not over stays as it is.
+// Redeliver sends a delivery again, with the same id. A delivery that has not ended is not changed.
 func (a WebhooksAPI) Redeliver(ctx context.Context, id, delivery string) (Delivery, error) {
 	return fetch[Delivery](ctx, a.webhooks.transport, post(nil, a.webhooks.path, id, "deliveries", delivery, "actions", "redeliver"))
 }

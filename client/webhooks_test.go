@@ -12,18 +12,18 @@ import (
 	"github.com/signalbox/signalbox/client/internal/testenv"
 )
 
-// told is a message that the receiver got.
-type told struct {
+// received is a request that the receiver of a webhook got.
+type received struct {
 	header http.Header
 	body   []byte
 }
 
 func TestWebhooksAPI_Server(t *testing.T) {
 	t.Parallel()
-	messages := make(chan told, 10)
+	messages := make(chan received, 10)
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		messages <- told{r.Header, body}
+		messages <- received{r.Header, body}
 	}))
 	t.Cleanup(receiver.Close)
 	server := servertest.Start(t, "SIGNALBOX_ALLOW_NETWORKS=127.0.0.0/8")
@@ -74,8 +74,8 @@ func TestWebhooksAPI_Server(t *testing.T) {
 	}
 }
 
-// redeliver sends a test and what was delivered again.
-func redeliver(t *testing.T, api signalbox.WebhooksAPI, id string, messages <-chan told) {
+// redeliver sends a test message, and then the delivered messages again.
+func redeliver(t *testing.T, api signalbox.WebhooksAPI, id string, messages <-chan received) {
 	t.Helper()
 	test, err := api.Test(t.Context(), id)
 	if err != nil || test.Type != "webhook.test" {
@@ -84,7 +84,7 @@ func redeliver(t *testing.T, api signalbox.WebhooksAPI, id string, messages <-ch
 	if got := (<-messages).header.Get("webhook-id"); got != test.ID {
 		t.Errorf("%s was sent as %s", test.ID, got)
 	}
-	for delivered := 0; delivered < 2; { // until both outcomes are written
+	for delivered := 0; delivered < 2; { // until both deliveries are recorded
 		page, err := api.Deliveries(t.Context(), id, signalbox.DeliveryParams{Status: signalbox.DeliveryDelivered, Size: 10})
 		if err != nil {
 			t.Fatal(err)

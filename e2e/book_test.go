@@ -141,8 +141,7 @@ func runCommands(t *testing.T, page string) {
 	})
 }
 
-// bookScript has the commands of a document as one script, so that a variable of one
-// block is there in the next.
+// bookScript has the commands of a document as one script, so that later blocks have the variables of earlier ones.
 type bookScript struct {
 	folder string // where it runs
 	text   string

@@ -16,9 +16,9 @@ import (
 	"github.com/signalbox/signalbox/internal/suite"
 )
 
-// TestMeasure_Capacity logs what docs/capacity.md says: the processor time of a node, and of PostgreSQL, for each piece of work,
-// the memory of a socket, and the bytes of stored jobs and runs. Processor time is not disturbed by other processes, so the
-// figures of a busy machine are comparable. It fails only when a cost is absurd.
+// TestMeasure_Capacity logs the figures of docs/capacity.md: the processor time of a node, and of PostgreSQL, for each
+// piece of work, the memory of a socket, and the bytes of stored jobs and runs. Processor time is not disturbed by other
+// processes, so the figures of a busy machine are comparable. It fails only when a cost is absurd.
 func TestMeasure_Capacity(t *testing.T) {
 	for _, kind := range []string{"sqlite", "postgres"} {
 		t.Run(kind, func(t *testing.T) {

@@ -20,9 +20,9 @@ import (
 // chainLength is how many attempts each run has: its target refuses all of them.
 const chainLength = 3
 
-// TestKill_AttemptsAndDeliveries kills nodes at random while chains of attempts and deliveries are due, and takes PostgreSQL
-// away for a time. Every chain gets all its attempts and no more, no attempt is sent twice, every delivery arrives under one
-// id, and each change of a job's health is told once.
+// TestKill_AttemptsAndDeliveries kills nodes at random while chains of attempts and deliveries are due, and makes
+// PostgreSQL unreachable for a time. Every chain gets all its attempts and no more, no attempt is sent twice, every
+// delivery arrives under one id, and each change of a job's health is sent once.
 func TestKill_AttemptsAndDeliveries(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -60,9 +60,9 @@ type chaos struct {
 	listen  []string // the addresses of the nodes, which stay the same
 	urls    []string
 	nodes   []*node
-	network *storetest.Proxy // the way of all nodes to PostgreSQL
+	network *storetest.Proxy // between all nodes and PostgreSQL
 	jobs    int
-	hooks   int // that are told of flags
+	hooks   int // webhooks that receive changes of flags
 	kept    acknowledged
 }
 
@@ -74,8 +74,8 @@ func (c *chaos) settings(i int) []string {
 // pause waits for a random time of up to most.
 func pause(most time.Duration) { <-time.After(rand.N(most)) }
 
-// post repeats a request until a node acknowledges it, and returns the id of what was made. A repeated creation may find that
-// an attempt without an answer has succeeded; its id is "" then.
+// post repeats a request until a node acknowledges it, and returns the id of the created resource. If an attempt whose
+// answer was lost has created the resource already, the id is "".
 func (c *chaos) post(t *testing.T, path, body string) string {
 	t.Helper()
 	client := &http.Client{Timeout: 10 * time.Second}
@@ -92,7 +92,7 @@ func (c *chaos) post(t *testing.T, path, body string) string {
 	}
 }
 
-// prepare creates jobs that are retried, and webhooks that are told of failed runs, of the health of jobs, and of flags.
+// prepare creates jobs with retries, and webhooks that receive failed runs, the health of jobs and changes of flags.
 func (c *chaos) prepare(t *testing.T) {
 	t.Helper()
 	for i := range c.jobs {
@@ -109,7 +109,7 @@ func (c *chaos) prepare(t *testing.T) {
 	}
 }
 
-// queueRuns makes runs of the jobs, all of which are acknowledged.
+// queueRuns requests runs of the jobs until count runs are acknowledged.
 func (c *chaos) queueRuns(t *testing.T, count int) {
 	t.Helper()
 	const writers = 4
@@ -124,7 +124,7 @@ func (c *chaos) queueRuns(t *testing.T, count int) {
 	writing.Wait()
 }
 
-// createFlags creates flags, of each of which every webhook about flags is told.
+// createFlags creates flags. Every webhook for flags gets a message about each.
 func (c *chaos) createFlags(t *testing.T, count int) {
 	t.Helper()
 	for i := range count {
@@ -137,7 +137,7 @@ const (
 	openDeliveries = `SELECT count(*) FROM webhook_deliveries WHERE status IN ('waiting', 'pending', 'sending')`
 )
 
-// breakThings kills random nodes, and takes PostgreSQL away once.
+// breakThings kills random nodes, and makes PostgreSQL unreachable once.
 func (c *chaos) breakThings(t *testing.T, database storetest.Database) {
 	t.Helper()
 	kills := suite.Scale(3, 20)
@@ -213,7 +213,7 @@ func (c *chaos) checkChains(t *testing.T) {
 	t.Logf("%d chains, %d requests, %d attempts lost with their node", chains, len(c.targets.all()), number(t, c.db, `SELECT count(*) FROM runs WHERE failure_reason = 'WORKER_LOST'`))
 }
 
-// checkDeliveries checks that each webhook was told of everything, under one id for each event.
+// checkDeliveries checks that each webhook received every event, each under one id.
 func (c *chaos) checkDeliveries(t *testing.T) {
 	t.Helper()
 	failed, flags := number(t, c.db, `SELECT count(*) FROM runs WHERE status = 'FAILED'`), number(t, c.db, `SELECT count(*) FROM flags`)
@@ -256,7 +256,7 @@ func (c *chaos) checkHealth(t *testing.T) {
 	})
 }
 
-// listener is where webhooks send to. It refuses the first request of one in sixteen ids.
+// listener receives the messages of webhooks. For one in sixteen ids it refuses the first request.
 type listener struct {
 	*httptest.Server
 

@@ -43,7 +43,7 @@ func (n *nodes) end() {
 	}
 }
 
-// named takes @NAME off the arguments and returns the server of that name.
+// named removes @NAME from the arguments and returns the server of that name.
 func (n *nodes) named(ts *testscript.TestScript, args []string) (name string, found *node, rest []string) {
 	if len(args) > 0 && strings.HasPrefix(args[0], "@") {
 		name, args = args[0][1:], args[1:]
@@ -114,7 +114,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// terminate ends a server as an operator would, or as somebody at a terminal.
+// terminate ends a server by SIGTERM, or by SIGINT as Ctrl-C does.
 func terminate(ts *testscript.TestScript, _ bool, args []string) {
 	name, target, args := nodesOf(ts).named(ts, args)
 	signal := syscall.SIGTERM
@@ -151,7 +151,7 @@ func mode(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// certificate writes a certificate that is valid now, for servers here.
+// certificate writes a certificate for 127.0.0.1 that is valid now, and its key.
 func certificate(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: certificate CERT KEY")
@@ -186,7 +186,7 @@ func everyRoute(ts *testscript.TestScript, _ bool, args []string) {
 	declared := slices.Sorted(maps.Keys(routes(declaredRoute, string(table))))
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
-	for end := time.Now().Add(patience); ; <-tick.C { // the answer may be here before the log is read
+	for end := time.Now().Add(patience); ; <-tick.C { // the answer may arrive before the log line is read
 		answered := routes(loggedRoute, target.stderr.String())
 		missing := slices.IndexFunc(declared, func(route string) bool { return !answered[route] })
 		switch {

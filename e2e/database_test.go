@@ -10,10 +10,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/signalbox/signalbox/internal/store/storetest" // brings the drivers along
+	"github.com/signalbox/signalbox/internal/store/storetest" // also registers the database drivers
 )
 
-// runSQL changes a script's database in a way that this version of Signalbox never does.
+// runSQL runs a statement on a script's database, for states that this version of Signalbox never creates.
 func runSQL(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: sql STATEMENT")
@@ -25,8 +25,7 @@ func runSQL(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(execute("sqlite", "file:"+ts.MkAbs("data/signalbox.db")+"?_pragma=busy_timeout(10000)", args[0]))
 }
 
-// wipe empties the PostgreSQL database, as it is before a first start. SQLite's file does not exist
-// yet.
+// wipe empties the PostgreSQL database, for scripts that test a first start. On SQLite the file does not exist before it.
 func wipe(ts *testscript.TestScript, _ bool, _ []string) {
 	if server := ts.Getenv("SIGNALBOX_DATABASE"); server != "" {
 		ts.Check(empty(server))
@@ -39,8 +38,7 @@ func empty(server string) error {
 }
 
 // outage makes the PostgreSQL database unreachable: connections are cut and
-// new ones refused. With "over" it is reachable again, with "cut" it never is
-// unreachable, but connections are cut.
+// new ones refused. "over" makes it reachable again; "cut" only cuts the connections.
 func outage(ts *testscript.TestScript, _ bool, args []string) {
 	parsed, err := url.Parse(ts.Getenv("SIGNALBOX_DATABASE"))
 	ts.Check(err)

@@ -37,7 +37,7 @@
 //	cookie NAME                  sets a variable to the session that the last request was given
 //	token NAME                   sets a variable to the token of the link in stdout
 //	everyroute [@NAME]           compares the routes that a server has answered on,
-//	                             by its log, with those that there are
+//	                             by its log, with all routes
 //
 // The conditions [sqlite] and [postgres] tell the databases apart.
 package e2e

@@ -13,8 +13,8 @@ import (
 	"github.com/signalbox/signalbox/internal/suite"
 )
 
-// TestFailover_SilentPrimary: the first host of a database URL freezes, and the second is promoted. The node writes again soon, and
-// evaluates all the time. It is not parallel because it measures time.
+// TestFailover_SilentPrimary: the first host of a database URL freezes, and the second is promoted. The node writes
+// again soon, and evaluates without interruption. It is not parallel because it measures time.
 func TestFailover_SilentPrimary(t *testing.T) {
 	first := newCluster(t)
 	second := first.newStandby(t)

@@ -19,8 +19,9 @@ import (
 // seedVariable is the environment variable with the seed of the first schedule, to repeat one that failed.
 const seedVariable = "SIGNALBOX_FAULT_SEED"
 
-// TestFaults_RandomSchedules runs random schedules of faults against nodes under load, and compares what clients were told with
-// what the database and the targets of jobs have. Each schedule is decided by its seed alone.
+// TestFaults_RandomSchedules runs random schedules of faults against nodes under load, and compares the answers that
+// clients got with the database and with the requests that the targets of jobs received. The seed alone decides a
+// schedule.
 func TestFaults_RandomSchedules(t *testing.T) {
 	t.Parallel()
 	first := rand.Uint64N(1 << 32) //nolint:gosec // a schedule needs no secrecy
@@ -40,7 +41,7 @@ func TestFaults_RandomSchedules(t *testing.T) {
 	t.Logf("seeds %d and following: %+v", first, total)
 }
 
-// figures is what schedules have checked.
+// figures counts what schedules have done and checked.
 type figures struct{ Schedules, Faults, Jobs, Runs, Writes, Events, Refusals int }
 
 func (f *figures) add(other figures) {
@@ -61,7 +62,7 @@ type schedule struct {
 	faults   []string
 }
 
-// faultyNode is a node with its own way to the database.
+// faultyNode is a node with its own proxy to the database.
 type faultyNode struct {
 	*node
 
@@ -70,7 +71,7 @@ type faultyNode struct {
 	settings []string
 }
 
-// fault is something that goes wrong, and is right again when break returns.
+// fault is a fault that begins and ends within one call of its function.
 type fault struct {
 	name    string
 	happens func(*testing.T, *schedule)
@@ -87,7 +88,7 @@ func faults() []fault {
 		}},
 		{"freeze a node", func(_ *testing.T, s *schedule) {
 			process := s.any().command.Process
-			_ = process.Signal(syscall.SIGSTOP) // it runs
+			_ = process.Signal(syscall.SIGSTOP) // cannot fail: the process runs
 			s.pause(suite.Scale(time.Second, 18*time.Second))
 			_ = process.Signal(syscall.SIGCONT)
 		}},
@@ -132,7 +133,7 @@ func faults() []fault {
 
 func (s *schedule) any() *faultyNode { return s.nodes[s.random.IntN(len(s.nodes))] }
 
-// pause waits for a random time. A fault lasts for a time, so nothing else can end it.
+// pause waits for a random time of up to most, which is how long a fault lasts.
 func (s *schedule) pause(most time.Duration) {
 	<-time.After(most/10 + time.Duration(s.random.Int64N(int64(most))))
 }
@@ -194,7 +195,7 @@ func runSchedule(t *testing.T, seed uint64) figures {
 		s.pause(suite.Scale(300*time.Millisecond, 2*time.Second))
 	}
 	t.Logf("faults: %s", strings.Join(s.faults, ", "))
-	for _, each := range s.nodes { // a node whose network is right again must recover by itself
+	for _, each := range s.nodes { // a node whose network works again must recover by itself
 		storetest.Wait(t, patience, "the node is ready", func() bool {
 			got, err := (&exchange{url: each.url, method: http.MethodGet, path: "/api/readiness"}).send()
 			return err == nil && got.status == http.StatusOK

@@ -36,10 +36,10 @@ type history struct {
 	broken   []string         // broken promises
 }
 
-// gap is a part of the sequence of an account's changes: after and up to a number.
+// gap is the part of an account's changes that comes after one number, up to another.
 type gap struct{ after, to int64 }
 
-// sequence returns the number of a change; no text is the beginning.
+// sequence parses the number of a change; the empty text is 0.
 func sequence(text string) int64 {
 	number, _ := strconv.ParseInt(text, 10, 64)
 	return number
@@ -81,7 +81,7 @@ func (h *history) each(interval time.Duration, fn func(client *http.Client, url 
 	}
 }
 
-// runJobs makes jobs that run now, and runs of another job.
+// runJobs creates jobs that run now, and requests runs of another job.
 func (h *history) runJobs(writer int) {
 	h.each(20*time.Millisecond, func(client *http.Client, url string, i int) {
 		if i%4 == 0 {
@@ -96,7 +96,7 @@ func (h *history) runJobs(writer int) {
 	})
 }
 
-// writeFlags replaces a flag of its own, with a higher number each time.
+// writeFlags replaces the flag of this writer, with a higher number each time.
 func (h *history) writeFlags(writer int) {
 	key := fmt.Sprint("flag-", writer)
 	h.each(15*time.Millisecond, func(client *http.Client, url string, i int) {
@@ -131,12 +131,12 @@ func (h *history) value(key string) (int, bool) {
 	return value, made
 }
 
-// revokedKey makes a key and revokes it.
+// revokedKey creates a key, uses it at every node and revokes it.
 func (h *history) revokedKey(t *testing.T) string {
 	t.Helper()
 	n := &node{url: h.urls[0]}
 	key := n.viewerKey(t)
-	for _, url := range h.urls { // every node has it in memory
+	for _, url := range h.urls { // so that every node has the key in memory
 		if status, body := ask(http.DefaultClient, http.MethodGet, url+"/api/v1/accounts/current", key, ""); status != http.StatusOK {
 			t.Fatalf("got %d %s", status, body)
 		}
@@ -204,7 +204,7 @@ func (h *history) listen() {
 // follow reads events until the socket ends, and returns the number of the last one.
 func (h *history) follow(socket *websocket.Conn, since string) string {
 	for {
-		_ = socket.SetReadDeadline(time.Now().Add(3 * time.Second)) // ends a socket of a frozen node, and looks for the end
+		_ = socket.SetReadDeadline(time.Now().Add(3 * time.Second)) // so that the loop ends for a frozen node, and notices the end of the test
 		var frame struct {
 			Type, ID string
 			Seq      json.Number
@@ -250,8 +250,8 @@ func (h *history) check(t *testing.T, s *schedule) figures {
 	return figures{Jobs: len(h.kept.jobs), Runs: len(h.kept.runs), Writes: h.writes, Events: len(h.heard), Refusals: h.refusals}
 }
 
-// checkEvents looks for changes of flags that the socket neither received nor was told to load. The socket may have ended
-// before the last changes.
+// checkEvents looks for changes of flags that the socket neither received nor was told to load. The last changes may be
+// missing, because the socket may have ended before them.
 func (h *history) checkEvents(t *testing.T, db *sql.DB) {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), `SELECT seq FROM changes WHERE kind = 'flag' ORDER BY seq`)

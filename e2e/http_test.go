@@ -18,8 +18,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// interval is the pause between repetitions of a request that is expected to succeed soon. The
-// state of another process cannot be waited for.
+// interval is the pause between repetitions of a request that is expected to succeed soon. Tests cannot wait for the
+// state of another process.
 const interval = 20 * time.Millisecond
 
 // exchange is one line of a script that sends a request.
@@ -116,7 +116,7 @@ var (
 	shownKey  = regexp.MustCompile(`(sk_api_[A-Za-z0-9_-]{43})`)
 )
 
-// cookie sets a variable to the session that the last request was given.
+// cookie sets a variable to the session cookie of the last response.
 func cookie(ts *testscript.TestScript, _ bool, args []string) {
 	capture(ts, "cookie NAME", setCookie, ts.ReadFile("stderr"), args)
 }

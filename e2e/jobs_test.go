@@ -22,7 +22,7 @@ import (
 	"github.com/signalbox/signalbox/internal/suite"
 )
 
-// sink is where jobs send to. It counts the requests of every run.
+// sink receives the requests of jobs. It counts the requests of every run.
 type sink struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -80,7 +80,7 @@ func (a *acknowledged) size() int {
 	return len(a.jobs) + len(a.runs)
 }
 
-// post sends a request with the OWNER key and returns the id of what was made.
+// post sends a request with the OWNER key and returns the id of the created resource.
 func post(client *http.Client, url, body string) (id string, err error) {
 	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url, strings.NewReader(body))
 	if err != nil {
@@ -107,7 +107,7 @@ func newJob(key, schedule, url string) string {
 	return fmt.Sprintf(`{"data":{"type":"job","id":%q,"attributes":{"name":"j","schedule":%q,"configuration":{"url":%q}}}}`, key, schedule, url)
 }
 
-// load makes jobs that run now, and runs of another job, until the server is gone.
+// load creates jobs that run now, and requests runs of another job, until the server is gone.
 func (a *acknowledged) load(base, target, prefix string) {
 	client := &http.Client{Transport: &http.Transport{}, Timeout: patience}
 	defer client.CloseIdleConnections()
@@ -171,8 +171,7 @@ func TestKill_NoRunLostOrRepeated(t *testing.T) {
 	})
 }
 
-// pause disables the job that fires every minute: a run that has just begun
-// would be taken for one that was forgotten.
+// pause disables the job that fires every minute: the checks would take a run that has just begun for a lost one.
 func (n *node) pause(t *testing.T, target *sink) {
 	t.Helper()
 	paused := strings.Replace(newJob("always", "* * * * *", target.URL), `"name":"j"`, `"name":"j","enabled":false`, 1)
@@ -182,7 +181,7 @@ func (n *node) pause(t *testing.T, target *sink) {
 	}
 }
 
-// number asks the database for one.
+// number runs a query whose result is one number.
 func number(t *testing.T, db *sql.DB, query string, args ...any) (count int) {
 	t.Helper()
 	if err := db.QueryRowContext(t.Context(), query, args...).Scan(&count); err != nil {

@@ -77,7 +77,7 @@ func lookUp(ts *testscript.TestScript, pointer string) (any, error) {
 	return value, nil
 }
 
-// into makes one step.
+// into follows one step of a pointer.
 func into(value any, step string) (any, bool) {
 	switch value := value.(type) {
 	case map[string]any:

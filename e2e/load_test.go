@@ -21,10 +21,9 @@ import (
 const heartbeat = 2 * time.Second
 
 // Many large reports by a key that may only read must delay neither small
-// writes nor heartbeats, and must not cost a run. make soak holds the goals; the
-// short form compares with how long the reports took, because without priorities
-// a small write waits for all of them. It is not parallel: other tests would be
-// measured as well.
+// writes nor heartbeats, and must not cost a run. make soak checks the goals. The short form compares a write with the
+// time of all reports, because without priorities a small write waits for all of them. It is not parallel: other tests
+// would be measured as well.
 func TestLoad_ReportsDelayNothing(t *testing.T) {
 	for kind, goal := range map[string]time.Duration{"sqlite": 250 * time.Millisecond, "postgres": 100 * time.Millisecond} {
 		t.Run(kind, func(t *testing.T) {
@@ -83,7 +82,7 @@ func watchHeartbeats(ctx context.Context, t *testing.T, db *sql.DB) <-chan time.
 		last, since, late := 0, time.Now(), time.Duration(0)
 		for ctx.Err() == nil {
 			beat := last
-			_ = db.QueryRowContext(ctx, `SELECT beat FROM worker_nodes`).Scan(&beat) // one that fails is repeated
+			_ = db.QueryRowContext(ctx, `SELECT beat FROM worker_nodes`).Scan(&beat) // a query that fails is repeated
 			late = max(late, time.Since(since)-heartbeat)
 			if beat != last {
 				last, since = beat, time.Now()

@@ -16,10 +16,10 @@ import (
 	"github.com/signalbox/signalbox/internal/suite"
 )
 
-// A server that takes longer than this to start, answer or stop hangs.
+// patience is how long a server may take to start, answer or stop. A slower one counts as hanging.
 const patience = 60 * time.Second
 
-// version is the one that the tests build the program with.
+// version is the version of the program that the tests build.
 const version = "v9.8.7-e2e"
 
 // ownerKey is the key that servers are bootstrapped with.

@@ -15,8 +15,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// The goals. A shared machine varies, so a test fails only if a goal is missed by far; its log has
-// the measured values.
+// The goals. A test fails only if it misses a goal by far, because other load on the machine slows it; its log has the
+// measured values.
 const (
 	startGoal = 300 * time.Millisecond
 	idleGoal  = 60 << 20

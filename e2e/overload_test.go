@@ -63,7 +63,7 @@ func (n *node) otherAccount(t *testing.T, database storetest.Database) string {
 	return made.Key
 }
 
-// makeFlags reports flags, which exist then.
+// makeFlags creates flags by reporting them.
 func (n *node) makeFlags(t *testing.T, count int) {
 	t.Helper()
 	items := make([]string, count)
@@ -130,7 +130,7 @@ func (n *node) flood(t *testing.T) (stop func() map[string]int) {
 				}
 				kind, method, path, body := floodRequest(i)
 				status, text := ask(client, method, n.url+path, ownerKey, body)
-				if status == http.StatusServiceUnavailable && !strings.Contains(text, "more to do than it can") && !strings.Contains(text, "did not answer in time") {
+				if status == http.StatusServiceUnavailable && !strings.Contains(text, "is overloaded and refused this request") && !strings.Contains(text, "did not answer in time") {
 					t.Errorf("a refusal says %s", text)
 				}
 				mu.Lock()

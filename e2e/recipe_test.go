@@ -81,7 +81,7 @@ func readGitLab(t *testing.T, text string) recipe {
 	return recipe{[]recipeStep{{Run: strings.Join(append(job.Before, job.Script...), "\n")}}, job.Variables}
 }
 
-// recipeRunner is where a recipe runs: a checkout, and a release that curl and wget know.
+// recipeRunner is the machine of a recipe: a checkout, and a release that curl and wget find.
 type recipeRunner struct {
 	t        *testing.T
 	checkout string
@@ -96,7 +96,7 @@ func newRecipeRunner(t *testing.T, values, files map[string]string) *recipeRunne
 	tools := t.TempDir()
 	w.path = tools + string(os.PathListSeparator) + os.Getenv("PATH")
 	const release = "signalbox_0.1.0_linux_amd64"
-	w.write(filepath.Join(tools, release, "signalbox"), "#!/bin/sh\nexec "+binary+` "$@"`, 0o700) // an archive of it would take seconds
+	w.write(filepath.Join(tools, release, "signalbox"), "#!/bin/sh\nexec "+binary+` "$@"`, 0o700) // packing the program itself would take seconds
 	download := fmt.Sprintf(`#!/bin/sh
 [ "$2" = "https://github.com/signalbox/signalbox/releases/download/v0.1.0/%s.tar.gz" ] && exec tar -cz -C %s %s
 echo "404 for $2" >&2
@@ -121,7 +121,7 @@ func (w *recipeRunner) write(path, text string, mode os.FileMode) {
 	}
 }
 
-// expression finds a value that GitHub puts in.
+// expression finds the expressions that GitHub replaces by values.
 var expression = regexp.MustCompile(`\$\{\{ (?:vars|secrets)\.(\w+) \}\}`)
 
 // run runs a recipe as its system does, and returns whether it passed, and the output that a reader of the
@@ -133,12 +133,12 @@ func (w *recipeRunner) run(r recipe) (passed bool, seen string) {
 	var log bytes.Buffer
 	passed = true
 	for _, step := range r.steps {
-		lines, _ := os.ReadFile(added) // there is none at first
+		lines, _ := os.ReadFile(added) // the first step finds no file
 		path := strings.ReplaceAll(string(lines), "\n", string(os.PathListSeparator)) + w.path
 		command := exec.CommandContext(w.t.Context(), "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.Run)
 		command.Dir = w.checkout
 		command.Env = []string{"PATH=" + path, "HOME=" + temp, "RUNNER_TEMP=" + temp, "GITHUB_PATH=" + added, "GITHUB_STEP_SUMMARY=" + summary}
-		for name, value := range w.values { // as GitLab has them
+		for name, value := range w.values { // GitLab passes them as environment variables
 			command.Env = append(command.Env, name+"="+value)
 		}
 		for name, value := range r.env {
@@ -161,7 +161,8 @@ func (w *recipeRunner) run(r recipe) (passed bool, seen string) {
 	return passed, string(text)
 }
 
-// TestRecipe_PullRequest runs the recipes of the book as their systems do: they pass when a diff was made, and fail when not.
+// TestRecipe_PullRequest runs the recipes of the book as their systems do: they pass when a diff was made, and fail
+// otherwise.
 func TestRecipe_PullRequest(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -57,8 +57,8 @@ func (s *slowRequest) send(t *testing.T, text string) {
 	}
 }
 
-// untilLogged waits until a server has logged a text. Its port would be no
-// sign: once it is closed, any other server may get it.
+// untilLogged waits until a server has logged a text. Its closed port would prove nothing, because another server may get
+// the port.
 func untilLogged(t *testing.T, n *node, text string) {
 	t.Helper()
 	end := time.Now().Add(patience)
@@ -154,7 +154,7 @@ func (w *writer) run(url string, acknowledge func()) {
 		if err != nil {
 			return
 		}
-		_, _ = io.Copy(io.Discard, response.Body) // the status is what counts
+		_, _ = io.Copy(io.Discard, response.Body) // only the status matters
 		response.Body.Close()
 		if response.StatusCode == http.StatusCreated {
 			w.acknowledged = append(w.acknowledged, id)
@@ -174,8 +174,7 @@ func TestKill_KeepsAcknowledgedWrites(t *testing.T) {
 	})
 }
 
-// killWhileWriting lets writers run until the server has acknowledged enough,
-// and kills it in the middle of everybody's writing.
+// killWhileWriting lets writers run until the server has acknowledged enough writes, and kills it while all of them write.
 func killWhileWriting(t *testing.T, n *node, round int) []writer {
 	t.Helper()
 	const count, enough = 8, 100
@@ -200,9 +199,8 @@ func killWhileWriting(t *testing.T, n *node, round int) []writer {
 	return writers
 }
 
-// checkKept compares the acknowledged services with the stored ones. Each writer had one request
-// under way, which may have been carried out. No write was kept without its change, nor a change
-// without its write.
+// checkKept compares the acknowledged services with the stored ones. Each writer had one request in flight, which may
+// have been carried out. Every stored write has its change, and every change its write.
 func checkKept(t *testing.T, n *node, writers []writer) {
 	t.Helper()
 	total := 0

@@ -74,7 +74,7 @@ func TestServe_OnTerminal(t *testing.T) {
 	}
 }
 
-// A plan is cut where a person reads it on a terminal, and nowhere else: neither in a pipe nor with NO_COLOR.
+// The long values of a plan are cut on a terminal only: neither in a pipe nor with NO_COLOR.
 func TestDiff_CutsOnTerminalOnly(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -156,7 +156,7 @@ func TestQuestion_Interrupted(t *testing.T) {
 	if err := command.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	rest, _ := io.ReadAll(screen) // it ends with an error when the program has gone
+	rest, _ := io.ReadAll(screen) // ends with an error when the program has exited
 	if err := command.Wait(); err == nil || command.ProcessState.ExitCode() != 1 {
 		t.Errorf("it ended with %v", err)
 	}

@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// beforeTour makes a shell as a reader has it: background jobs are groups of processes, and
-// end with it, unless they have ended meanwhile. An answer that is an error ends the tour. The
-// script is faster than a reader, so curl waits until the shop knows the newest change.
+// beforeTour prepares a shell like a reader's: background jobs are groups of processes and end with the shell. An
+// answer that is an error ends the tour. The script is faster than a reader, so curl waits until the shop knows the
+// newest change.
 const beforeTour = `set -m
 trap 'for each in $(jobs -p); do kill -- -$each || true; done' EXIT
 known() { command curl -s -H 'Accept: application/json' "http://$SHOP_LISTEN/debug/signalbox" | sed 's/.*"seq":\([0-9]*\).*/\1/'; }
@@ -69,14 +69,14 @@ func TestTour_Readme(t *testing.T) {
 	t.Run("the next start", func(t *testing.T) { checkNextStarts(t, folder) })
 }
 
-// checkTakenPort: if the port is taken, one sentence says what to do.
+// checkTakenPort checks that make run says in one sentence what to do if the port is taken.
 func checkTakenPort(t *testing.T, folder string) {
 	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	go func() { // it is no Signalbox: every connection is closed
+	go func() { // not a Signalbox: it closes every connection
 		for connection, err := taken.Accept(); err == nil; connection, err = taken.Accept() {
 			_ = connection.Close()
 		}
@@ -89,8 +89,8 @@ func checkTakenPort(t *testing.T, folder string) {
 	}
 }
 
-// checkNextStarts: data/env follows the server to another port, and data without a key file, as
-// of a server that was not started by make run, gets a key.
+// checkNextStarts checks that data/env names a new port of the server, and that data of a server that was not started
+// by make run gets a key file.
 func checkNextStarts(t *testing.T, folder string) {
 	whoami := func() string {
 		command := exec.CommandContext(t.Context(), "sh", "-c", ". data/env && signalbox whoami")
@@ -269,7 +269,7 @@ func freshCheckout(t *testing.T) string {
 }
 
 // tourEnvironment returns the variables of the tests without those of Signalbox, and with a
-// cache of its own for the shop. Trimmed paths let Go use what it built in other folders.
+// cache of its own for the shop. With trimmed paths Go can reuse builds of other folders.
 func tourEnvironment(t *testing.T, folder string) []string {
 	t.Helper()
 	built, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()

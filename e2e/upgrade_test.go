@@ -17,9 +17,9 @@ import (
 	"github.com/signalbox/signalbox/internal/suite"
 )
 
-// TestUpgrade_FromEveryRelease starts this version on the database that each release left: it must
-// export the same, with the secrets that only the release's key ring opens, and accept writes.
-// scripts/keep-release made the files.
+// TestUpgrade_FromEveryRelease starts this version on the database that each release left: it must export the same
+// resources, secrets included, which need the release's key ring, and accept writes. scripts/keep-release made the
+// files.
 func TestUpgrade_FromEveryRelease(t *testing.T) {
 	t.Parallel()
 	releases, err := filepath.Glob("testdata/upgrade/*/export.yaml")
@@ -106,8 +106,8 @@ func unpack(t *testing.T, archive, folder string) {
 	}
 }
 
-// TestUpgrade_Rolling runs a server of the commit that kept a release's database beside a new one, on that database: the new one
-// migrates it, and both go on taking writes. It builds an older commit, so only make soak runs it.
+// TestUpgrade_Rolling runs a server of an older commit, which stored a release's database, beside a new one: the new
+// server migrates the database, and both go on accepting writes. It builds an older commit, so only make soak runs it.
 func TestUpgrade_Rolling(t *testing.T) {
 	t.Parallel()
 	const release = "testdata/upgrade/0.1.0"

@@ -1,6 +1,5 @@
 // Package bulk measures a report of 10,000 flag declarations. The first report
-// creates 10,000 flags and sources. The identical second report only records that
-// they were seen again.
+// creates 10,000 flags and sources. The second report is identical, so it only updates their last_seen.
 package bulk
 
 import (

@@ -1,6 +1,6 @@
-// Package compare measures functions side by side. They take turns in short rounds, so that a busy machine slows all of them
-// alike. The result of each is its best round: the cost of the code when nothing else runs. The ratio compares best rounds,
-// and the median shows how busy the machine was.
+// Package compare measures functions side by side. The functions take turns in short rounds, so that a busy machine
+// slows all of them equally. The result of each is its best round: the cost of the code when nothing else runs. The
+// ratio compares best rounds, and the median shows how busy the machine was.
 package compare
 
 import (
@@ -15,7 +15,7 @@ import (
 const (
 	rounds    = 60
 	roundTime = 2 * time.Millisecond
-	batch     = 256 // calls between two looks at the clock
+	batch     = 256 // calls between two readings of the clock
 )
 
 // Contender is a function to measure.

@@ -69,7 +69,7 @@ func report(ctx context.Context, out io.Writer, what, store, address string, cha
 		_, err := servers.Fetch(ctx, http.MethodGet, address, path, nil)
 		return err
 	}
-	read, err := timed(func(i int) error { return fetch(fmt.Sprintf("%s&n=%d", path, i)) }) // a new query is not in the cache
+	read, err := timed(func(i int) error { return fetch(fmt.Sprintf("%s&n=%d", path, i)) }) // a query that was not sent before is not in the cache
 	if err != nil {
 		return err
 	}

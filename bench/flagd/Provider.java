@@ -1,4 +1,4 @@
-// Java's provider, as provider.go.
+// Runs Java's provider. It does the same as provider.go.
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;

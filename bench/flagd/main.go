@@ -103,7 +103,7 @@ func run(ctx context.Context, program, folder, count string, providers []string)
 	}); err != nil {
 		return err
 	}
-	if err := server.speak(ctx); err != nil { // it stops the server
+	if err := server.speak(ctx); err != nil { // speak leaves the server stopped
 		return err
 	}
 	if err := errors.Join(server.secure(), server.start(ctx)); err != nil {
@@ -165,7 +165,7 @@ func startServer(ctx context.Context, program, folder string) (*server, error) {
 	return s, err
 }
 
-// start starts the server, and waits until it is ready. It listens where it did before.
+// start starts the server on its address, which stays the same, and waits until it is ready.
 func (s *server) start(ctx context.Context) error {
 	s.process = exec.CommandContext(ctx, s.program, "serve") //nolint:gosec // the caller names the program
 	s.process.Env = append(os.Environ(), "SIGNALBOX_LISTEN="+s.address, "SIGNALBOX_DATA="+filepath.Join(s.folder, "data"),
@@ -231,7 +231,7 @@ func document(id string, attributes object) object {
 
 // prepare creates flags. It returns the flags that flagd can express, and their values on the server for each context.
 func (s *server) prepare(ctx context.Context, count int) (cases, []map[string]any, error) {
-	random := flagdtest.New(uint64(time.Now().Unix())) //nolint:gosec // any number will do
+	random := flagdtest.New(uint64(time.Now().Unix())) //nolint:gosec // the seed needs no secrecy
 	asked, warned := cases{Flags: map[string]string{}}, 0
 	types := map[string]string{}
 	for i := range count {
@@ -240,7 +240,7 @@ func (s *server) prepare(ctx context.Context, count int) (cases, []map[string]an
 		rules := []object{}
 		for _, rule := range flag.Rules {
 			logic := rule.Logic
-			if len(logic) == 0 || logic[0] != '{' { // the interface accepts operations only
+			if len(logic) == 0 || logic[0] != '{' { // the API accepts only operations
 				logic = json.RawMessage(`{"!!":[` + string(logic) + `]}`)
 			}
 			rules = append(rules, object{"logic": logic, "value": rule.Value})

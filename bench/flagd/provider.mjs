@@ -1,8 +1,8 @@
-// Node.js's provider, as provider.go.
+// Runs Node.js's provider. It does the same as provider.go.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
-// The packages are where the script was started, not beside this file.
+// The packages are in the folder in which the script was started, not beside this file.
 const require = createRequire(`${process.cwd()}/`);
 const { FlagdProvider } = require("@openfeature/flagd-provider");
 const { OpenFeature } = require("@openfeature/server-sdk");

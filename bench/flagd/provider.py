@@ -1,4 +1,4 @@
-"""Python's provider, as provider.go."""
+"""Runs Python's provider. It does the same as provider.go."""
 
 import json
 import logging

@@ -32,7 +32,7 @@ import (
 // rpcTimeout bounds every call.
 const rpcTimeout = 30 * time.Second
 
-// dial connects a client of gRPC's own library.
+// dial connects with gRPC's own client.
 func (s *server) dial() (*grpc.ClientConn, error) {
 	transport := insecure.NewCredentials()
 	if s.certificate != "" {
@@ -44,8 +44,8 @@ func (s *server) dial() (*grpc.ClientConn, error) {
 	return grpc.NewClient(s.authority(), grpc.WithTransportCredentials(transport))
 }
 
-// speak checks the methods with gRPC's own library: where the key and the selector may be, what is refused, and how a stream
-// ends when the server stops. It leaves the server stopped.
+// speak checks the methods with gRPC's own library: the places of the key and the selector, the refusals, and the end
+// of a stream when the server stops. It leaves the server stopped.
 func (s *server) speak(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, rpcTimeout)
 	defer cancel()
@@ -79,7 +79,7 @@ func (s *server) speak(ctx context.Context) error {
 	return nil
 }
 
-// fetch calls FetchAllFlags in right and wrong ways.
+// fetch calls FetchAllFlags with valid and with invalid requests.
 func (s *server) fetch(ctx context.Context, client syncv1grpc.FlagSyncServiceClient) error {
 	bearer, selector := metadata.Pairs("authorization", "Bearer "+s.key), "environment=production"
 	for name, call := range map[string]struct {

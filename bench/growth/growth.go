@@ -1,6 +1,5 @@
-// Package growth compares the cost of creating a resource in an account with a
-// hundred of them and in an account with nine thousand. Each account has its own
-// server; they take turns, so that both see the same noise.
+// Package growth compares the cost of creating a resource in an account with a hundred resources and in an account with
+// nine thousand. Each account has its own server; they take turns, so that other load on the machine slows both equally.
 package growth
 
 import (
@@ -35,7 +34,7 @@ type request struct{ method, path, body string }
 type resource struct {
 	name     string
 	requests []request
-	filled   bool // the previous resource has filled the accounts
+	filled   bool // an earlier measurement has already filled the accounts
 }
 
 func resources() []resource {

@@ -8,13 +8,12 @@ import (
 	"github.com/signalbox/signalbox/bench/servers"
 )
 
-// backlogs measures how fast a backlog is worked off, with small and with
-// large answers.
+// backlogs measures how fast the runs of a backlog are done, with small and with large answers.
 func (b *bench) backlogs(ctx context.Context) error {
 	for _, c := range []struct {
 		what  string
 		runs  int
-		stock int // fewer, because it takes long
+		stock int // runs of untuned River, fewer because it is slow
 		size  int
 	}{
 		{"a backlog, small answers", 50_000, 5_000, small},
@@ -62,8 +61,7 @@ func (b *bench) row(store, who string, made, ceiling speed) {
 	fmt.Fprintf(b.out, "%-9s %-22s %9d %9.0f %7.0f%% %11.0f\n", store, who, made.runs, made.rate(), 100*made.rate()/ceiling.rate(), made.cost())
 }
 
-// signalbox measures how Signalbox works off a backlog, from the start of the
-// process to the last stored outcome.
+// signalbox measures how fast Signalbox does a backlog, from the start of the process to the last stored outcome.
 func (b *bench) signalbox(ctx context.Context, s servers.Store, runs, size int) (speed, error) {
 	box, err := b.newBox(ctx, s, size)
 	if err != nil {

@@ -20,8 +20,9 @@ const (
 	costTurns      = 2
 )
 
-// Cost measures the rates of runs and, on PostgreSQL, what a run costs it: bytes and records of its log, new versions of rows, and
-// the share of updates that are HOT. They include everything that PostgreSQL does meanwhile, such as vacuuming.
+// Cost measures the rates of runs and, on PostgreSQL, the cost of a run: bytes and records of the write-ahead log, new
+// versions of rows, and the share of updates that are HOT. The figures include everything that PostgreSQL does at the
+// same time, such as vacuuming.
 func Cost(ctx context.Context, out io.Writer) error { return run(ctx, out, (*bench).costs) }
 
 func (b *bench) costs(ctx context.Context) error {
@@ -101,10 +102,10 @@ func (x *box) makeDue(ctx context.Context) error {
 	return x.execute(ctx, fmt.Sprintf(`UPDATE jobs SET next_run_at = %d WHERE key <> 'template'`, time.Now().UnixMicro()))
 }
 
-// walked is what PostgreSQL has done since it was started.
-type walked struct{ bytes, records, rows, updates, hot int64 }
+// databaseWork counts what PostgreSQL has written since it was started.
+type databaseWork struct{ bytes, records, rows, updates, hot int64 }
 
-func (x *box) walked(ctx context.Context) (w walked, err error) {
+func (x *box) databaseWork(ctx context.Context) (w databaseWork, err error) {
 	if x.store.IsFile() {
 		return w, nil
 	}
@@ -114,7 +115,8 @@ func (x *box) walked(ctx context.Context) (w walked, err error) {
 	return w, err
 }
 
-// costOf starts the server, waits until it has ended a number of runs, and prints what that cost. Then the history has all runs.
+// costOf starts the server, waits until it has done a number of runs, and prints their cost. all is how many runs must
+// have succeeded by then, earlier ones included.
 func (x *box) costOf(ctx context.Context, who, what string, runs, all int) error {
 	before, err := x.settled(ctx)
 	if err != nil {
@@ -142,22 +144,22 @@ func (x *box) costOf(ctx context.Context, who, what string, runs, all int) error
 	succeeded, err := x.number(ctx, `SELECT count(*) FROM runs WHERE status = 'SUCCEEDED'`)
 	if err == nil && succeeded != int64(all) {
 		var why string
-		_ = x.db.QueryRowContext(ctx, `SELECT COALESCE(max(failure_reason || ': ' || error), '') FROM runs`).Scan(&why) // the count is the error
+		_ = x.db.QueryRowContext(ctx, `SELECT COALESCE(max(failure_reason || ': ' || error), '') FROM runs`).Scan(&why) // best effort: the count alone is an error too
 		err = fmt.Errorf("%d of %d runs succeeded: %s", succeeded, all, why)
 	}
 	return err
 }
 
-// settled waits until all processes of PostgreSQL have reported what they did, which they do when they end.
-func (x *box) settled(ctx context.Context) (walked, error) {
+// settled waits until PostgreSQL's statistics are complete: a process reports its work when it ends.
+func (x *box) settled(ctx context.Context) (databaseWork, error) {
 	const pause, idle = 300 * time.Millisecond, 2
 	x.db.SetMaxIdleConns(0) // ends the processes of this program's connections
 	x.db.SetMaxIdleConns(idle)
-	last, err := x.walked(ctx)
+	last, err := x.databaseWork(ctx)
 	for err == nil && !x.store.IsFile() {
 		time.Sleep(pause)
-		var now walked
-		if now, err = x.walked(ctx); now == last {
+		var now databaseWork
+		if now, err = x.databaseWork(ctx); now == last {
 			return now, err
 		}
 		last = now

@@ -10,21 +10,21 @@ import (
 )
 
 const (
-	// told is the number of runs of which webhooks are told, and turns how often they run with a webhook and without.
-	told  = 10_000
-	turns = 3
+	// failureRuns is the number of runs in one measurement. turns is how often it is repeated, with a webhook and without.
+	failureRuns = 10_000
+	turns       = 3
 )
 
-// failing is a job whose runs fail, and what a webhook is told of it.
+// failing is a job whose runs fail, and the events that its webhook receives.
 type failing struct {
 	name, success string
-	every         int // one in so many requests fails; 0 is none
+	every         int // one in every requests fails; 0 is none
 	events        string
 }
 
-// failures measures how webhooks that are told of failures slow runs down.
+// failures measures how much webhooks that receive failures slow runs down.
 func (b *bench) failures(ctx context.Context) error {
-	fmt.Fprintf(b.out, "\n%d runs, without and with a webhook that is told of failures, median of %d turns\n%-9s %-16s %-12s %9s %9s %7s\n", told, turns, "store", "the runs", "told of", "without /s", "with /s", "ratio")
+	fmt.Fprintf(b.out, "\n%d runs, without and with a webhook that is told of failures, median of %d turns\n%-9s %-16s %-12s %9s %9s %7s\n", failureRuns, turns, "store", "the runs", "told of", "without /s", "with /s", "ratio")
 	for _, s := range b.stores {
 		for _, c := range []failing{
 			{"succeed", "2xx", 0, "run.failed"},
@@ -40,7 +40,7 @@ func (b *bench) failures(ctx context.Context) error {
 	return nil
 }
 
-// turns measures without and with a webhook in turns, and prints the medians.
+// turns alternates between runs without and with a webhook, and prints the medians.
 func (b *bench) turns(ctx context.Context, s servers.Store, c failing) error {
 	var without, with, ratios []float64
 	for range turns {
@@ -68,7 +68,7 @@ func (b *bench) failing(ctx context.Context, s servers.Store, c failing, hooked 
 	if err := box.subscribe(ctx, c, hooked); err != nil {
 		return 0, err
 	}
-	if err := box.queue(ctx, told); err != nil {
+	if err := box.queue(ctx, failureRuns); err != nil {
 		return 0, err
 	}
 	started := time.Now()
@@ -83,7 +83,7 @@ func (b *bench) failing(ctx context.Context, s servers.Store, c failing, hooked 
 			return 0, err
 		}
 	}
-	return told / time.Since(started).Seconds(), nil
+	return failureRuns / time.Since(started).Seconds(), nil
 }
 
 // subscribe sets the status that the template's jobs count as a success, and creates a webhook if hooked.

@@ -27,7 +27,7 @@ type bench struct {
 	programs map[string]string // River's programs, by store
 }
 
-// Backlog measures how fast a backlog is worked off.
+// Backlog measures how fast the runs of a backlog are done.
 func Backlog(ctx context.Context, out io.Writer) error { return run(ctx, out, (*bench).backlogs) }
 
 // Latency measures how soon a requested run reaches the sink.
@@ -39,7 +39,7 @@ func Storm(ctx context.Context, out io.Writer) error { return run(ctx, out, (*be
 // Scan measures the cost of looking for due jobs.
 func Scan(ctx context.Context, out io.Writer) error { return run(ctx, out, (*bench).scans) }
 
-// Failures measures how webhooks that are told of failures slow runs down.
+// Failures measures how much webhooks that receive failures slow runs down.
 func Failures(ctx context.Context, out io.Writer) error { return run(ctx, out, (*bench).failures) }
 
 // run measures on SQLite and, when a server is named, on PostgreSQL.
@@ -57,7 +57,7 @@ func run(ctx context.Context, out io.Writer, measure func(*bench, context.Contex
 	return measure(b, ctx)
 }
 
-// fresh returns an empty database of a store: a file or a URL.
+// fresh creates an empty database, and returns its file or URL and a function that removes it.
 func (b *bench) fresh(ctx context.Context, s servers.Store) (string, func(), error) {
 	if !s.IsFile() {
 		return s.NewDatabase(ctx)
@@ -66,7 +66,7 @@ func (b *bench) fresh(ctx context.Context, s servers.Store) (string, func(), err
 	return filepath.Join(folder, "db"), func() { os.RemoveAll(folder) }, err
 }
 
-// checked checks that the sink received every job once.
+// checked returns an error unless the sink received every job once.
 func (b *bench) checked(ctx context.Context, jobs int) error {
 	got, err := b.sink.Count(ctx)
 	if err == nil && (got.Requests != jobs || got.Distinct != jobs) {

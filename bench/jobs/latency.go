@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// asked is the number of requested runs.
+	// asked is how many runs are requested.
 	asked = 250
 	// rest is the pause between two runs, so that each starts on an idle system.
 	rest = 120 * time.Millisecond
@@ -75,7 +75,7 @@ func quantile(sorted []time.Duration, percent int) time.Duration {
 	return sorted[(len(sorted)-1)*percent/100].Round(10 * time.Microsecond)
 }
 
-// askSignalbox asks for runs over the API.
+// askSignalbox requests runs over the API and returns the time of each request by run.
 func (b *bench) askSignalbox(ctx context.Context, s servers.Store) (map[string]int64, error) {
 	box, err := b.newBox(ctx, s, small)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/signalbox/signalbox/bench/servers"
 )
 
-// speed is how fast runs were made.
+// speed is how fast runs were done.
 type speed struct {
 	runs int
 	took time.Duration
@@ -101,7 +101,7 @@ func (b *bench) riverOutput(ctx context.Context, s servers.Store, args ...string
 	return output.String(), servers.Used(command), nil
 }
 
-// river measures how River works off a backlog in another process.
+// river measures how fast River does a backlog in another process.
 func (b *bench) river(ctx context.Context, s servers.Store, jobs int, tuned bool, size int) (speed, error) {
 	if err := b.sink.Reset(ctx); err != nil {
 		return speed{}, err

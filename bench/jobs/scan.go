@@ -26,10 +26,10 @@ func (b *bench) scan(ctx context.Context, s servers.Store, jobs int) (time.Durat
 		return 0, err
 	}
 	defer db.Close()
-	times := make([]time.Duration, looks)
+	times := make([]time.Duration, searches)
 	for i := range times {
 		started := time.Now()
-		if err := look(ctx, db.Scheduler()); err != nil {
+		if err := searchDue(ctx, db.Scheduler()); err != nil {
 			return 0, err
 		}
 		times[i] = time.Since(started)
@@ -37,8 +37,8 @@ func (b *bench) scan(ctx context.Context, s servers.Store, jobs int) (time.Durat
 	return median(times).Round(100 * time.Nanosecond), nil
 }
 
-// look reads the scheduler's agenda and the due jobs.
-func look(ctx context.Context, transactions scheduler.Store) error {
+// searchDue reads the scheduler's agenda and the due jobs.
+func searchDue(ctx context.Context, transactions scheduler.Store) error {
 	err := transactions.Read(ctx, func(ctx context.Context, tx scheduler.ReadTx) error {
 		_, err := tx.Agenda(ctx)
 		return err

@@ -13,8 +13,8 @@ import (
 // dueAtOnce is the number of jobs that are due in the same minute.
 const dueAtOnce = 100_000
 
-// storms measures how long it takes until jobs that are all due at the same
-// instant have their runs, and until the sink has them.
+// storms measures, for jobs that are all due at the same instant, how long it takes until each has a run, and until the
+// sink has received all requests.
 func (b *bench) storms(ctx context.Context) error {
 	fmt.Fprintf(b.out, "\n%d jobs due in the same minute, each fires once\n%-9s %12s %9s %9s %12s\n", dueAtOnce, "store", "all fired", "lag p50", "lag p99", "all received")
 	for _, s := range b.stores {
@@ -54,8 +54,7 @@ func (b *bench) storm(ctx context.Context, s servers.Store) error {
 	return box.reportStorm(ctx, due)
 }
 
-// prepareStorm creates the jobs and returns the minute in which they are due, which
-// is soon.
+// prepareStorm creates jobs that are due in one of the next minutes, and returns that minute.
 func (x *box) prepareStorm(ctx context.Context) (time.Time, error) {
 	if err := x.copyJobs(ctx, dueAtOnce, time.Now().UTC().AddDate(0, 1, 0)); err != nil {
 		return time.Time{}, err
@@ -92,7 +91,7 @@ func (x *box) reportStorm(ctx context.Context, due time.Time) error {
 // scans measures the cost of looking for due jobs among few and among many jobs
 // that are not due.
 func (b *bench) scans(ctx context.Context) error {
-	fmt.Fprintf(b.out, "\nlooking for due jobs, median of %d\n%-9s %14s %14s %7s\n", looks, "store", "1,000 jobs", "1,000,000 jobs", "ratio")
+	fmt.Fprintf(b.out, "\nlooking for due jobs, median of %d\n%-9s %14s %14s %7s\n", searches, "store", "1,000 jobs", "1,000,000 jobs", "ratio")
 	for _, s := range b.stores {
 		few, err := b.scan(ctx, s, 1_000)
 		if err != nil {
@@ -107,8 +106,8 @@ func (b *bench) scans(ctx context.Context) error {
 	return nil
 }
 
-// looks is how often due jobs are looked for.
-const looks = 500
+// searches is how often due jobs are searched for in one measurement.
+const searches = 500
 
 func median[T cmp.Ordered](values []T) T {
 	slices.Sort(values)

@@ -2,5 +2,5 @@
 // and the bare handler, and with other SDKs that have the same rule. It also measures a thousand readers while the snapshot is
 // replaced.
 //
-// GO Feature Flag is missing, because its module was not available where this was written.
+// GO Feature Flag is missing, because its module could not be downloaded.
 package live

@@ -20,8 +20,8 @@ const (
 	turns       = 5
 )
 
-// Replaced writes how long a read takes when a thousand goroutines read: while nothing changes, and while the snapshot is
-// replaced a hundred times a second by one in which every flag differs.
+// Replaced writes how long a read takes with a thousand goroutines that read: first while nothing changes, then while
+// the snapshot is replaced a hundred times a second and every flag differs each time.
 func Replaced(ctx context.Context, w io.Writer) error {
 	box, set := live.Static(snapshot(0))
 	flag := box.Bool(key, false)

@@ -49,8 +49,7 @@ func Rate(ctx context.Context, target Target, connections int, duration time.Dur
 	return float64(answers.Load()) / took.Seconds(), errors.Join(failures...)
 }
 
-// Turns measures targets in turns, so that all see the same noise, and returns the
-// median rate of each.
+// Turns measures targets in turns, so that other load slows all of them equally, and returns the median rate of each.
 func Turns(ctx context.Context, targets []Target, connections, rounds int, turn time.Duration) ([]float64, error) {
 	rates := make([][]float64, len(targets))
 	for range rounds {

@@ -32,7 +32,7 @@ func insertBare(ctx context.Context, folder string, store servers.Store) (float6
 	if err != nil {
 		return 0, err
 	}
-	node.Stop() // it has created the tables and an account
+	node.Stop() // it was started only to create the tables and an account
 	db, err := openBare(folder, database)
 	if err != nil {
 		return 0, err

@@ -30,12 +30,12 @@ func queries() []string {
 }
 
 func lists(ctx context.Context, out io.Writer, folder string, store servers.Store) error {
-	long, err := furnished(ctx, filepath.Join(folder, "long"), store, longList)
+	long, err := startWithLoggers(ctx, filepath.Join(folder, "long"), store, longList)
 	if err != nil {
 		return err
 	}
 	defer long.Stop()
-	short, err := furnished(ctx, filepath.Join(folder, "short"), store, shortList)
+	short, err := startWithLoggers(ctx, filepath.Join(folder, "short"), store, shortList)
 	if err != nil {
 		return err
 	}
@@ -53,8 +53,8 @@ func lists(ctx context.Context, out io.Writer, folder string, store servers.Stor
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// furnished starts a server with count loggers: 60 are managed, 60 are in a group.
-func furnished(ctx context.Context, folder string, store servers.Store, count int) (*servers.Server, error) {
+// startWithLoggers starts a server with count loggers: 60 are managed, 60 are in a group.
+func startWithLoggers(ctx context.Context, folder string, store servers.Store, count int) (*servers.Server, error) {
 	node, err := store.Start(ctx, folder)
 	if err != nil {
 		return nil, err

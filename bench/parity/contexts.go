@@ -8,13 +8,13 @@ import (
 	"slices"
 )
 
-// attributes are those of a user; key is the user's key, and an object is another context beside the user, or an attribute
-// with members.
+// attributes are the attributes of a user. "key" is the user's key. An object is another context, such as a company, or
+// an attribute with members.
 type attributes map[string]any
 
 // contexts returns 200 contexts, always the same, in which each attribute may be missing or of a type that rules do not expect.
 func contexts(texts bool) []attributes {
-	random := rand.New(rand.NewPCG(29, 50)) //nolint:gosec // it is to be the same every time
+	random := rand.New(rand.NewPCG(29, 50)) //nolint:gosec // every run must make the same contexts
 	const count = 200
 	list := make([]attributes, count)
 	for i := range list {
@@ -54,7 +54,7 @@ func pools(texts bool) map[string][]any {
 	return made
 }
 
-// alike returns contexts that differ from one in nothing but what users are spread by.
+// alike returns contexts with the attributes of a, which differ only in the key that is hashed.
 func (a attributes) alike() []attributes {
 	const many = 60
 	list := make([]attributes, many)
@@ -73,7 +73,7 @@ func (a attributes) alike() []attributes {
 	return list
 }
 
-// texts returns the attributes as the texts that a client makes of them.
+// texts returns the attributes with every value converted to text, as the product's client does.
 func (a attributes) texts() attributes {
 	made := attributes{}
 	for name, value := range a {
@@ -82,7 +82,7 @@ func (a attributes) texts() attributes {
 	return made
 }
 
-// plain returns a value with nothing but the types of encoding/json.
+// plain returns a value that has only the types of encoding/json.
 func plain(value any) any {
 	text, err := json.Marshal(value)
 	if err != nil {

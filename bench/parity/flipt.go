@@ -41,10 +41,10 @@ type fliptSegment struct {
 	Constraints []map[string]string `json:"constraints"`
 }
 
-// object is a part of what Flipt's server sends to its clients.
+// object is an object in the documents that Flipt's server sends to its clients.
 type object = map[string]any
 
-// openFlipt runs Flipt's client in Node.js, with the export as what its server sends.
+// openFlipt runs Flipt's client in Node.js and gives it the export as if its server had sent it.
 func openFlipt(ctx context.Context, export []byte) (evaluator, error) {
 	var file struct {
 		Flags    []fliptFlag    `json:"flags"`
@@ -75,7 +75,7 @@ func openFlipt(ctx context.Context, export []byte) (evaluator, error) {
 	}, nil
 }
 
-// startNode starts the script, which answers every line by a line.
+// startNode starts the script, which answers every line with a line.
 func startNode(ctx context.Context) (ask func(any) (object, error), err error) {
 	command := exec.CommandContext(ctx, "node", "evaluate.mjs")
 	command.Dir = "flipt"
@@ -102,7 +102,7 @@ func startNode(ctx context.Context) (ask func(any) (object, error), err error) {
 	}, command.Start()
 }
 
-// sent returns a flag as the server sends it. Names of types are other than in an export.
+// sent returns a flag as the server sends it, where the names of types differ from those in an export.
 func (f fliptFlag) sent(segments object) object {
 	made := object{"key": f.Key, "name": f.Key, "type": f.Type, "enabled": f.Enabled}
 	for _, each := range f.Variants {

@@ -17,7 +17,8 @@ func (d darklyFlags) GetFeatureFlag(key string) *ldmodel.FeatureFlag { return d[
 
 func (d darklyFlags) GetSegment(string) *ldmodel.Segment { return nil }
 
-// openLaunchDarkly makes flags for SDKs of the answer of the REST API: an environment of a flag, and its key and variations.
+// openLaunchDarkly converts the answer of the REST API to the flags that SDKs get: the configuration of one
+// environment, with the flag's key and variations.
 func openLaunchDarkly(_ context.Context, export []byte) (evaluator, error) {
 	var list struct {
 		Items []struct {
@@ -64,7 +65,7 @@ func (d darklyFlags) evaluate() evaluator {
 	}
 }
 
-// darklyContext returns a user, and a company beside it.
+// darklyContext returns a context with the user and, if there is one, the company.
 func darklyContext(user attributes) ldcontext.Context {
 	builder := ldcontext.NewBuilder(user["key"].(string))
 	for name, value := range user {

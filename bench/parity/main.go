@@ -19,13 +19,13 @@ type product struct {
 	export string // the name of the file, without .json
 	// source says which evaluator the answers are from.
 	source string
-	// texts says that contexts of the product have texts only.
+	// texts reports whether the product's contexts can only have texts.
 	texts bool
 	// open returns an evaluator of the flags of an export.
 	open func(ctx context.Context, export []byte) (evaluator, error)
 }
 
-// evaluator returns the values of flags for a context. A flag for which it fails has none.
+// evaluator returns the values of flags for a context. A flag that it cannot evaluate has no value.
 type evaluator func(user attributes) (map[string]any, error)
 
 func products() []product {
@@ -47,8 +47,8 @@ type recording struct {
 	Cases  []answer `json:"cases"`
 }
 
-// answer has the values of all flags for a context. A flag whose name starts with spread- has several values: contexts with
-// these attributes get one of them by their hash.
+// answer has the values of all flags for a context. A flag whose name starts with spread- has several values, of which
+// a context with these attributes gets one by its hash.
 type answer struct {
 	Context attributes       `json:"context"`
 	Values  map[string][]any `json:"values"`
@@ -59,7 +59,7 @@ func main() {
 	defer stop()
 	if err := run(ctx, filepath.Join("..", "..", "internal", "imports", "testdata", "parity"), os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "parity:", err)
-		os.Exit(1) //nolint:gocritic // nothing is left to stop
+		os.Exit(1) //nolint:gocritic // nothing is running any more
 	}
 }
 
@@ -125,14 +125,14 @@ func has(values []any, value any) bool {
 	return false
 }
 
-// encode writes a case in a line.
+// encode writes the recording with one line for each case.
 func (r recording) encode() []byte {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "{\"source\": %q, \"texts\": %t, \"cases\": [\n", r.Source, r.Texts)
 	for i, each := range r.Cases {
 		line, err := json.Marshal(each)
 		if err != nil {
-			panic(err) // what was decoded from JSON encodes
+			panic(err) // a value that was decoded from JSON can be encoded
 		}
 		text.Write(line)
 		if i < len(r.Cases)-1 {

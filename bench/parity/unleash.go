@@ -74,7 +74,7 @@ func openUnleash(_ context.Context, export []byte) (evaluator, error) {
 	}, nil
 }
 
-// join puts strategies, segments and dependencies into the features. Exports of the first version have them there.
+// join puts strategies, segments and dependencies into the features, where exports of the first version have them already.
 func (e *unleashExport) join() {
 	if len(e.Environments) == 0 {
 		return
@@ -101,7 +101,7 @@ func (e *unleashExport) join() {
 	}
 }
 
-// strategy returns the members of a strategy that clients get; the others have other types there.
+// strategy returns the members of a strategy that clients get. The other members have types that clients cannot read.
 func (e *unleashExport) strategy(from map[string]any) map[string]any {
 	name, _ := from["name"].(string)
 	old, _ := from["strategyName"].(string)

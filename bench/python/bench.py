@@ -81,7 +81,7 @@ def launchdarkly_reads(flags: int) -> list[Read]:
         rule = data.flag("case-1" if i == 0 else f"flag-{i}").fallthrough_variation(False)
         data.update(rule.if_match("plan", "pro").then_return(True))
     data.update(data.flag("case-2").fallthrough_variation(False))
-    # TestData knows no percentage: the flag gets the form in which the service sends it.
+    # TestData cannot express percentages, so the flag has the form in which the service sends it.
     rollout = {"variations": [{"variation": 0, "weight": 25000}, {"variation": 1, "weight": 75000}]}
     data._current_flags["case-2"].update(fallthrough={"rollout": rollout}, salt="salt")
     client = ldclient.LDClient(Config("sdk-key", update_processor_class=data, send_events=False))
@@ -166,7 +166,7 @@ CLIENTS: dict[str, Callable[[int], list[Read]]] = {
     "unleash": unleash_reads,
     "flagd": flagd_reads,
 }
-keep: list[Any] = []  # clients, which must not be collected
+keep: list[Any] = []  # references to clients, so that they are not collected
 
 
 def best(functions: dict[str, Read], target: float = 0.02) -> dict[str, float]:
@@ -305,4 +305,4 @@ if __name__ == "__main__":
     changes()
     memory()
     starts()
-    os._exit(0)  # the threads of peers need not be waited for
+    os._exit(0)  # without waiting for the threads of the other clients

@@ -1,7 +1,6 @@
 // Package reads compares reads through all of Signalbox (routing, authentication,
 // store, encoding, logging, metrics) with a bare net/http handler that writes the
-// same bytes. Each server is its own process; they take turns, so that both see
-// the same noise.
+// same bytes. Each server is its own process; they take turns, so that other load on the machine slows both equally.
 package reads
 
 import (
@@ -51,7 +50,7 @@ func measure(ctx context.Context, out io.Writer, folder string, store servers.St
 	return nil
 }
 
-// compare measures one request against a bare handler that writes its bytes.
+// compare measures one request against a bare handler that writes the same answer.
 func compare(ctx context.Context, out io.Writer, address, folder, store, what, path string) error {
 	body, err := servers.Fetch(ctx, http.MethodGet, address, path, nil)
 	if err != nil {
@@ -73,7 +72,7 @@ func compare(ctx context.Context, out io.Writer, address, folder, store, what, p
 	return nil
 }
 
-// makeEnvironments creates as many environments as a list shows.
+// makeEnvironments creates as many environments as fit on a page.
 func makeEnvironments(ctx context.Context, address string) error {
 	for i := range resources {
 		document, err := json.Marshal(map[string]any{"data": map[string]any{

@@ -88,7 +88,7 @@ func prepareDiego(s scenario, u User) (func() bool, error) {
 	}, nil
 }
 
-// noData: these flags have no prerequisites and no segments.
+// noData returns no prerequisites and no segments, because these flags have none.
 type noData struct{}
 
 func (noData) GetFeatureFlag(string) *ldmodel.FeatureFlag { return nil }

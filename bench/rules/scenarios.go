@@ -2,7 +2,7 @@ package rules
 
 import "encoding/json"
 
-// scenario is one rule, written for each engine. It matches the user match and none of misses.
+// scenario is one rule, written for each engine. It matches the user in match and none of the users in misses.
 type scenario struct {
 	name   string
 	logic  string   // JSON Logic
@@ -13,7 +13,7 @@ type scenario struct {
 
 type clause []condition
 
-// condition compares an attribute of the user with values: any of them for equality.
+// condition compares an attribute of the user with values; equality holds for any of them.
 type condition struct {
 	attribute string
 	operator  operator

@@ -121,7 +121,7 @@ func (p *Server) waitUntilReady(ctx context.Context) error {
 	}
 }
 
-// StartBare starts this program again as a server that only writes the bytes.
+// StartBare starts this program again as a server that writes body to every request.
 func StartBare(ctx context.Context, folder string, body []byte) (*Server, error) {
 	file := filepath.Join(folder, "body")
 	if err := os.WriteFile(file, body, 0o600); err != nil {
@@ -130,7 +130,7 @@ func StartBare(ctx context.Context, folder string, body []byte) (*Server, error)
 	return StartSelf(ctx, BareCommand, file)
 }
 
-// StartSelf starts this program again as one of its servers, which first prints its address.
+// StartSelf starts this program again as one of its servers. Such a server prints its address first.
 func StartSelf(ctx context.Context, args ...string) (*Server, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -152,8 +152,7 @@ func StartSelf(ctx context.Context, args ...string) (*Server, error) {
 	return &Server{command: command, Address: strings.TrimSpace(address)}, nil
 }
 
-// ServeBare is the bare server: it writes one file's bytes to every request,
-// with the headers that Signalbox sends too.
+// ServeBare runs the bare server: it writes the bytes of a file to every request, with the headers that Signalbox sends.
 func ServeBare(ctx context.Context, args []string, out io.Writer) error {
 	body, err := os.ReadFile(args[0])
 	if err != nil {

@@ -24,7 +24,7 @@ type Sink struct{ *Server }
 // Received has the requests that a sink received since its last reset.
 type Received struct {
 	Requests int              `json:"requests"`
-	Times    map[string]int64 `json:"times,omitempty"` // when the first request with each id came, in nanoseconds
+	Times    map[string]int64 `json:"times,omitempty"` // by id: when its first request arrived, in nanoseconds
 	Distinct int              `json:"distinct"`
 }
 
@@ -54,8 +54,7 @@ func (s *Sink) Count(ctx context.Context) (Received, error) { return s.received(
 // Times returns when each id was first received.
 func (s *Sink) Times(ctx context.Context) (Received, error) { return s.received(ctx, "/times") }
 
-// WaitFor waits until a number of requests was received. It gives up if no request
-// comes for a while.
+// WaitFor waits until a number of requests was received. It gives up when no request has arrived for 90 s.
 func (s *Sink) WaitFor(ctx context.Context, requests int) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -83,7 +82,7 @@ func (s *Sink) received(ctx context.Context, path string) (Received, error) {
 	return all, json.Unmarshal(text, &all)
 }
 
-// ServeSink is the sink.
+// ServeSink runs the sink. It prints its address first.
 func ServeSink(ctx context.Context, out io.Writer) error {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -145,7 +144,7 @@ func (s *sinkHandler) report(w http.ResponseWriter, withTimes bool) {
 	if withTimes {
 		all.Times = s.times
 	}
-	_ = json.NewEncoder(w).Encode(all) // the reader has gone
+	_ = json.NewEncoder(w).Encode(all) // fails only if the client is gone
 }
 
 func (s *sinkHandler) reset(http.ResponseWriter, *http.Request) {

@@ -15,7 +15,7 @@ import (
 // crowd has many connections that wait for the same events. One goroutine per
 // connection counts its events.
 type crowd struct {
-	event  string // is once in each event, after a colon
+	event  string // a text that each event has once, after a colon
 	conns  []net.Conn
 	wanted int64
 	// got counts the events of the current change.
@@ -31,9 +31,8 @@ type crowd struct {
 // reached has the times when a change reached the first and the last connection.
 type reached struct{ first, last time.Time }
 
-// gather opens the connections, some at a time, from several loopback
-// addresses so that ports do not run out.
-func gather(ctx context.Context, address string, to contender, count int) (*crowd, error) {
+// connect opens count connections, a few at a time. They come from several loopback addresses, so that ports do not run out.
+func connect(ctx context.Context, address string, to contender, count int) (*crowd, error) {
 	path, err := to.path(ctx, address)
 	if err != nil {
 		return nil, err
@@ -80,8 +79,7 @@ func (c *crowd) join(ctx context.Context, i int, address, path, hello string) er
 	return nil
 }
 
-// until skips to the line or the frame that contains a text. The head of a response
-// ends with an empty line.
+// until skips to the line or the frame that contains a text.
 func until(reader *bufio.Reader, text string) error {
 	if text == "\r\n" {
 		for {
@@ -105,8 +103,7 @@ func until(reader *bufio.Reader, text string) error {
 	return nil
 }
 
-// follow counts the events of one connection. In every framing, an event has this
-// text once.
+// follow counts the events of one connection by the text of crowd.event, which works with every framing.
 func (c *crowd) follow(reader *bufio.Reader) {
 	for {
 		text, err := reader.ReadSlice(':')
@@ -144,7 +141,7 @@ func (c *crowd) finish() {
 	close(c.done)
 }
 
-// expect resets the counts.
+// expect resets the counts before a change.
 func (c *crowd) expect() {
 	c.got.Store(0)
 	c.done = make(chan struct{})

@@ -39,7 +39,7 @@ func changeFlag(ctx context.Context, address string) error {
 	return err
 }
 
-// eventStream returns the path of the event stream that a key for browsers is offered.
+// eventStream returns the path of the event stream that OFREP offers to a key for browsers.
 func eventStream(ctx context.Context, address string) (string, error) {
 	made, err := servers.Fetch(ctx, http.MethodPost, address, "/api/v1/api_keys", []byte(
 		`{"data":{"type":"api_key","attributes":{"name":"browsers","access":"evaluate","scopes":{"environments":["production"]}}}}`))
@@ -82,8 +82,7 @@ func push(ctx context.Context, address string) error {
 	return err
 }
 
-// plain is a simple server that a good engineer writes in an afternoon: a channel
-// for every connection, and a loop that sends to all of them.
+// plain is the obvious simple server: a channel for every connection, and a loop that sends to all channels.
 type plain struct {
 	mu       sync.Mutex
 	channels map[chan []byte]struct{}

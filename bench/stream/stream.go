@@ -22,11 +22,11 @@ const (
 	changes = 60
 	warmUp  = 5
 	pause   = 50 * time.Millisecond
-	// apart is the pause for event streams, which join changes of 250 ms.
-	apart = 300 * time.Millisecond
+	// streamPause is the pause between two changes for event streams, which send the changes of 250 ms together.
+	streamPause = 300 * time.Millisecond
 )
 
-// The first message of each connection, and the mark of each event.
+// The start of the first message of each connection, and the text that identifies each event.
 const (
 	connected  = `"connected"`
 	flagEvent  = `"flag_changed"`
@@ -47,7 +47,7 @@ type contender struct {
 func contenders() []contender {
 	return []contender{
 		{"signalbox", fixed("/api/ws/v1/events?api_key=" + servers.Key), connected, flagEvent, pause, startSignalbox, changeFlag},
-		{"signalbox streams", eventStream, evaluation, evaluation, apart, startSignalbox, changeFlag},
+		{"signalbox streams", eventStream, evaluation, evaluation, streamPause, startSignalbox, changeFlag},
 		{"plain SSE", fixed("/sse"), connected, flagEvent, pause, startPlain, push},
 		{"coder/websocket", fixed("/ws"), connected, flagEvent, pause, startPlain, push},
 	}
@@ -62,7 +62,7 @@ type figures struct {
 	idle         float64 // KiB of resident memory for each idle connection
 	p50, p99     time.Duration
 	longest      time.Duration
-	cpu          time.Duration // the server's processor time for one change to everybody
+	cpu          time.Duration // the server's processor time for sending one change to all connections
 	reachedFirst time.Duration // median time to the first connection
 }
 
@@ -119,7 +119,7 @@ func measure(ctx context.Context, each contender, folder string, sockets int) (f
 	if err != nil {
 		return figures{}, err
 	}
-	crowd, err := gather(ctx, server.Address, each, sockets)
+	crowd, err := connect(ctx, server.Address, each, sockets)
 	if err != nil {
 		return figures{}, err
 	}
@@ -144,7 +144,7 @@ func settled(ctx context.Context, server *servers.Server) (int64, error) {
 	return server.Resident()
 }
 
-// pushAll makes changes and times each until the last connection has it.
+// pushAll makes changes and measures for each how long the last connection waits for it.
 func pushAll(ctx context.Context, each contender, server *servers.Server, crowd *crowd) (figures, error) {
 	var spent time.Duration
 	var first, last []time.Duration

@@ -211,4 +211,4 @@ await records();
 await changes();
 memory();
 await starts();
-process.exit(0); // timers of peers need not be waited for
+process.exit(0); // without waiting for the timers of the other clients

@@ -26,7 +26,7 @@ function check(holds, what) {
   }
 }
 
-/** What is made must not be collected. */
+/** References to clients, so that they are not collected. */
 export const keep = [];
 
 async function signalboxReads(flags) {
@@ -55,7 +55,7 @@ async function launchdarklyReads(flags) {
       .fallthroughVariation(false);
     data.update(flag.ifMatch("user", "plan", "pro").thenReturn(true));
   }
-  // TestData knows no percentage: the flag gets the form in which the service sends it.
+  // TestData cannot express percentages, so the flag has the form in which the service sends it.
   const rollout = {
     variations: [
       { variation: 0, weight: 25_000 },

@@ -1,5 +1,5 @@
-// Package webhooks measures the cost of sending a hundred events a second to a thousand webhooks: the memory of the server,
-// and how much longer the writes take that cause the events.
+// Package webhooks measures the cost of sending a hundred events a second to a thousand webhooks: the memory of the
+// server, and how much longer the writes that cause the events take.
 package webhooks
 
 import (
@@ -25,20 +25,20 @@ const (
 	answerSize = 2 // bytes
 )
 
-// scenario is what the webhooks of each account are like.
+// scenario describes the webhooks of each account.
 type scenario struct {
 	name     string
 	webhooks int  // of each account
-	told     int  // of them, by each event
+	notified int  // webhooks that receive each event
 	hanging  bool // their target never answers
 }
 
 func scenarios() []scenario {
 	return []scenario{
 		{name: "no webhooks"},
-		{name: "1,000, each event to 1", webhooks: ofAccount, told: 1},
-		{name: "1,000, each event to 50", webhooks: ofAccount, told: ofAccount},
-		{name: "1,000, to 50 that hang", webhooks: ofAccount, told: ofAccount, hanging: true},
+		{name: "1,000, each event to 1", webhooks: ofAccount, notified: 1},
+		{name: "1,000, each event to 50", webhooks: ofAccount, notified: ofAccount},
+		{name: "1,000, to 50 that hang", webhooks: ofAccount, notified: ofAccount, hanging: true},
 	}
 }
 
@@ -103,7 +103,7 @@ func measure(ctx context.Context, out io.Writer, s servers.Store, l *load) error
 	}
 	events := len(took)
 	fmt.Fprintf(out, "%-9s %-24s %10s %10s %9d %7dMB %14.0f %13.0f%%\n", s.Name, l.name, took[events/2].Round(100*time.Microsecond), took[events*99/100].Round(100*time.Microsecond),
-		refused, most>>20, float64(received.Requests)/during.Seconds(), 100*float64(received.Requests)/float64(max(1, events*l.told)))
+		refused, most>>20, float64(received.Requests)/during.Seconds(), 100*float64(received.Requests)/float64(max(1, events*l.notified)))
 	return nil
 }
 
@@ -121,7 +121,7 @@ func (l *load) prepare(ctx context.Context, folder, database string) error {
 		l.keys = append(l.keys, key)
 		for j := range l.webhooks {
 			ids := "*"
-			if l.told == 1 {
+			if l.notified == 1 {
 				ids = fmt.Sprintf("f-%d-*", j)
 			}
 			body := fmt.Sprintf(`{"data":{"type":"webhook","attributes":{"name":"w-%d","url":%q,"events":["change.flag"],"filter":{"ids":[%q]}}}}`, j, target, ids)

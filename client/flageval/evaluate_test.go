@@ -99,7 +99,7 @@ func TestEvaluate_SixSteps(t *testing.T) {
 	}
 }
 
-// TestBound_Serves: every value that an environment can serve is known before a context is.
+// TestBound_Serves: Serves returns every value that an environment can serve, without a context.
 func TestBound_Serves(t *testing.T) {
 	flag := Compile(decode(t, "checkout", checkout))
 	here := flag.In("production")
@@ -232,7 +232,7 @@ func TestEvaluation_Typed(t *testing.T) {
 	}
 }
 
-// TestEvaluate_NoAllocations: for one condition, for several and for a split.
+// TestEvaluate_NoAllocations: evaluating one condition, several conditions or a split does not allocate.
 func TestEvaluate_NoAllocations(t *testing.T) {
 	in := context(t, `{"user":{"key":"u-1234","plan":"pro","age":36,"country":"NL"}}`)
 	for _, logic := range []string{

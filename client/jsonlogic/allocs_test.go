@@ -2,7 +2,7 @@ package jsonlogic
 
 import "testing"
 
-// TestEvaluate_NoAllocations: neither deciding nor evaluating the rules that people write.
+// TestEvaluate_NoAllocations: neither Decide nor Evaluate allocates for common rules.
 func TestEvaluate_NoAllocations(t *testing.T) {
 	data := mustParse(t, benchData)
 	for name, source := range benchRules() {

@@ -125,7 +125,7 @@ func TestValue_JSONRoundTrip(t *testing.T) {
 	})
 }
 
-// TestEquality_Symmetric: so are == and ===, and === implies ==.
+// TestEquality_Symmetric: == and === are symmetric, and === implies ==.
 func TestEquality_Symmetric(t *testing.T) {
 	tryMany(t, func(t *testing.T, g generator) {
 		a, _ := Parse([]byte(g.datum(2)))

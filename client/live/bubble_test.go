@@ -39,9 +39,9 @@ type bubbleServer struct {
 	silent   bool   // no heartbeats
 	hung     bool   // no answers
 	conns    []net.Conn
-	sockets  int // that were opened
+	sockets  int // opened so far
 
-	unmodified int // answers
+	unmodified int // answers with 304
 }
 
 func startBubbleServer(t *testing.T, snapshot signalbox.Snapshot) *bubbleServer {
@@ -97,13 +97,13 @@ func (s *bubbleServer) Accept() (net.Conn, error) {
 	}
 }
 
-// Addr returns nothing of interest.
+// Addr completes net.Listener.
 func (s *bubbleServer) Addr() net.Addr { return &net.TCPAddr{} }
 
 // Close ends Accept.
 func (s *bubbleServer) Close() error { close(s.closed); return nil }
 
-// setAway cuts all connections and refuses new ones, or takes them again.
+// setAway cuts all connections and refuses new ones, or accepts connections again.
 func (s *bubbleServer) setAway(away bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +121,7 @@ func (s *bubbleServer) change(do func()) {
 	do()
 }
 
-// ServeHTTP answers what a box asks.
+// ServeHTTP answers the requests of a box.
 func (s *bubbleServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	hung := s.hung
@@ -141,7 +141,7 @@ func (s *bubbleServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveSnapshot sends the snapshot, or that the peer has it.
+// serveSnapshot sends the snapshot, or 304 if the peer has it.
 func (s *bubbleServer) serveSnapshot(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -282,8 +282,8 @@ const (
 	levelsEnded = " ERROR WARN " // shop is the code's again
 )
 
-// TestBox_LevelsEndWithoutServer: a temporary level ends when its time comes although the server is away. While it is there,
-// its clock counts.
+// TestBox_LevelsEndWithoutServer: a temporary level ends on time although the server is away. While the server is
+// there, its clock decides.
 func TestBox_LevelsEndWithoutServer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -310,8 +310,8 @@ func TestBox_LevelsEndWithoutServer(t *testing.T) {
 	})
 }
 
-// TestBox_LevelsEndOnHungConnection: a server that does not say that a level has ended is asked, and given up if it does not
-// answer.
+// TestBox_LevelsEndOnHungConnection: the box asks a server that has not said that a level ended, and gives the
+// connection up if there is no answer.
 func TestBox_LevelsEndOnHungConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -69,7 +69,7 @@ func TestCache_Unusable(t *testing.T) {
 	for name, prepare := range map[string]func(*settings){
 		"a full disk": func(s *settings) {
 			s.createFile = func(dir string) (*os.File, error) {
-				full := filepath.Join(dir, "full") // a link, because what fails is removed
+				full := filepath.Join(dir, "full") // a link, because the cache removes a file that it cannot write
 				if err := os.Symlink("/dev/full", full); err != nil {
 					return nil, err
 				}

@@ -65,10 +65,10 @@ type loggerIdentity struct {
 // controlled is a logger of an adapter.
 type controlled struct {
 	Logger
-	adapter Adapter
-	key     string
-	applied loglevel.Level // None while the level of the code applies
-	news    bool           // not reported yet
+	adapter    Adapter
+	key        string
+	applied    loglevel.Level // None while the level of the code applies
+	unreported bool           // the next report must have it
 }
 
 func newLevelTable(environment string) *levelTable {
@@ -83,7 +83,7 @@ func (t *levelTable) add(adapter Adapter, logger Logger) bool {
 	if known := t.index[identity]; known != nil || len(t.loggers) >= maxLoggers {
 		return false
 	}
-	added := &controlled{Logger: logger, adapter: adapter, key: loglevel.Normalize(logger.Name), news: true}
+	added := &controlled{Logger: logger, adapter: adapter, key: loglevel.Normalize(logger.Name), unreported: true}
 	t.index[identity] = added
 	t.loggers = append(t.loggers, added)
 	t.apply(added)
@@ -111,7 +111,7 @@ func (t *levelTable) apply(logger *controlled) bool {
 		return false
 	}
 	logger.adapter.SetLevel(logger.Name, level)
-	logger.applied, logger.news = level, true
+	logger.applied, logger.unreported = level, true
 	return true
 }
 
@@ -159,15 +159,15 @@ func (b *Box) ControlledLoggers() []ControlledLogger {
 	return found
 }
 
-// takeNews returns the loggers that were not reported yet, or all of them.
-func (t *levelTable) takeNews(all bool) []controlled {
+// takeUnreported returns the loggers that were not reported yet, or all of them.
+func (t *levelTable) takeUnreported(all bool) []controlled {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var list []controlled
 	for _, each := range t.loggers {
-		if all || each.news {
+		if all || each.unreported {
 			list = append(list, *each)
-			each.news = false
+			each.unreported = false
 		}
 	}
 	return list
@@ -179,7 +179,7 @@ func (t *levelTable) putBack(list []controlled) {
 	defer t.mu.Unlock()
 	for _, each := range list {
 		if known := t.index[loggerIdentity{each.adapter, each.Name}]; known != nil {
-			known.news = true
+			known.unreported = true
 		}
 	}
 }

@@ -36,7 +36,7 @@ type reporter struct {
 
 	sending sync.Mutex
 	counted time.Time // of the last counts; guarded by sending
-	checked bool      // the environment was looked for; guarded by sending
+	checked bool      // checkEnvironment was called; guarded by sending
 
 	mu           sync.Mutex
 	declarations int // not reported yet
@@ -209,7 +209,7 @@ func (r *reporter) sendFlags(ctx context.Context, everything bool) error {
 }
 
 func (r *reporter) sendLoggers(ctx context.Context, everything bool) error {
-	loggers := r.box.levels.takeNews(everything)
+	loggers := r.box.levels.takeUnreported(everything)
 	list := make([]signalbox.ReportedLogger, len(loggers))
 	for i, each := range loggers {
 		list[i] = signalbox.ReportedLogger{Name: each.Name, Level: each.Level, ResolvedLevel: each.resolved(),

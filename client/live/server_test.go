@@ -94,7 +94,7 @@ type limits struct {
 	Name    string         `json:"name"`
 }
 
-// Validate rejects what a schema could not.
+// Validate checks a rule that a JSON Schema cannot express.
 func (l *limits) Validate() error {
 	if l.Timeout < 0 {
 		return errors.New("timeout_ms is negative")

@@ -146,7 +146,7 @@ func (w sample) naiveControls(name string) bool {
 
 var environments = []string{"production", "staging", "qa"}
 
-// generator makes random names, levels and worlds.
+// generator makes random names, levels and samples.
 type generator struct{ *rand.Rand }
 
 // tryMany tries a property with many generators; a failure names the seed of its own.

@@ -29,7 +29,7 @@ import (
 	"github.com/signalbox/signalbox/client/signalboxtest"
 )
 
-// These are all that the SDK asks of a provider.
+// The provider implements every interface that the SDK looks for.
 var (
 	_ of.FeatureProvider          = (*openfeature.Provider)(nil)
 	_ of.ContextAwareStateHandler = (*openfeature.Provider)(nil)

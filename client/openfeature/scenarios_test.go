@@ -34,7 +34,7 @@ func choice(name, value string) signalbox.FlagChoice {
 	return signalbox.FlagChoice{Name: name, Value: json.RawMessage(value)}
 }
 
-// evaluate evaluates a flag as the type of a fallback, and returns the value and all that is said about it.
+// evaluate evaluates a flag as the type of a fallback, and returns the value with its details.
 func evaluate(t *testing.T, client *of.Client, key string, fallback any, in of.EvaluationContext, options ...of.Option) string {
 	t.Helper()
 	var value any
@@ -149,12 +149,12 @@ func (s *stages) After(_ context.Context, _ of.HookContext, details of.Interface
 	return nil
 }
 
-// Error is called after one with an error.
+// Error is called after an evaluation with an error.
 func (s *stages) Error(context.Context, of.HookContext, error, of.HookHints) {
 	s.calls = append(s.calls, "error")
 }
 
-// Finally is called in the end.
+// Finally is called after every evaluation.
 func (s *stages) Finally(_ context.Context, _ of.HookContext, details of.InterfaceEvaluationDetails, _ of.HookHints) {
 	s.calls = append(s.calls, fmt.Sprint("finally ", details.Value, " ", details.Variant, " ", details.Reason, " ", details.ErrorCode))
 }

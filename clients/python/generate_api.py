@@ -1,6 +1,6 @@
 """Writes src/signalbox/api.py, the management calls, from the OpenAPI document on standard input: see make api-calls.
 
-A test compares the file with what the server of the tests says.
+A test compares the file with the document of the tests' server.
 """
 
 from __future__ import annotations

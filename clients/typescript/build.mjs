@@ -1,7 +1,6 @@
 // Builds both packages into their dist folders:
-//
-// - CommonJS of everything, and for ESM a wrapper of each module that needs Node.js: a program that uses both forms, such as
-//   through a library, must not have two stores of contexts.
+// - CommonJS of everything. For ESM, each module that needs Node.js is a wrapper of its CommonJS form: a program that
+// uses both forms, such as through a library, must not have two stores of contexts.
 // - ESM of the modules for browsers, for bundlers.
 
 import { execFileSync } from "node:child_process";
@@ -22,7 +21,7 @@ function run(script, ...args) {
   execFileSync(process.execPath, [at("node_modules", script), ...args], { cwd: here, stdio: ["ignore", "ignore", "inherit"] });
 }
 
-/** Makes the types of the management calls. */
+/** Generates the types of the management calls. */
 function makeSchema() {
   const [from, to] = [at("../../openapi/openapi.yaml"), at("client/src/schema.d.ts")];
   if (!existsSync(to) || statSync(to).mtimeMs < statSync(from).mtimeMs) {
@@ -36,7 +35,7 @@ function compile(name) {
   try {
     execFileSync(process.execPath, [at("node_modules/typescript/bin/tsc"), "-p", at(name)], { stdio: "inherit" });
   } catch {
-    process.exit(1); // the compiler has said why
+    process.exit(1); // the compiler has printed its errors
   }
   copyFileSync(at("../../LICENSE"), at(name, "LICENSE"));
 }

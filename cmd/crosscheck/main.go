@@ -66,7 +66,7 @@ type listed struct {
 	Error *struct{ Err string }
 }
 
-// own reports whether a package belongs to the module, so that the bodies of its functions are checked.
+// own reports whether a package belongs to the module. Only then the bodies of its functions are checked.
 func (l listed) own() bool { return l.Module != nil && l.Module.Main }
 
 // check checks the packages of the module in a folder.
@@ -76,7 +76,7 @@ func (p *platform) check(folder string) error {
 		return err
 	}
 	packages = slices.DeleteFunc(packages, func(each listed) bool {
-		return p.standard[each.ImportPath] != nil || strings.HasSuffix(each.ImportPath, ".test") // a main that go test writes
+		return p.standard[each.ImportPath] != nil || strings.HasSuffix(each.ImportPath, ".test") // a main package that go test generates
 	})
 	files := token.NewFileSet()
 	parsed := parseAll(files, packages)

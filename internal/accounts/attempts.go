@@ -80,28 +80,28 @@ func (f failures) counts(now time.Time) bool {
 func (a *attempts) admit(address, peer string, now time.Time) (admitted, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	let, err := a.check(address, peer, now)
+	allowed, err := a.check(address, peer, now)
 	if err != nil {
 		return admitted{}, err
 	}
-	if let.counted = !let.known; let.counted {
-		if wait := a.take(let.peer, now); wait > 0 {
+	if allowed.counted = !allowed.known; allowed.counted {
+		if wait := a.take(allowed.peer, now); wait > 0 {
 			return admitted{}, tooMany(wait, "Too many attempts to sign in came from this address or its network. Wait before you try again.")
 		}
 	}
-	a.count(let.attempt, now)
-	return let, nil
+	a.count(allowed.attempt, now)
+	return allowed, nil
 }
 
 // admitAnywhere is like admit, but does not count the attempt for its address and network.
 func (a *attempts) admitAnywhere(address, peer string, now time.Time) (admitted, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	let, err := a.check(address, peer, now)
+	allowed, err := a.check(address, peer, now)
 	if err == nil {
-		a.count(let.attempt, now)
+		a.count(allowed.attempt, now)
 	}
-	return let, err
+	return allowed, err
 }
 
 // check refuses an attempt if the person still has to wait.
@@ -134,14 +134,14 @@ func tooMany(wait time.Duration, text string) error {
 
 // remember stores failures. If the memory is full, it does not store failures of new people.
 // Only the limits of their address and network apply to them then.
-func (a *attempts) remember(who attempt, what failures, now time.Time) {
+func (a *attempts) remember(who attempt, latest failures, now time.Time) {
 	if a.failed == nil {
 		a.failed = map[attempt]failures{}
 	}
 	if _, known := a.failed[who]; !known && len(a.failed) >= maxAttemptKeys && !a.makeRoom(now) {
 		return
 	}
-	a.failed[who] = what
+	a.failed[who] = latest
 }
 
 // makeRoom drops failures that no longer count, and reports whether there is room. It scans
@@ -191,36 +191,36 @@ func (a *attempts) take(peer netip.Addr, now time.Time) (wait time.Duration) {
 	return 0
 }
 
-// giveBack puts back the tokens that take took for an attempt.
-func (a *attempts) giveBack(let admitted) {
-	if !let.counted {
+// giveBack returns the tokens that take removed for an attempt.
+func (a *attempts) giveBack(allowed admitted) {
+	if !allowed.counted {
 		return
 	}
-	for _, each := range a.places(let.peer) {
+	for _, each := range a.places(allowed.peer) {
 		each.buckets.Give(each.prefix)
 	}
 }
 
 // settle records the outcome of an attempt and returns err. Errors that the sender did not
 // cause, such as an outage, do not count as failures.
-func (a *attempts) settle(let admitted, err error) error {
+func (a *attempts) settle(allowed admitted, err error) error {
 	switch {
 	case err == nil:
-		a.succeeded(let)
+		a.succeeded(allowed)
 	case !fault.Is(err, fault.Unauthorized) && !fault.Is(err, fault.Forbidden):
-		a.withdraw(let)
+		a.withdraw(allowed)
 	}
 	return err
 }
 
 // succeeded forgets the failures of a person who sent the right password or code.
-func (a *attempts) succeeded(let admitted) {
+func (a *attempts) succeeded(allowed admitted) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	delete(a.failed, let.attempt)
-	a.giveBack(let)
+	delete(a.failed, allowed.attempt)
+	a.giveBack(allowed)
 	a.good = withRoom(a.good, maxAttemptKeys)
-	a.good[let.attempt] = true
+	a.good[allowed.attempt] = true
 }
 
 // trust records that a person has signed in from an address before.
@@ -232,15 +232,15 @@ func (a *attempts) trust(address, peer string) {
 }
 
 // withdraw uncounts the failure of an attempt that ended without a decision.
-func (a *attempts) withdraw(let admitted) {
+func (a *attempts) withdraw(allowed admitted) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.giveBack(let)
-	before, remembered := a.failed[let.attempt]
+	a.giveBack(allowed)
+	before, remembered := a.failed[allowed.attempt]
 	if !remembered || before.count <= 1 {
-		delete(a.failed, let.attempt)
+		delete(a.failed, allowed.attempt)
 		return
 	}
 	before.count, before.until = before.count-1, time.Time{}
-	a.failed[let.attempt] = before
+	a.failed[allowed.attempt] = before
 }

@@ -79,11 +79,11 @@ func TestAttempts_RightOnesAreFree(t *testing.T) {
 	now := time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i := range 1000 {
 		for _, settle := range []func(accounts.Admitted){attempts.Withdraw, attempts.Succeeded} {
-			let, err := attempts.Admit(fmt.Sprint("person ", i), "192.0.2.1:1", now)
+			allowed, err := attempts.Admit(fmt.Sprint("person ", i), "192.0.2.1:1", now)
 			if err != nil {
 				t.Fatalf("%d: %v", i, err)
 			}
-			settle(let)
+			settle(allowed)
 		}
 	}
 	if people, places := attempts.Remembered(); people != 0 || places != 0 {
@@ -97,11 +97,11 @@ func TestAttempts_KnownHere(t *testing.T) {
 	t.Parallel()
 	var attempts accounts.Attempts
 	now := time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
-	let, err := attempts.Admit("ada", "192.0.2.1:1", now)
+	allowed, err := attempts.Admit("ada", "192.0.2.1:1", now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	attempts.Succeeded(let)
+	attempts.Succeeded(allowed)
 	admits(&attempts, 1000, now, "192.0.2.1:1", "192.0.2.2:1")
 	for i := range 6 {
 		if _, err := attempts.Admit("ada", "192.0.2.1:5", now); (err == nil) != (i < 5) {

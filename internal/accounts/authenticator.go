@@ -41,7 +41,7 @@ type Directory interface {
 	// SessionByHash returns the session with this hash in any account, and versions of
 	// that account that are not newer than the session.
 	SessionByHash(ctx context.Context, hash string) (SignedIn, Versions, error)
-	// Existing returns which of these hashes are of active keys or of open sessions.
+	// Existing reports which of these hashes belong to active keys or open sessions.
 	Existing(ctx context.Context, hashes []string) (map[string]bool, error)
 	// Versions returns an account's versions. They include every change that was
 	// acknowledged before the call.

@@ -10,9 +10,9 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// A request is authenticated when its headers have arrived, and its body may take minutes. So
-// every write confirms its caller again inside the transaction, under the account's lock. A key
-// revoked, a role lowered or a session ended meanwhile then takes effect.
+// A request is authenticated when its headers have arrived, and its body may take minutes. So every
+// write confirms its caller again inside the transaction, under the account's lock. A revocation, a
+// lowered role or an ended session so takes effect even while the body arrives.
 
 // Needs are the rights that an operation requires of its caller.
 type Needs struct {

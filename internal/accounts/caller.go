@@ -42,8 +42,8 @@ type Caller struct {
 	// DryRun makes Do roll the transaction back, and receives the changes that it
 	// recorded. If it is nil, Do commits.
 	DryRun *DryRun
-	// Made receives the number of the first change that a write recorded, or 0 if it recorded
-	// none; nil if nobody asks.
+	// Made receives the number of the first change that a write recorded, or 0 if it recorded none;
+	// nil if the caller does not need the number.
 	Made *int64
 	// Once is the ticket of a request with an idempotency key; nil for none.
 	Once *once.Ticket

@@ -1,9 +1,9 @@
 // Package accounts decides who may do what. It owns accounts, their users and
 // settings, API keys, roles, sessions, and the authentication of requests.
 //
-// Every resource belongs to exactly one account. A Caller is an authenticated key
-// or person as the rest of the domain sees it; every service method takes a Caller
-// and acts only inside the Caller's account.
+// Every resource belongs to exactly one account. A Caller is an authenticated key or person as the rest of the domain sees
+// it; every service method takes a Caller and acts only inside the Caller's account. Package accounts does not know the
+// products: their services say which rights each method needs.
 //
 // A key is 256 random bits, shown once. Only its SHA-256 is stored: a fast hash
 // is right for a secret that cannot be guessed.
@@ -21,10 +21,9 @@
 // The Authenticator also forgets a key when the change feed reports that the key
 // changed: nodes of an older version do not maintain the access version.
 //
-// Wrong keys cost little. A key that was not found is refused without the database for a
-// few seconds, or until any key changes. After many wrong keys from one address, unknown
-// keys from it are checked together, by one query at a time. A right key never waits for wrong ones, because its address may
-// be a proxy through which others send wrong keys.
+// Wrong keys cost little. A key that was not found is refused without the database for a few seconds, or until any key
+// changes. After many wrong keys from one address, unknown keys from it are checked together, by one query at a time. So a
+// right key does not wait behind wrong ones, even if all come through one proxy.
 //
 // # Authority at the write
 //

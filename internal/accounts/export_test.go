@@ -27,10 +27,10 @@ func (a *Attempts) Admit(address, peer string, now time.Time) (Admitted, error) 
 }
 
 // Succeeded is attempts.succeeded.
-func (a *Attempts) Succeeded(let Admitted) { a.succeeded(let) }
+func (a *Attempts) Succeeded(allowed Admitted) { a.succeeded(allowed) }
 
 // Withdraw is attempts.withdraw.
-func (a *Attempts) Withdraw(let Admitted) { a.withdraw(let) }
+func (a *Attempts) Withdraw(allowed Admitted) { a.withdraw(allowed) }
 
 // Remembered counts the remembered people, and the remembered addresses and
 // networks.
@@ -49,8 +49,8 @@ func (p *Passwords) Occupy(ctx context.Context) func() {
 	return p.turns.leave
 }
 
-// Turns returns how many passwords are hashed at once.
-func (p *Passwords) Turns() int { return p.turns.limit }
+// HashesAtOnce returns how many passwords are hashed at once.
+func (p *Passwords) HashesAtOnce() int { return p.turns.limit }
 
 // Waiting counts the senders that wait for a turn.
 func (p *Passwords) Waiting() (count int) {

@@ -48,7 +48,7 @@ func (c Caller) requireLevelsAccess() error {
 		return nil
 	}
 	return fault.New(fault.Forbidden,
-		"The key in this path must have the access levels; this key may do more than that, and a path is no place for it. Revoke it if the path may have been logged.")
+		"The key in this path must have the access levels. This key may do more, and paths are often logged. Revoke it if this path may have been logged.")
 }
 
 // RequireLevels refuses a caller whose key may not read the levels of an environment.

@@ -38,10 +38,10 @@ type PasswordCost struct {
 // DefaultPasswordCost returns the cost that OWASP recommends for argon2id.
 func DefaultPasswordCost() PasswordCost { return PasswordCost{Memory: 19 << 10, Passes: 2} }
 
-// Passwords hashes and verifies passwords with argon2id. Hashing takes memory and time on
-// purpose. So passwordMemory limits how many passwords are hashed at once, and at least half
-// of the processors stay free for other requests. Further passwords wait for a turn, which
-// goes around the networks. After passwordWait they are RateLimited.
+// Passwords hashes and verifies passwords with argon2id. Hashing takes memory and time on purpose.
+// So passwordMemory limits how many passwords are hashed at once, and at least half of the
+// processors stay free for other requests. Further passwords wait, and networks take turns. A
+// password that has waited for passwordWait is RateLimited.
 type Passwords struct {
 	cost  PasswordCost
 	turns turns

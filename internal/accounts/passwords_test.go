@@ -56,7 +56,7 @@ func TestPasswords_Bounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		passwords := accounts.NewPasswords(accounts.PasswordCost{Memory: 30 << 10, Passes: 1})
 		var leave []func()
-		for range passwords.Turns() {
+		for range passwords.HashesAtOnce() {
 			leave = append(leave, passwords.Occupy(t.Context()))
 		}
 		began := time.Now()
@@ -90,8 +90,8 @@ func TestPasswords_DefaultCost(t *testing.T) {
 		t.Errorf("got %+v", cost)
 	}
 	passwords := accounts.NewPasswords(cost)
-	if turns := passwords.Turns(); turns*int(cost.Memory) > 64<<10 || turns > max(1, runtime.GOMAXPROCS(0)/2) {
-		t.Errorf("%d passwords are hashed at once, with %d KiB each", turns, cost.Memory)
+	if hashes := passwords.HashesAtOnce(); hashes*int(cost.Memory) > 64<<10 || hashes > max(1, runtime.GOMAXPROCS(0)/2) {
+		t.Errorf("%d passwords are hashed at once, with %d KiB each", hashes, cost.Memory)
 	}
 	var inFlight sync.WaitGroup
 	var failed atomic.Int32

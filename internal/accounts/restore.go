@@ -124,7 +124,7 @@ func (r Revert) checkUnchanged(later []changes.Change, blocked string) error {
 func (r Revert) advice(later []changes.Change, still []int64) string {
 	for _, change := range later {
 		if slices.Contains(still, change.Seq) && !r.canUndo(change) {
-			return fmt.Sprintf("Change %d cannot be reverted. Send force=true to lose what came after this change.", change.Seq)
+			return fmt.Sprintf("Change %d cannot be reverted. Send force=true to lose the changes after it.", change.Seq)
 		}
 	}
 	return "Revert those first, newest first, or send force=true to lose them."

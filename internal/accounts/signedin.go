@@ -73,9 +73,9 @@ func (a *Authenticator) AuthenticateSession(ctx context.Context, token, peer str
 	return caller, nil
 }
 
-// findSession returns a session and the account's version. If the access version is
-// unchanged and the session still works, it comes from memory. Otherwise it is read from
-// the database, because a session that is idle on this node may be in use on another.
+// findSession returns a session and the account's version. If the access version is unchanged and
+// the session still works, the session comes from memory. Otherwise the session is read from the
+// database, because a session that is idle on this node may be in use on another.
 func (a *Authenticator) findSession(ctx context.Context, secret Secret, peer string) (seen *seenSession, version int64, result string, err error) {
 	hash := secret.digest()
 	if seen := a.seen.get(hash); seen != nil {

@@ -15,7 +15,7 @@ const (
 	unchangedDays    = "unchanged_days"
 )
 
-// maxStaleDays is ten years: more would be never.
+// maxStaleDays is ten years.
 const maxStaleDays = 3650
 
 // StaleFlags is the number of days after which an account calls its flags stale.
@@ -50,7 +50,7 @@ func staleDays(text json.RawMessage) (int, bool) {
 	return days, ok
 }
 
-// checkStaleFlags refuses a stale_flags that StaleFlags would not read.
+// checkStaleFlags notes a problem for members of stale_flags that StaleFlags would ignore.
 func checkStaleFlags(problems *fault.Problems, other json.RawMessage) {
 	rawjson.Members(other, func(name string, value json.RawMessage) {
 		if name != staleFlagsMember || string(value) == "null" {

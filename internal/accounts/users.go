@@ -29,9 +29,9 @@ type User struct {
 	ID      string `json:"-"`
 	Account string `json:"-"`
 	Email   string `json:"email"`
-	// Address is the e-mail address in the form for comparisons. It is empty for
-	// an account's first owner until the set-up link is used, and for a user with an
-	// identity while a user of another account has the address.
+	// Address is the e-mail address in the form for comparisons. It is empty until an account's
+	// first owner uses the set-up link. It is also empty for a user with an identity whose e-mail
+	// address belongs to a user of another account.
 	Address string `json:"-"`
 	// PasswordHash is empty for a user without a password.
 	PasswordHash string `json:"-"`

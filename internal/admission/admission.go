@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// Class is a kind of work. When there is too much to do, the last classes are refused first.
+// Class is a kind of work. An overloaded node refuses the last classes first.
 type Class int
 
 // The classes.
@@ -42,8 +42,8 @@ type Table struct {
 	Waiting int
 }
 
-// For returns the limits for a number of processors. remote says that lists are read from a database on the network, so that
-// a list mostly waits; otherwise it computes, and must leave a processor to evaluations.
+// For returns the limits for a number of processors. remote reports whether the database is on the network. Lists then
+// mostly wait for it; otherwise they compute, and must leave a processor to evaluations.
 func For(processors int, remote bool) Table {
 	half := max(1, processors/2)
 	lists := half
@@ -91,8 +91,8 @@ func NewQueue(table Table) *Queue {
 	return q
 }
 
-// Enter returns when work of an account may begin; call leave when it has ended. Otherwise it returns why the work must not
-// begin.
+// Enter returns when work of an account may begin; call leave when it has ended. Enter returns an error if the work must
+// not begin.
 func (q *Queue) Enter(ctx context.Context, class Class, account string) (leave func(), err error) {
 	waits := q.begin(class, account)
 	if waits != nil {
@@ -131,13 +131,13 @@ func (q *Queue) wait(ctx context.Context, class Class, account string, waits *pi
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-patience.C:
-		err = q.tooMuch(class)
+		err = q.overloaded(class)
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
 	case waits.refused:
-		return q.tooMuch(class)
+		return q.overloaded(class)
 	case err != nil && q.classes[class].remove(account, waits):
 		q.waiting--
 		return err
@@ -148,9 +148,10 @@ func (q *Queue) wait(ctx context.Context, class Class, account string, waits *pi
 	return nil
 }
 
-// tooMuch returns the refusal of work that was not begun. Callers that were refused together do not come back together.
-func (q *Queue) tooMuch(class Class) error {
-	refusal := fault.New(fault.Unavailable, "This server has more to do than it can, and refused this request before doing anything for it. Try again in a moment.")
+// overloaded returns the error of refused work. Its RetryAfter has jitter, so that callers that were refused together
+// do not return together.
+func (q *Queue) overloaded(class Class) error {
+	refusal := fault.New(fault.Unavailable, "This server is overloaded and refused this request before starting it. Try again in a moment.")
 	retry := q.table.Classes[class].Retry
 	refusal.RetryAfter = retry + rand.N(retry) //nolint:gosec // jitter needs no secrecy
 	return refusal

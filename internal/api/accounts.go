@@ -139,8 +139,8 @@ func (c *call) settingsEnvelope(kind string) (*jsonapi.Envelope, error) {
 	return envelope, nil
 }
 
-// sendsEnvelope reports whether the body is an envelope by both its type and its
-// shape, whatever Accept says: many HTTP libraries accept plain JSON unasked.
+// sendsEnvelope reports whether the body is an envelope by both its type and its shape, and ignores
+// Accept: many HTTP libraries accept plain JSON by default.
 func (c *call) sendsEnvelope(text []byte) bool {
 	if mediaType(c.request.Header.Get("Content-Type")) != jsonapi.MediaType {
 		return false

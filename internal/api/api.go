@@ -65,7 +65,8 @@ type EventStream interface {
 	// Open takes over the connection. If it returns an error, it has sent nothing.
 	// recheck authenticates the caller again.
 	Open(w http.ResponseWriter, r *http.Request, caller accounts.Caller, wanted connections.Subscription, recheck func(context.Context) (accounts.Caller, error)) error
-	// Watch returns a place among the account's sockets for a response that follows changes of some kinds in its own way.
+	// Watch counts a response in another protocol, such as gRPC, as one of the account's sockets. The caller writes the
+	// response; the Watch tells it of changes of the kinds for which concerns returns true.
 	Watch(ctx context.Context, caller accounts.Caller, peer connections.Peer, concerns func(kind string) bool, recheck func(context.Context) (accounts.Caller, error)) (connections.Watch, error)
 	// Follow is like Open for an event stream. Over HTTP/2 it returns when the stream ends.
 	Follow(w http.ResponseWriter, r *http.Request, caller accounts.Caller, wanted connections.Following, recheck func(context.Context) (accounts.Caller, error)) error
@@ -78,7 +79,7 @@ type SnapshotSource interface {
 	Snapshot(ctx context.Context, account, environment string, parts SnapshotParts, config func(configs.Resolved) error) (Snapshot, error)
 }
 
-// Console serves the web console beside the interface.
+// Console serves the web console beside the API.
 type Console interface {
 	// Serve answers a request that has no route, and reports whether it did.
 	Serve(w http.ResponseWriter, r *http.Request) bool

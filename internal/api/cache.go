@@ -11,9 +11,9 @@ const (
 	maxCachedEntry = 1 << 20
 )
 
-// responseCache keeps encoded responses that only recorded changes can alter. An
-// entry is used only while the account has the version that it had before the entry
-// was made, so a cached answer is as current as an answer from the database.
+// responseCache keeps encoded responses that only recorded changes can alter. An entry is valid
+// only for the version that the account had before the entry was made, so a cached answer is as
+// current as an answer from the database.
 type responseCache struct {
 	mu      sync.RWMutex
 	entries map[cacheKey]cacheEntry

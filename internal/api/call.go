@@ -30,7 +30,7 @@ type call struct {
 	stale   bool            // the database is away, and the caller is known from memory
 	sync    syncRequest     // the message of a gRPC request
 	enter   func() error    // takes a place for the request; nil if it has one or needs none
-	// environment is the one that the token of an event stream names.
+	// environment is the environment in the token of an event stream.
 	environment string
 }
 

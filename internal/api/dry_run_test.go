@@ -155,7 +155,7 @@ func rows(t *testing.T, db *sql.DB, query string) []string {
 	return texts
 }
 
-// TestDryRun_OtherRoutes: where nothing can be taken back, nothing is done.
+// TestDryRun_OtherRoutes checks that routes whose effects cannot be rolled back refuse a dry run and do nothing.
 func TestDryRun_OtherRoutes(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")

@@ -15,7 +15,7 @@ import (
 const (
 	// eventStreamPath is the path of event streams. It is below the paths of OFREP, whose rules it follows.
 	eventStreamPath = "/ofrep/v1/events"
-	// inactivityDelay is after how many seconds clients should close the stream of a page that nobody sees.
+	// inactivityDelay is the time in seconds after which clients should close the stream of a hidden page.
 	inactivityDelay = 120
 	tokenParameter  = "token"
 )
@@ -51,7 +51,7 @@ func streamed(w http.ResponseWriter, _ *http.Request) { w.(*recorder).status = h
 func (a *API) identifyFollower(ctx context.Context, c *call) error {
 	token := c.request.URL.Query().Get(tokenParameter)
 	if token == "" {
-		return fault.New(fault.Unauthorized, "This path takes no API key, but the token of a URL in eventStreams, which is in the answer of POST /ofrep/v1/evaluate/flags.")
+		return fault.New(fault.Unauthorized, "This path takes no API key. It takes the token of a URL that POST /ofrep/v1/evaluate/flags returns in eventStreams.")
 	}
 	claim, err := a.streamTokens.read(token)
 	if err != nil {
@@ -63,7 +63,7 @@ func (a *API) identifyFollower(ctx context.Context, c *call) error {
 }
 
 // eventStreams returns the member of bulk answers that announces the event stream of a key in an environment, as JSON.
-// Sessions have none: their end must end everything that they opened.
+// Sessions have none, because a stream would outlive its session.
 func (a *API) eventStreams(c *call, environment string) string {
 	if c.caller.KeyID == "" || c.caller.SessionID != "" || a.Signer == nil {
 		return ""

@@ -103,16 +103,16 @@ func TestErrors_PostgresOutage(t *testing.T) {
 	owner.get(environmentsPath).want(200)
 
 	shut(t, database)
-	for _, ask := range []func() answer{
-		func() answer { return owner.get(environmentsPath) },
-		func() answer { return owner.get(environmentsPath + "/staging") },
-		func() answer { return owner.get(keysPath) },
-		func() answer {
+	for name, ask := range map[string]func(owner client) answer{
+		"list":       func(owner client) answer { return owner.get(environmentsPath) },
+		"resource":   func(owner client) answer { return owner.get(environmentsPath + "/staging") },
+		"other list": func(owner client) answer { return owner.get(keysPath) },
+		"creation": func(owner client) answer {
 			return owner.post(environmentsPath, envelope("", unique("environment"), attributes{"name": "N"}))
 		},
-		func() answer { return owner.get("/api/readiness") },
+		"readiness": func(owner client) answer { return owner.get("/api/readiness") },
 	} {
-		requireUnavailable(t, ask())
+		t.Run(name, func(t *testing.T) { requireUnavailable(t, ask(owner.in(t))) })
 	}
 	owner.get("/api/liveness").want(200)
 

@@ -19,7 +19,7 @@ import (
 // flagdService is the prefix of flagd's gRPC methods.
 const flagdService = "/flagd.sync.v1.FlagSyncService/"
 
-// flagdSelector is a header with which flagd's providers say which flags they want.
+// flagdSelector is the header in which flagd's providers name the flags that they want.
 const flagdSelector = "Flagd-Selector"
 
 // The fields of flagd's messages.
@@ -35,7 +35,7 @@ const (
 	syncRetry    = time.Second
 )
 
-// syncRequest is what a provider asks for.
+// syncRequest is a parsed selector.
 type syncRequest struct{ key, environment string }
 
 // readSync reads the message of a request and its selector. Providers that cannot send headers have the key in the selector.
@@ -52,7 +52,8 @@ func (c *call) readSync() error {
 	return err
 }
 
-// parseSelector parses a selector such as key=sk_api_…,environment=production. Its text is in no error, because it may have a key.
+// parseSelector parses a selector such as key=sk_api_…,environment=production. No error quotes the selector, because it may
+// contain a key.
 func parseSelector(selector string) (wanted syncRequest, err error) {
 	if selector == "" {
 		return wanted, nil
@@ -110,8 +111,8 @@ func (a *API) flagdKey(c *call) (snapshotKey, error) {
 	return snapshotKey{account: c.caller.Account, environment: environment, parts: SnapshotParts{Flags: true}, flagd: true}, nil
 }
 
-// flagdDocument returns a document with a version or a newer one. While the database is away, it returns the one in memory and
-// when that was last known to be current.
+// flagdDocument returns a document of the given version or a newer one. While the database is away, it returns the document in
+// memory, and the time at which that document was last known to be current.
 func (a *API) flagdDocument(ctx context.Context, key snapshotKey, version int64, stale bool) (*encodedSnapshot, time.Time, error) {
 	var found *encodedSnapshot
 	var err error
@@ -174,7 +175,7 @@ func (a *API) fetchAllFlags(c *call) (reply, error) {
 		return reply{}, err
 	}
 	return reply{raw: http.HandlerFunc(func(writer http.ResponseWriter, _ *http.Request) {
-		w := writer.(*recorder)                                                                                         // ServeHTTP is the only way here
+		w := writer.(*recorder)                                                                                         // ServeHTTP always passes a recorder
 		if w.beginRPC() == nil && w.startMessage() == nil && w.writeMessage(configurationField, document.text) == nil { // else the caller left
 			w.endWithStatus(grpcOK, "")
 		}

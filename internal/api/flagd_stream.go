@@ -95,7 +95,8 @@ func (s *flagdStream) next(ctx context.Context) *encodedSnapshot {
 	return s.load(ctx)
 }
 
-// load returns the newest document. While the database is away it waits, because the provider has what is in memory.
+// load returns the newest document. While the database is away it waits, because the provider already has the
+// document that is in memory.
 func (s *flagdStream) load(ctx context.Context) *encodedSnapshot {
 	for {
 		document, err := s.api.loaded.get(ctx, s.key, s.watch.Seq())

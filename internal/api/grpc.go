@@ -17,8 +17,8 @@ import (
 	"github.com/signalbox/signalbox/internal/telemetry"
 )
 
-// This file has what three methods need of gRPC: messages in frames, and a status in the trailers of an HTTP/2 response.
-// docs/decisions/0062 says why there is no library.
+// This file has the parts of gRPC that three methods need: messages in frames, and a status in the trailers of an HTTP/2
+// response. docs/decisions/0062 says why there is no library.
 
 // The status codes of gRPC that this package answers with.
 type grpcCode int

@@ -36,7 +36,7 @@ func (a *API) invite(c *call) (reply, error) {
 		return reply{}, err
 	}
 	envelope.Attributes.Know(invitationResource().shown()...)
-	envelope.Attributes.Know("link") // callers may send an answer of a creation back
+	envelope.Attributes.Know("link") // callers may send the response of a creation back
 	invitation, err := a.Accounts.Invite(c.ctx(), c.caller, invitationDraft(envelope))
 	if err != nil {
 		return reply{}, err

@@ -76,7 +76,7 @@ func jobRetry(attributes *jsonapi.Object) optional.Value[jobs.RetryDraft] {
 	})
 }
 
-// jobAlerts reads when a job's health is an event; null is never.
+// jobAlerts reads the thresholds at which a job's health becomes an event; null means no such events.
 func jobAlerts(attributes *jsonapi.Object) optional.Value[jobs.AlertsDraft] {
 	value := attributes.Object("alerts", `{"after_failures": 2}`)
 	object, sent := value.Get()

@@ -31,9 +31,10 @@ type KeptFlags struct {
 	Confirmed time.Time `json:"confirmed"`
 }
 
-// SnapshotsToKeep returns the snapshots of services (those in the format of flagd are not kept) that would be served if the database were away, up to limit
-// bytes. To share the limit fairly, every account gets up to limit/keptShare bytes in each
-// turn. Within a turn, the most recently used snapshots come first.
+// SnapshotsToKeep returns the snapshots of services that would be served if the database
+// were away, up to limit bytes. Snapshots in the format of flagd are not kept. To share the
+// limit fairly, every account gets up to limit/keptShare bytes in each turn. Within a turn,
+// the most recently used snapshots come first.
 func (a *API) SnapshotsToKeep(limit int) []KeptSnapshot {
 	type candidate struct {
 		keptSnapshot
@@ -98,8 +99,8 @@ func (a *API) UseKept(snapshots []KeptSnapshot, flags []KeptFlags) {
 	}
 }
 
-// LoadKept loads the snapshots and flags that were kept before a restart from the database, so
-// that the node is again prepared for an outage. It returns when all are loaded or ctx
+// LoadKept reads from the database the snapshots and flags that were kept before a restart, so
+// that the node is again prepared for an outage. LoadKept returns when all are loaded or ctx
 // ends. Snapshots and flags that fail to load are loaded at their next use.
 func (a *API) LoadKept(ctx context.Context, snapshots []KeptSnapshot, flags []KeptFlags, heads map[string]int64) {
 	for _, kept := range flags {

@@ -42,13 +42,13 @@ func keyDraft(envelope *jsonapi.Envelope) accounts.KeyDraft {
 		Scopes:    keyScopes(attributes),
 		ExpiresAt: attributes.Time("expires_at"),
 	}
-	attributes.Know("key") // callers may send an answer of a creation back
+	attributes.Know("key") // callers may send the response of a creation back
 	draft.Problems = envelope.Done()
 	return draft
 }
 
-// keyScopes reads the scopes. An unknown member is refused: a misspelled
-// restriction must not make a key without one.
+// keyScopes reads the scopes. An unknown member is refused: a misspelled restriction must not
+// create an unrestricted key.
 func keyScopes(attributes *jsonapi.Object) optional.Value[accounts.Scopes] {
 	object := attributes.Object("scopes", `{"environments": ["staging"]}`)
 	if object.IsNull() {

@@ -116,8 +116,8 @@ type fileSet struct {
 	levels *logging.FileLevels // nil until the first file is made
 	digest [sha256.Size]byte   // of the levels
 	files  map[string]madeFile // by the name of the format
-	// late is the same without the levels that have expired. It is valid until the next one expires. The database removes
-	// expired levels at once, but it may be away, or have just come back.
+	// late is this set without its expired levels, valid until the next level expires. It is needed while the database,
+	// which normally removes expired levels at once, is away or has just come back.
 	late *fileSet
 	// expires is when the next level expires; nil for never.
 	expires *time.Time
@@ -236,9 +236,9 @@ type lastModified struct {
 	at     time.Time
 }
 
-// of returns when levels with this digest were last modified; at is when any level of the account was. Other levels of the
-// account may change at any time, which must not make a program load its configuration again. Programs compare whole
-// seconds, so other levels always get a later second.
+// of returns the Last-Modified of levels with this digest; at is when any level of the account was last modified. An
+// unchanged digest keeps its time, so that a change of other levels does not make a program load its configuration again.
+// Programs compare whole seconds, so a new digest always gets a later second.
 func (m *lastModified) of(digest [sha256.Size]byte, at time.Time) time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -31,7 +31,8 @@ type recorder struct {
 	ofrep  bool   // the path is one of OFREP's
 	rpc    bool   // the path is a method of flagd's gRPC service
 	quiet  bool   // successes are logged at DEBUG only
-	// streams says that the response ends long after it has begun. begun is the time of its head.
+	// streams reports whether the response ends long after it began. begun is the time at which its headers
+	// were sent.
 	streams bool
 	begun   time.Time
 	strict  bool // the caller wants unknown members and parameters to be refused
@@ -192,7 +193,7 @@ const consolePages = "console"
 
 // unrouted answers paths without a route, and methods that a path does not support.
 func (a *API) unrouted(writer http.ResponseWriter, r *http.Request) {
-	w := writer.(*recorder) // ServeHTTP is the only way here
+	w := writer.(*recorder) // ServeHTTP always passes a recorder
 	methods := a.allowed(r)
 	if len(methods) == 0 {
 		a.servePage(w, r)
@@ -236,7 +237,7 @@ func (a *API) allowed(r *http.Request) []string {
 func (a *API) endpoint(route route) http.Handler {
 	route.access.class, route.access.counted = classOf(route)
 	return http.HandlerFunc(func(writer http.ResponseWriter, r *http.Request) {
-		w := writer.(*recorder) // ServeHTTP is the only way here
+		w := writer.(*recorder) // ServeHTTP always passes a recorder
 		ctx, endSpan := a.Tracing.StartRequest(w.ctx, r, route.pattern)
 		w.ctx = ctx
 		defer func() { endSpan(cmp.Or(w.status, http.StatusInternalServerError)) }()

@@ -215,9 +215,9 @@ func (a *API) ofrepRequest(c *call) (ofrepRequest, error) {
 // evaluatedFlags returns the caller's flags. While the database is away, it returns the
 // flags in memory and when they were last known to be current.
 //
-// A request that an event has caused names the event's change. While the database is
-// away, it is refused rather than answered with older flags: no further event would
-// make its client ask again.
+// A request that an event has caused names the event's change. While the database is away, such a
+// request is refused rather than answered with older flags: its client would not ask again before
+// the next event.
 func (a *API) evaluatedFlags(c *call) (snapshot *flags.Snapshot, since time.Time, err error) {
 	caused, err := c.flagConfigEtag()
 	if err != nil {
@@ -247,8 +247,8 @@ func (a *API) evaluatedFlags(c *call) (snapshot *flags.Snapshot, since time.Time
 }
 
 // versionWith returns a version of the caller's account that includes the change that caused the
-// request. A number that is in no history is ignored: the database may have been restored to an
-// earlier state.
+// request. A number that the history does not have is ignored: the database may have been restored
+// to an earlier state.
 func (a *API) versionWith(ctx context.Context, c *call, caused int64) (int64, error) {
 	if caused <= c.caller.Version {
 		return c.caller.Version, nil

@@ -296,16 +296,23 @@ func TestOFREP_Environment(t *testing.T) {
 	key := func(environments ...string) client {
 		return owner.as(owner.makeKey(attributes{"role": "VIEWER", "scopes": attributes{"environments": environments}}).secret)
 	}
-	for _, c := range []struct {
+	for name, c := range map[string]struct {
 		client client
 		header string
 		want   any
 	}{
-		{key("qa"), "", true}, {key("production"), "", false}, {key("qa"), "production", false}, {owner, "qa", true}, {owner, "staging", false}, {key("qa", "staging"), "qa", true},
+		"of the key, qa":              {key("qa"), "", true},
+		"of the key, production":      {key("production"), "", false},
+		"header beside the key's":     {key("qa"), "production", false},
+		"header with any key":         {owner, "qa", true},
+		"header without a value":      {owner, "staging", false},
+		"header and two environments": {key("qa", "staging"), "qa", true},
 	} {
-		if got := c.client.ofrep("made", `{}`, with("X-Signalbox-Environment", c.header)).want(200); got.members()["value"] != c.want {
-			t.Errorf("header %q: got %s", c.header, got.body)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := c.client.in(t).ofrep("made", `{}`, with("X-Signalbox-Environment", c.header)).want(200); got.members()["value"] != c.want {
+				t.Errorf("header %q: got %s", c.header, got.body)
+			}
+		})
 	}
 	key("qa", "staging").ofrep("made", `{}`, with("X-Signalbox-Environment", "")).want(400)
 }

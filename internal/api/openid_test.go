@@ -397,10 +397,18 @@ func TestOpenID_Methods(t *testing.T) {
 	t.Parallel()
 	without := newOwner(t, "pro").as("")
 	with := start(t, storetest.New(t, "sqlite"), func(s *settings.Settings) { s.OIDCIssuer, s.OIDCClientID = "http://127.0.0.1:1", "signalbox" }).as("")
-	for want, c := range map[string]client{`{"meta":{"methods":["password","api_key"]}}`: without, `{"meta":{"methods":["password","api_key","oidc"]}}`: with} {
-		if got := c.get("/auth/methods").want(200); strings.TrimSpace(string(got.body)) != want {
-			t.Errorf("got %s, want %s", got.body, want)
-		}
+	for name, c := range map[string]struct {
+		client client
+		want   string
+	}{
+		"without a provider": {without, `{"meta":{"methods":["password","api_key"]}}`},
+		"with a provider":    {with, `{"meta":{"methods":["password","api_key","oidc"]}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := c.client.in(t).get("/auth/methods").want(200); strings.TrimSpace(string(got.body)) != c.want {
+				t.Errorf("got %s, want %s", got.body, c.want)
+			}
+		})
 	}
 	for _, path := range []string{startPath, "/auth/oidc/callback?code=x&state=y"} {
 		t.Run(path, func(t *testing.T) { without.in(t).get(path).refused(404, problem{code: "not_found"}) })

@@ -102,7 +102,7 @@ func (r restorer) check(change changes.Change, known bool) error {
 	_, removable := r.needs[changes.Deleted]
 	switch {
 	case change.Kind == jobs.KindHealth:
-		return notRevertible("This change tells how a job did. There is nothing to revert.")
+		return notRevertible("This change reports the health of a job. There is nothing to revert.")
 	case change.Kind == webhooks.Kind:
 		return notRevertible("Changes of webhooks cannot be reverted, because the history does not keep their URLs, headers and secrets. Write the webhook as you want it instead.")
 	case !known:

@@ -222,7 +222,7 @@ func TestRevert_ChangedSinceAdvice(t *testing.T) {
 		deleted := owner.lastOf("flag:gone")
 		declare("gone")
 		reported := changePath(owner.seq())
-		refused(deleted, "Change "+strings.TrimPrefix(reported, changesPath+"/")+" cannot be reverted. Send force=true to lose what came after this change.")
+		refused(deleted, "Change "+strings.TrimPrefix(reported, changesPath+"/")+" cannot be reverted. Send force=true to lose the changes after it.")
 		owner.revert(reported).refused(409, problem{code: "not_revertible"})
 		owner.revert(deleted + "?force=true").want(200)
 
@@ -234,7 +234,7 @@ func TestRevert_ChangedSinceAdvice(t *testing.T) {
 		owner.put(path, envelope("", "", boolean(true, attributes{"name": "Again"}))).want(200)
 		refused(renamed, "Revert those first")
 		owner.put(path, envelope("", "", boolean(true, attributes{"managed": true}))).want(200)
-		refused(renamed, "a flag that is managed cannot become so again. Delete it instead.")
+		refused(renamed, "a managed flag cannot become discovered again. Delete it instead.")
 		owner.revert(renamed+"?force=true").refused(409, problem{code: "flag_demotion_unsupported"})
 
 		// Only a report makes it again.

@@ -11,7 +11,7 @@ type access struct {
 	anyHeader bool           // the key may be in X-API-Key too
 	socket    bool           // the key may be in api_key too, because browsers cannot set a socket's headers
 	inPath    bool           // the key is in the path
-	token     bool           // the key is the one that the token in the URL names
+	token     bool           // the token in the URL names the key
 	needs     accounts.Needs // the rights that the route requires
 	outlives  bool           // it is answered from memory while the database is away
 	cached    bool           // only recorded changes can alter the response

@@ -326,7 +326,7 @@ func (c *snapshotCache) holder(key snapshotKey) *heldSnapshot {
 	return held
 }
 
-// size returns the bytes of all snapshots; the lock is held.
+// size returns the bytes of all snapshots. The caller holds the lock.
 func (c *snapshotCache) size() (bytes int64) {
 	for _, held := range c.kept {
 		bytes += held.bytes()
@@ -342,11 +342,11 @@ func (h *heldSnapshot) bytes() int64 {
 	return snapshotOverhead
 }
 
-// surplus returns the key to drop next, but never the key but; the lock is held. Snapshots
-// that were not used within maxStale go first, then snapshots of the account with the
-// highest total weight, so that no account drives out the snapshots of another. Among
-// equals the least recently used goes first.
-func (c *snapshotCache) surplus(but snapshotKey, weigh func(*heldSnapshot) int64) (found snapshotKey) {
+// surplus returns the key of the snapshot to drop next, which is never except. The caller holds the
+// lock. Snapshots that were not used within maxStale go first, then snapshots of the account with
+// the highest total weight, so that no account drives out the snapshots of another. Among equals
+// the least recently used goes first.
+func (c *snapshotCache) surplus(except snapshotKey, weigh func(*heldSnapshot) int64) (found snapshotKey) {
 	weights := map[string]int64{}
 	for key, held := range c.kept {
 		weights[key.account] += weigh(held)
@@ -358,7 +358,7 @@ func (c *snapshotCache) surplus(but snapshotKey, weigh func(*heldSnapshot) int64
 		if used < idle {
 			weight = math.MaxInt64
 		}
-		if key != but && (weight > most || weight == most && used < since) {
+		if key != except && (weight > most || weight == most && used < since) {
 			found, most, since = key, weight, used
 		}
 	}

@@ -165,9 +165,11 @@ func TestEvaluate_UnreadableContext(t *testing.T) {
 			}
 		})
 	}
-	for _, body := range []string{"{\"context\":{\"user\":\"\xff\"}}", `{"context":{"a":` + arrays(900) + `}}`} {
-		if got := owner.ofrep("made", body).want(400); got.members()["errorCode"] != "PARSE_ERROR" {
-			t.Errorf("got %s", got.body)
-		}
+	for name, body := range map[string]string{"not UTF-8": "{\"context\":{\"user\":\"\xff\"}}", "nested too deeply": `{"context":{"a":` + arrays(900) + `}}`} {
+		t.Run(name, func(t *testing.T) {
+			if got := owner.in(t).ofrep("made", body).want(400); got.members()["errorCode"] != "PARSE_ERROR" {
+				t.Errorf("got %s", got.body)
+			}
+		})
 	}
 }

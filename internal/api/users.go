@@ -21,7 +21,7 @@ func userFilter(c *call) accounts.UserFilter {
 
 func userDraft(envelope *jsonapi.Envelope) accounts.UserDraft {
 	attributes := envelope.Attributes
-	attributes.Know("link", "link_expires_at") // callers may send an answer of a password reset back
+	attributes.Know("link", "link_expires_at") // callers may send the response of a password reset back
 	draft := accounts.UserDraft{Email: attributes.String("email"), Name: attributes.String("name"), Role: attributes.String("role")}
 	draft.Problems = envelope.Done()
 	return draft

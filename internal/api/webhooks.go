@@ -37,7 +37,7 @@ func webhookDraft(envelope *jsonapi.Envelope) webhooks.Draft {
 		Headers: webhookHeaders(attributes),
 		Enabled: attributes.Bool("enabled"),
 	}
-	attributes.Know("secret") // callers may send an answer of a creation back
+	attributes.Know("secret") // callers may send the response of a creation back
 	draft.Problems = envelope.Done()
 	return draft
 }
@@ -52,7 +52,7 @@ func webhookFilter(attributes *jsonapi.Object) optional.Value[webhooks.FilterDra
 	return optional.Of(webhooks.FilterDraft{Environments: object.Strings("environments"), IDs: object.Strings("ids")})
 }
 
-// webhookHeaders reads headers as jobs have them.
+// webhookHeaders reads headers in the form of a job's headers.
 func webhookHeaders(attributes *jsonapi.Object) []webhooks.HeaderDraft {
 	sent := jobHeaders(attributes)
 	headers := make([]webhooks.HeaderDraft, len(sent))

@@ -22,7 +22,9 @@ func (a *App) bootstrap(ctx context.Context) error {
 	if a.settings.BootstrapKey != "" {
 		secret = accounts.ParseSecret(a.settings.BootstrapKey)
 	}
-	return a.db.Write(ctx, "", func(ctx context.Context, tx *store.Tx) error {
+	var key, link string // of the account that this node created
+	err := a.db.Write(ctx, "", func(ctx context.Context, tx *store.Tx) error {
+		key, link = "", "" // an earlier attempt may have been rolled back
 		if err := tx.LockSchema(ctx); err != nil {
 			return err
 		}
@@ -30,7 +32,7 @@ func (a *App) bootstrap(ctx context.Context) error {
 		if err != nil || len(existing) > 0 {
 			return err
 		}
-		account, key, err := found(ctx, tx, "Default", a.firstPlans, secret)
+		account, made, err := found(ctx, tx, "Default", a.firstPlans, secret)
 		if err != nil {
 			return err
 		}
@@ -38,12 +40,21 @@ func (a *App) bootstrap(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return handOver(key.Plaintext, linkURL(a.settings, accounts.SetupLink, token), a.settings, a.stdout)
+		key, link = made.Plaintext, linkURL(a.settings, accounts.SetupLink, token)
+		return checkKeyFileWritable(a.settings.BootstrapKeyFile)
 	})
+	if err != nil || key == "" {
+		return err
+	}
+	if err := handOver(key, link, a.settings, a.stdout); err != nil {
+		return fmt.Errorf("%w; the first account exists: make a key for it with: signalbox admin keys create NAME", err)
+	}
+	return nil
 }
 
 // handOver writes the first key to the key file or the terminal, and the set-up link to the
-// terminal. This precedes the commit: an account without a known key would be useless.
+// terminal. This follows the commit: PostgreSQL ends the transaction of a node that stalls,
+// and another node then creates the account, with another key.
 func handOver(key, link string, s settings.Settings, stdout io.Writer) error {
 	switch {
 	case s.BootstrapKeyFile != "":
@@ -115,6 +126,19 @@ func checkKeyFile(s settings.Settings) error {
 		return fmt.Errorf("writing the bootstrap key file: there is no folder %s: make it, or name another file with SIGNALBOX_BOOTSTRAP_KEY_FILE", folder)
 	}
 	return nil
+}
+
+// checkKeyFileWritable creates the key file unless it exists, so that no account is created if its key
+// could not be written.
+func checkKeyFileWritable(path string) error {
+	if path == "" {
+		return nil
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("writing the bootstrap key file: %w", err)
+	}
+	return file.Close()
 }
 
 // writeKeyFile writes the key to a file that only this user can read.

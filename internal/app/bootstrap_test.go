@@ -82,6 +82,41 @@ func TestBootstrap_ManyNodesMakeOneAccount(t *testing.T) {
 	newClient(t, "http://"+instance.Address(), key).get(t, "/api/v1/users/current", http.StatusOK)
 }
 
+// A key that is shown before the commit is worthless if the commit fails, and another node creates the account.
+func TestBootstrap_ShowsKeyAfterCommit(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"sqlite", "postgres"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			database := storetest.NewEmpty(t, kind)
+			var stored []int
+			stdout := onWrite(func() {
+				var count int
+				if err := database.Raw(t).QueryRowContext(t.Context(), "SELECT count(*) FROM accounts").Scan(&count); err != nil {
+					t.Error(err)
+				}
+				stored = append(stored, count)
+			})
+			instance, err := app.New(t.Context(), chosen(database, nil), slog.New(slog.DiscardHandler), stdout)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stop(t, instance)
+			if len(stored) == 0 || stored[0] != 1 {
+				t.Errorf("when the key was shown, there were %v accounts", stored)
+			}
+		})
+	}
+}
+
+// onWrite is an output that calls a function before each write.
+type onWrite func()
+
+func (f onWrite) Write(text []byte) (int, error) {
+	f()
+	return len(text), nil
+}
+
 // readKeyFile returns the key in a file. It checks that the file is private and
 // contains only the key.
 func readKeyFile(t *testing.T, file string) string {

@@ -129,7 +129,7 @@ func (d *doctor) database(ctx context.Context) {
 	}
 }
 
-// behindPooler is what an operator should know about a pooler.
+// behindPooler is the advice about a pooler.
 const behindPooler = "PostgreSQL is behind a pooler such as PgBouncer, so statements are not prepared by name, and with transaction pooling " +
 	"changes of other nodes arrive up to 0.4 s later: connect nodes to PostgreSQL directly if you can"
 
@@ -154,7 +154,7 @@ func (d *doctor) schema(ctx context.Context, db *store.DB) (current bool) {
 		d.find("schema", Doubtful, "it is not up to date (%v): a start, or signalbox admin migrate, brings it up to date", err)
 		return false
 	}
-	d.find("schema", Healthy, "it has what this program needs")
+	d.find("schema", Healthy, "it has every step that this program needs")
 	return true
 }
 
@@ -179,7 +179,7 @@ func (d *doctor) ring(ctx context.Context, db *store.DB) {
 		d.find("key ring", Broken, "%v: restore the ring of this database, or name it with SIGNALBOX_KEYRING", err)
 		return
 	}
-	d.find("key ring", Healthy, "it opens what the database holds; the primary key is %s", ring.Primary())
+	d.find("key ring", Healthy, "it decrypts the values of the database; the primary key is %s", ring.Primary())
 }
 
 // clock compares this machine's clock with the database's, as a server does.

@@ -199,10 +199,15 @@ func TestStandIn_KeysExpire(t *testing.T) {
 		o.Now = func() time.Time { return time.Now().Add(2 * time.Hour) }
 	})
 	defer stop(t, node)
-	for key, want := range map[string]int{k.used: http.StatusOK, k.expiring: http.StatusServiceUnavailable} {
-		if status, text := speakTo(t, node, key).evaluate(t); status != want {
-			t.Errorf("got %d, want %d: %s", status, want, text)
-		}
+	for name, c := range map[string]struct {
+		key  string
+		want int
+	}{"lasting": {k.used, http.StatusOK}, "expired": {k.expiring, http.StatusServiceUnavailable}} {
+		t.Run(name, func(t *testing.T) {
+			if status, text := speakTo(t, node, c.key).evaluate(t); status != c.want {
+				t.Errorf("got %d, want %d: %s", status, c.want, text)
+			}
+		})
 	}
 }
 

@@ -43,8 +43,8 @@ type content struct {
 	frame   frame
 }
 
-// New returns the book of some documents. The first request for a page renders them:
-// most starts of a server never need them.
+// New returns the book of some documents. The first request for a page renders the documents,
+// because most servers never show one.
 func New(documents fs.FS) *Book {
 	return &Book{content: sync.OnceValue(func() *content { return render(documents) })}
 }

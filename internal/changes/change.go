@@ -83,7 +83,8 @@ type Change struct {
 	CreatedAt time.Time       `json:"created_at"`
 	// Trimmed reports that Before and After were removed because the account's history was too large.
 	Trimmed bool `json:"documents_removed,omitempty"`
-	// Host is the destination of the job that the change is about, while it is recorded; it is not stored.
+	// Host is the destination of the job that the change is about. It is set while the change is recorded,
+	// and is not stored.
 	Host string `json:"-"`
 }
 

@@ -1,4 +1,5 @@
-// Package changes records the history of an account: one Change for every write.
+// Package changes records the history of an account: one Change for every write. It owns the history, the
+// names of events and the feed. It does not send events to clients: package stream does.
 //
 // A domain service records a Change in the transaction of the write itself. GET /api/v1/changes
 // shows it, and running services get an event for it. An account's changes are numbered 1, 2, 3

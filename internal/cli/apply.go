@@ -25,8 +25,8 @@ type planFlags struct {
 
 func (f *planFlags) add(cmd *cobra.Command) {
 	addFiles(cmd, &f.files)
-	cmd.Flags().StringVar(&f.owner, "owner", "", "record the resources as those of this `NAME`, such as team-shop")
-	cmd.Flags().BoolVar(&f.prune, "prune", false, "delete what the owner has and the files do not")
+	cmd.Flags().StringVar(&f.owner, "owner", "", "record this `NAME`, such as team-shop, as the owner of the resources")
+	cmd.Flags().BoolVar(&f.prune, "prune", false, "delete resources of the owner that the files do not have")
 	cmd.Flags().BoolVar(&f.takeOver, "take-over", false, "take resources from other owners")
 }
 
@@ -51,7 +51,7 @@ func (f *planFlags) check(c *call) error {
 	case len(c.args) == 0 && f.files == nil:
 		return terminal.Usagef("%s needs files: add -f, such as -f signalbox/", c.cmd.CommandPath())
 	case f.owner == "" && (f.prune || f.takeOver):
-		return terminal.Usagef("--prune and --take-over need --owner: only what an owner has applied can be told from what others made")
+		return terminal.Usagef("--prune and --take-over need --owner: they only concern resources that this owner has applied")
 	default:
 		return nil
 	}

@@ -52,7 +52,7 @@ func (s *shell) listConfigs() *cobra.Command {
 		use: "list", short: "List configs", example: "signalbox configs list\nsignalbox configs list --parent common",
 		flags: func(cmd *cobra.Command) {
 			filter.addSearch(cmd)
-			s.addCompleted(cmd, &parent, "parent", "list what inherits from the config with this `ID`", configKind().ids)
+			s.addCompleted(cmd, &parent, "parent", "list the configs that inherit from the config with this `ID`", configKind().ids)
 		},
 		filters: func(ctx context.Context, c *call) error { return configKind().exists(ctx, c, parent) },
 	}, func(ctx context.Context, c *call) iter.Seq2[signalbox.Config, error] {

@@ -17,7 +17,7 @@ import (
 func (s *shell) describe() *cobra.Command {
 	return s.command(action{
 		use: "describe KIND ID...", short: "Show one resource on a screen: its values, its history and warnings",
-		long: "Show everything about one thing: what it is and does, where it is used, its last changes, and what the server would warn of.\n" +
+		long: "Show everything about one resource: its values, where it is used, its recent changes, and the server's warnings.\n" +
 			"The kinds are " + strings.Join(kindNames(), ", ") + ".",
 		example:   "signalbox describe flag checkout-v2\nsignalbox describe job nightly",
 		completes: []completion{words(kindNames()...), idsOfKind},
@@ -188,10 +188,10 @@ func describeEnvironment(ctx context.Context, c *call, e signalbox.Environment) 
 	if err != nil {
 		return err
 	}
-	c.title("what it stores")
+	c.title("stored values")
 	c.Say("  %s\n", storedText(usage))
 	if !e.Managed {
-		c.Say("  They are frozen, because it is not managed. signalbox environments promote %s thaws them.\n", e.ID)
+		c.Say("  The values are frozen, because the environment is not managed. signalbox environments promote %s thaws them.\n", e.ID)
 	}
 	return nil
 }
@@ -230,14 +230,14 @@ func describeWebhook(ctx context.Context, c *call, w signalbox.Webhook) error {
 	if err != nil {
 		return err
 	}
-	section(c, "what is wrong", problem, func(line string) terminal.Shown { return c.Paint(terminal.Bad, line) })
+	section(c, "problems", problem, func(line string) terminal.Shown { return c.Paint(terminal.Bad, line) })
 	section(c, "last deliveries", page.Items[:min(described, len(page.Items))], func(delivery signalbox.Delivery) terminal.Shown {
 		return terminal.Sprintf("%s  %s  %s  %s", moment(&delivery.CreatedAt), delivery.ID, delivery.Type, deliveryText(delivery))
 	})
 	return nil
 }
 
-// deliveryText says how a delivery does.
+// deliveryText returns the state of a delivery for a line.
 func deliveryText(d signalbox.Delivery) string {
 	text := string(d.Status)
 	if answer := deliveryAnswer(d); answer != "" {
@@ -249,7 +249,8 @@ func deliveryText(d signalbox.Delivery) string {
 	return text
 }
 
-// webhookProblem says why a webhook is not well, and what to do: nothing for one that is.
+// webhookProblem explains a failing or disabled webhook and what to do about it. It returns no lines for a
+// healthy one.
 func (c *call) webhookProblem(ctx context.Context, w signalbox.Webhook, newest []signalbox.Delivery) (lines []string, err error) {
 	if w.State == signalbox.WebhookOK {
 		return nil, nil

@@ -22,7 +22,7 @@ import (
 func (s *shell) edit() *cobra.Command {
 	return s.command(action{
 		use: "edit KIND ID", short: "Edit a resource in your editor; the change is checked and shown before it is written",
-		long: `Change a resource in your editor, as the YAML that apply takes. The editor is that of EDITOR or VISUAL. What you changed is tried as
+		long: `Change a resource in your editor, as the YAML that apply takes. The editor is that of EDITOR or VISUAL. Your change is tried as
 a dry run and shown before anything is written. When the server refuses it, or somebody else changed the resource
 meanwhile, nothing is written and the file with your changes is kept.`,
 		example: "signalbox edit flag checkout-v2 --yes\nsignalbox edit job nightly --dry-run",
@@ -127,7 +127,7 @@ func (c *call) definition(ctx context.Context, kind, id string) ([]byte, error) 
 		return json.Unmarshal(object, &found) == nil && found.ID == id
 	})
 	if at < 0 {
-		return nil, terminal.Usagef("the %s %s was only reported by a service: nobody decided anything that could be edited", kind, id)
+		return nil, terminal.Usagef("the %s %s was only reported by a service: it has no settings to edit", kind, id)
 	}
 	return yamljson.FromJSON(objects[at])
 }

@@ -107,8 +107,8 @@ func (s *shell) setEnvironment() *cobra.Command {
 func (s *shell) promoteEnvironment() *cobra.Command {
 	return s.command(action{
 		use: "promote ID...", short: "Make environments managed, so that values can be written for them",
-		long: "Make environments managed, so that values can be written for them. What services reported or somebody released is frozen until then.\n" +
-			"Managed environments count against the plan. signalbox environments set ID --managed=false is the way back.",
+		long: "Make environments managed, so that values can be written for them. The values of an unmanaged environment are frozen.\n" +
+			"Managed environments count against the plan. signalbox environments set ID --managed=false makes one unmanaged again.",
 		example: "signalbox environments promote staging",
 		writes:  true, each: true, format: terminal.FormatYAML, completes: []completion{environmentKind().ids},
 		run: func(ctx context.Context, c *call) error {

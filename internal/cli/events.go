@@ -30,7 +30,7 @@ func (s *shell) tailEvents() *cobra.Command {
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().Int64Var(&since, "since", 0, "go on after the change with this `NUMBER`")
 			cmd.Flags().IntVar(&count, "count", 0, "end after this `NUMBER` of events; 0 goes on")
-			terminal.AddChoice(cmd, &topics, "topics", "services", "what to follow: what services need, or that of jobs, environments, keys and people as well", "services", "all")
+			terminal.AddChoice(cmd, &topics, "topics", "services", "which events to follow: those that services need, or also those of jobs, environments, keys and people", "services", "all")
 		},
 		run: func(ctx context.Context, c *call) error {
 			params := signalbox.EventParams{AllTopics: topics == "all", OnDisconnect: func(err error) { c.Note("%v; connecting again", terminal.Unprefixed(err)) }}

@@ -29,7 +29,7 @@ type ruleFlags struct {
 func (f *ruleFlags) add(s *shell, cmd *cobra.Command) {
 	s.addCompleted(cmd, &f.when, "when", "the `CONDITION`: 'user.plan in pro,team', parts joined by 'and', or JSON Logic", attributeNames)
 	s.addCompleted(cmd, &f.serve, "serve", "the `VALUE` to serve", flagValues)
-	cmd.Flags().Float64Var(&f.percent, "percent", 100, "serve it to this `PERCENTAGE` of those, always the same ones")
+	cmd.Flags().Float64Var(&f.percent, "percent", 100, "serve the value to this `PERCENTAGE` of the matching contexts, always the same ones")
 	cmd.Flags().StringVar(&f.by, "by", "user.key", "the `ATTRIBUTE` that --percent divides by")
 	cmd.Flags().StringVar(&f.description, "description", "", "what the rule is for, as `TEXT`")
 	_ = cmd.RegisterFlagCompletionFunc("by", s.completeFlag(attributeNames))
@@ -96,7 +96,7 @@ func (s *shell) addRule() *cobra.Command {
 	var at int
 	return s.command(action{
 		use: "add ID", short: "Add a rule to a flag in an environment",
-		long: `Add a rule to a flag in an environment: whoever its condition is true for gets its value. Rules are tried in order.
+		long: `Add a rule to a flag in an environment: contexts that match its condition get its value. Rules are tried in order.
 
 A condition compares an attribute with a value, and several are joined by "and":
 
@@ -105,14 +105,14 @@ A condition compares an attribute with a value, and several are joined by "and":
     user.beta                   not user.beta
 
 Operators are ==, !=, <, <=, > and >= as well. Values are numbers, true, false, or text, with quotes where it needs them.
-Everything else is JSON Logic. With --percent only that percentage of those gets the value, and raising it only adds some.`,
+Everything else is JSON Logic. With --percent only that percentage of the matching contexts gets the value; raising it only adds contexts.`,
 		example: "signalbox flags rule add checkout-v2 -e production --when 'user.plan in pro,team' --serve true --percent 25\n" +
 			"signalbox flags rule add checkout-v2 -e production --when 'user.key in ada,bob' --serve true --at 1\n" +
 			`signalbox flags rule add checkout-v2 -e production --when '{"==": [{"var": "user.plan"}, "free"]}' --serve false`,
 		writes: true, format: terminal.FormatYAML, environment: required, completes: []completion{flagKind().ids},
 		flags: func(cmd *cobra.Command) {
 			flags.add(s, cmd)
-			cmd.Flags().IntVar(&at, "at", 0, "the `NUMBER` it gets, 1 is the first (default: the last)")
+			cmd.Flags().IntVar(&at, "at", 0, "the `NUMBER` of the new rule, 1 is the first (default: the last)")
 			cmd.MarkFlagsOneRequired("when", "percent")
 			_ = cmd.MarkFlagRequired("serve")
 		},
@@ -250,7 +250,7 @@ func (s *shell) setPercentage() *cobra.Command {
 	var by string
 	return s.command(action{
 		use: "set-percentage ID NUMBER PERCENT", short: "Change the percentage of a rule",
-		long: "Change the percentage of a rule. Who got it at a lower percentage goes on getting it. A rule without a\n" +
+		long: "Change the percentage of a rule. Contexts that got the value at a lower percentage keep it. A rule without a\n" +
 			"percentage gets one.",
 		example: "signalbox flags rule set-percentage checkout-v2 1 50 -e production",
 		writes:  true, format: terminal.FormatYAML, environment: required,

@@ -294,7 +294,7 @@ func (s *shell) editFlagText() *cobra.Command {
 func (s *shell) switchFlag(use string, on bool) *cobra.Command {
 	short := "Let flags follow their rules in an environment"
 	if !on {
-		short = "Let flags serve their default in an environment, whatever their rules say"
+		short = "Let flags serve their default in an environment, without their rules"
 	}
 	return s.command(action{
 		use: use + " ID...", short: short, example: "signalbox flags " + use + " checkout-v2 -e production",

@@ -16,8 +16,8 @@ import (
 func (s *shell) disown() *cobra.Command {
 	return s.command(action{
 		use: "forget KIND:ID...", short: "Remove the owner of resources, which stay on the server",
-		long: `Remove the owner of resources, which stay on the server on the server: apply --prune deletes them no longer. An apply with --owner
-takes those again that its files still have.`,
+		long: `Remove the owner of resources, which stay on the server. apply --prune no longer deletes them. An apply with --owner
+records the resources in its files again.`,
 		example: "signalbox forget flag:checkout-v2",
 		writes:  true, completes: []completion{ownedNames},
 		run: func(ctx context.Context, c *call) error {
@@ -43,6 +43,6 @@ takes those again that its files still have.`,
 
 // ownedNames completes the names of resources that have an owner.
 func ownedNames(ctx context.Context, client *signalbox.Client, _ ...string) []string {
-	owned, _ := manifest.Owned(ctx, client) // nobody can be told
+	owned, _ := manifest.Owned(ctx, client) // a completion cannot report an error
 	return slices.Sorted(maps.Keys(owned))
 }

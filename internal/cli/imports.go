@@ -14,8 +14,8 @@ import (
 )
 
 func (s *shell) imports() *cobra.Command {
-	group := terminal.Group("import", "Translate what other systems export to files for apply")
-	group.Long = `Translate what other systems export to files for apply. The result goes to stdout; stderr says what could not be carried
+	group := terminal.Group("import", "Translate exports of other systems to files for apply")
+	group.Long = `Translate exports of other systems to files for apply. The result goes to stdout; stderr says what could not be carried
 over and what to know before applying it. No server is needed.`
 	for _, format := range imports.Formats() {
 		group.AddCommand(s.importFormat(format))

@@ -133,7 +133,7 @@ func (k kind[T]) list(s *shell, a action, all func(context.Context, *call) iter.
 		if own != nil {
 			own(cmd)
 		}
-		cmd.Flags().BoolVarP(&watches, "watch", "w", false, "go on and print what is new, changes or goes, until interrupted")
+		cmd.Flags().BoolVarP(&watches, "watch", "w", false, "keep running and print added, changed and removed items, until interrupted")
 	}
 	a.run = func(ctx context.Context, c *call) error {
 		list, err := collect(all(ctx, c))

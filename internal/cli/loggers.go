@@ -67,7 +67,7 @@ func (s *shell) listLoggers() *cobra.Command {
 		flags: func(cmd *cobra.Command) {
 			filter.add(cmd)
 			s.addCompleted(cmd, &group, "group", "list the members of the group with this `ID`", groupKind().ids)
-			s.addCompleted(cmd, &service, "service", "list what the service with this `ID` reports", serviceKind().ids)
+			s.addCompleted(cmd, &service, "service", "list the loggers that the service with this `ID` reports", serviceKind().ids)
 		},
 		filters: func(ctx context.Context, c *call) error {
 			return errors.Join(groupKind().exists(ctx, c, group), serviceKind().exists(ctx, c, service))

@@ -71,7 +71,7 @@ func (p profile) explain(err error) error {
 	case errors.Is(err, http.ErrSchemeMismatch):
 		return advice{fmt.Sprintf("%s does not speak TLS: write http:// in place of https://", p.URL), err}
 	case answered && len(refused.Errors) == 0, errors.Is(err, signalbox.ErrNotSignalbox):
-		return advice{fmt.Sprintf("what answers at %s is not Signalbox, or a proxy in front of it", p.URL), err}
+		return advice{fmt.Sprintf("%s answers, but not as Signalbox: it is another server, or a proxy in front of Signalbox", p.URL), err}
 	case lost && !answered && !ofFile:
 		return advice{fmt.Sprintf("%s does not answer; is the server running, and the URL right?", p.URL), err}
 	}

@@ -16,7 +16,7 @@ import (
 func (s *shell) usage() *cobra.Command {
 	var period string
 	return s.command(action{
-		use: "usage", short: "Show what the account has used of its plan, and all limits", example: "signalbox usage\nsignalbox usage --period 2026-01",
+		use: "usage", short: "Show the account's usage of its plan, and all limits", example: "signalbox usage\nsignalbox usage --period 2026-01",
 		format: terminal.FormatTable,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().StringVar(&period, "period", "", "the `MONTH` of the runs as YYYY-MM (default: this one)")

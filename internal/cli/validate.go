@@ -16,7 +16,7 @@ func (s *shell) validate() *cobra.Command {
 		Use:   "validate",
 		Short: "Check files for apply without a server",
 		Long: `Check files for apply without a server: their form, the members and values of every resource, the rules of flags, and configs
-that inherit from themselves. Only a server knows what files refer to and its limits: signalbox diff asks it.`,
+that inherit from themselves. Limits, and references to resources on a server, are checked by signalbox diff.`,
 		Example: "  signalbox validate -f signalbox/",
 		Args:    terminal.Arguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -103,6 +103,6 @@ func (k kind[T]) printGone(c *call, id string) {
 	case c.format.IsText():
 		c.Say("%s\n", c.Paint(terminal.Faint, id+"  (no longer listed)"))
 	case c.format.String() == terminal.FormatJSON:
-		_ = c.PrintLine(map[string]any{"kind": k.name, "id": id, "gone": true}) // there is nobody left to tell
+		_ = c.PrintLine(map[string]any{"kind": k.name, "id": id, "gone": true}) // the reader of the output has gone
 	}
 }

@@ -187,7 +187,7 @@ func TestLogin_AddressWithoutScheme(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("hi")) }))
 	t.Cleanup(other.Close)
 	for given, want := range map[string]string{
-		other.URL:          "signalbox: what answers at " + other.URL + " is not Signalbox, or a proxy in front of it (GET /api/readiness: the response is not",
+		other.URL:          "signalbox: " + other.URL + " answers, but not as Signalbox: it is another server, or a proxy in front of Signalbox (GET /api/readiness: the response is not",
 		"127.0.0.1:1":      "signalbox: http://127.0.0.1:1 does not answer; is the server running, and the URL right?",
 		"https://[::1]:1/": "signalbox: https://[::1]:1 does not answer",
 	} {

@@ -30,7 +30,7 @@ func (s *shell) listen() *cobra.Command {
 		use: "listen", short: "Receive messages through a temporary webhook and print them",
 		long: `Print the messages that a webhook sends, for trying. The command listens on this machine, makes a webhook for itself, sends it a
 test, prints each message as one line of JSON, and deletes the webhook at the end. The server must be able to reach this machine:
---target says how, and a server that shall reach addresses that are not public needs SIGNALBOX_ALLOW_NETWORKS.`,
+--target sets the URL for that, and for addresses that are not public the server needs SIGNALBOX_ALLOW_NETWORKS.`,
 		example: "signalbox webhooks listen --events 'job.*,change.flag' --count 1",
 		flags: func(cmd *cobra.Command) {
 			flags.add(s, cmd)
@@ -80,7 +80,7 @@ func (c *call) listen(ctx context.Context, flags *listenFlags) (err error) {
 	return c.receive(ctx, flags, cmp.Or(flags.public, "http://"+listener.Addr().String()+"/"), received)
 }
 
-// receive makes a webhook for a URL, prints what comes, and deletes the webhook.
+// receive makes a webhook for a URL, prints the received messages, and deletes the webhook.
 func (c *call) receive(ctx context.Context, flags *listenFlags, url string, received <-chan message) (err error) {
 	draft := signalbox.WebhookDraft{Name: "signalbox webhooks listen", URL: url, Events: []string{"*"}}
 	if err := flags.apply(c.cmd, &draft); err != nil {

@@ -330,7 +330,7 @@ func (s *shell) redeliver() *cobra.Command {
 	var delivered bool
 	return s.command(action{
 		use: "redeliver WEBHOOK [DELIVERY]", short: "Send a delivery again, or all failed ones of a period",
-		long: `Send a delivery again. Without one, everything from --since ago that failed or was canceled is sent again. The messages keep
+		long: `Send a delivery again. Without one, all deliveries of the last --since that failed or were canceled are sent again. The messages keep
 their ids, so that a receiver can ignore repeated ones.`,
 		example: "signalbox webhooks redeliver $WEBHOOK $DELIVERY\nsignalbox webhooks redeliver $WEBHOOK --since 24h",
 		format:  terminal.FormatYAML, completes: []completion{webhookNames},

@@ -1,4 +1,6 @@
-// Package configs owns configurations: typed items, a parent to inherit from, and overrides per environment.
+// Package configs owns configurations: typed items, a parent to inherit from, and overrides per environment. It owns
+// their rules and their resolution. It does not know which services read them: package api sends them the resolved
+// values.
 //
 // The chain of a config is the config with its ancestors, the root first. Values are resolved along the chain: at every
 // level first the items, then the environment's overrides. Objects are merged member by member. Any other value replaces

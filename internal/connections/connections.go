@@ -77,7 +77,7 @@ type Watch interface {
 	// Ended is closed when the response must end. Err is then the reason.
 	Ended() <-chan struct{}
 	Err() error
-	// Close gives the place back. It must be called once.
+	// Close ends the watch, which then no longer counts as a socket. It must be called once.
 	Close()
 }
 

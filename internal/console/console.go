@@ -95,7 +95,7 @@ func (c *Console) find(r *http.Request) (name string, found bool) {
 	case c.has(name):
 		return name, true
 	case strings.HasPrefix(name, hashed):
-		return "", false // a file of another version; sent instead, the index would be run as a script
+		return "", false // a file of another version; a browser would run the index as a script
 	}
 	return index, wantsPage(r)
 }

@@ -20,7 +20,7 @@ func Replace(path, pattern string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temporary) // it has another name if all went well
+	defer os.Remove(temporary) // does nothing after the rename
 	return Rename(temporary, path)
 }
 

@@ -130,9 +130,11 @@ func TestGuard_OwnAddress(t *testing.T) {
 	own := []netip.AddrPort{netip.MustParseAddrPort(four.Addr().String()), netip.MustParseAddrPort(six.Addr().String())}
 	client := newClient(t, egress.Options{Allow: networks("0.0.0.0/0", "::/0"), Self: func() []netip.AddrPort { return own }})
 	for _, host := range []string{"127.0.0.1:" + four.port(), "0.0.0.0:" + four.port(), "[::ffff:127.0.0.1]:" + four.port(), "[::1]:" + six.port(), "[::]:" + six.port()} {
-		if failure := fails(t, client, get("http://"+host), egress.SSRFBlocked); !strings.Contains(failure.Detail, "this server itself") {
-			t.Error(failure.Detail)
-		}
+		t.Run(host, func(t *testing.T) {
+			if failure := fails(t, client, get("http://"+host), egress.SSRFBlocked); !strings.Contains(failure.Detail, "this server itself") {
+				t.Error(failure.Detail)
+			}
+		})
 	}
 	do(t, client, get(neighbor.url()))
 	if n := four.connections.Load() + six.connections.Load(); n != 0 {

@@ -52,8 +52,8 @@ func (t *translation) attribute(arguments []node, with func(node) (node, error))
 	return result, nil
 }
 
-// ifGiven returns a condition that is given if a variable has a value, and absent otherwise. A strict comparison with a value is
-// false for a variable without one, so it needs no check.
+// ifGiven returns the condition given for contexts in which a variable has a value, and the condition absent for all others. A
+// strict comparison with a value is false for a variable without one, so it needs no check.
 func ifGiven(path string, given, absent node) node {
 	operator, arguments, _ := operation(given)
 	holds, constant := isConstant(absent)

@@ -133,7 +133,7 @@ func (t *translation) number(value node) (number, error) {
 	return literalNumber(converted)
 }
 
-// maxInteger is the first integer that may be another one in a double.
+// maxInteger is the smallest integer that a double may round to another one.
 const maxInteger = 1 << 53
 
 func literalNumber(value node) (number, error) {

@@ -21,7 +21,7 @@ type translation struct {
 	steps  int
 }
 
-// condition translates a rule, or a part of it of which only the truth matters.
+// condition translates a rule, or a part of a rule that is only tested for truth.
 func (t *translation) condition(rule node) (node, error) {
 	if t.steps++; t.steps > maxSteps {
 		return node{}, errTooLarge
@@ -173,8 +173,8 @@ func isLogical(operator string) bool {
 	return slices.Contains([]string{"==", "===", "!=", "!==", "<", "<=", ">", ">=", "in", "!", "!!", "some", "all", "none", "starts_with", "ends_with", "sem_ver"}, operator)
 }
 
-// movable finds the first part of an operation that can have more than one shape. The operation itself is one, too, unless it
-// is a comparison.
+// movable finds the first part of an operation that can have more than one shape. The operation itself can be that part,
+// unless it returns a boolean and top is set.
 func movable(in node, top bool) (found node, is bool) {
 	if in.Kind() == jsonlogic.KindArray {
 		return firstMovable(in.Items())
@@ -213,7 +213,8 @@ func (t *translation) moveIf(arguments []node, with func(node) (node, error)) (n
 	return t.either(arguments[0], func() (node, error) { return with(arguments[1]) }, func() (node, error) { return t.moveIf(arguments[2:], with) })
 }
 
-// moveJunction translates an operation with `and` or `or` among its arguments. The value of these is one of their own arguments.
+// moveJunction translates an operation with `and` or `or` among its arguments. The value of an `and` or an `or` is one of its
+// arguments.
 func (t *translation) moveJunction(operator string, arguments []node, with func(node) (node, error)) (node, error) {
 	if len(arguments) < 2 {
 		return with(argument(arguments, 0))
@@ -231,7 +232,7 @@ func (t *translation) moveTruth(condition node, with func(node) (node, error)) (
 	return t.either(condition, func() (node, error) { return with(always()) }, func() (node, error) { return with(never()) })
 }
 
-// either translates an operation that is one of two, depending on a rule.
+// either translates a choice between two operations that depends on a rule.
 func (t *translation) either(rule node, then, otherwise func() (node, error)) (node, error) {
 	condition, err := t.condition(rule)
 	if err != nil {

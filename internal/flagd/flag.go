@@ -57,7 +57,7 @@ func translate(flag Flag) (definition, error) {
 	return made, nil
 }
 
-// fallback returns the value that is served if no rule matches, and the name for it that is used if the value has none.
+// fallback returns the value that is served if no rule matches, and the name of its variant if the value has no name.
 func (f Flag) fallback() (value json.RawMessage, name string) {
 	if own := f.Environment.Default; own != nil && string(own) != "null" && flageval.Fits(f.Type, own) {
 		return own, "environment"

@@ -85,7 +85,8 @@ func not(condition node) node {
 func every(conditions ...node) node  { return join("and", conditions, true) }
 func either(conditions ...node) node { return join("or", conditions, false) }
 
-// join joins conditions. It drops conditions that equal neutral; one that is the opposite is the result.
+// join joins conditions. It drops conditions that equal neutral; if one equals the opposite, that is the
+// result.
 func join(operator string, conditions []node, neutral bool) node {
 	var joined []node
 	for _, condition := range conditions {
@@ -110,8 +111,8 @@ func join(operator string, conditions []node, neutral bool) node {
 	return apply(operator, joined...)
 }
 
-// choose returns a condition that is then if the first one holds, and otherwise if not. Only the truth of a condition counts,
-// so that a constant branch turns the if into and, or.
+// choose returns an if with two conditions as its branches. Only the truth of a branch counts, so a constant branch turns the
+// if into an and or an or.
 func choose(condition, then, otherwise node) node {
 	thenHolds, thenConstant := isConstant(then)
 	otherHolds, otherConstant := isConstant(otherwise)

@@ -15,8 +15,9 @@ type bucket struct {
 	weight  int64
 }
 
-// fractional translates an operation with a fractional among its arguments: once for each value of the fractional. The labels of
-// the translated buckets say which of the results is true.
+// fractional translates an operation that has a fractional among its arguments. with translates the operation with a value in
+// place of the fractional. fractional calls it for each value that the fractional can have, and lets a new fractional choose
+// among the results: the labels of its buckets are the indexes of the results.
 func (t *translation) fractional(arguments []node, with func(node) (node, error)) (node, error) {
 	if t.scoped {
 		return node{}, errors.New("it has a fractional inside of a loop")

@@ -198,7 +198,7 @@ func (t *translation) affix(operator string, arguments []node) (node, error) {
 	case len(part) == 0 || len(part) == 1 && isLiteral(part[0]) && text(part[0]) == "":
 		return always(), nil
 	case len(part) > 1:
-		return node{}, errors.New("it uses cat for what a text begins or ends with")
+		return node{}, errors.New("it uses cat in an argument of starts_with or ends_with")
 	case len(whole) < 2:
 		return apply(operator, single(whole), part[0]), nil
 	case !isLiteral(part[0]):

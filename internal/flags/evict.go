@@ -36,11 +36,11 @@ func (s *Snapshots) keep(account string, holder *held, updated *Snapshot) {
 	}
 }
 
-// dropOldest drops the least recently used snapshot except but, and reports whether there was one.
-func (s *Snapshots) dropOldest(but *held) bool {
+// dropOldest drops the least recently used snapshot other than except, and reports whether there was one.
+func (s *Snapshots) dropOldest(except *held) bool {
 	oldest, least := "", int64(math.MaxInt64)
 	for account, holder := range s.accounts {
-		if used := holder.used.Load(); holder != but && used < least {
+		if used := holder.used.Load(); holder != except && used < least {
 			oldest, least = account, used
 		}
 	}

@@ -40,7 +40,7 @@ type SourceFilter struct {
 	Flag, Service, Environment string
 }
 
-// ReadTx is what this package reads.
+// ReadTx has the reads of this package.
 type ReadTx interface {
 	accounts.TenantTx
 	AccountSettings(ctx context.Context, account string) (accounts.Settings, error)
@@ -62,7 +62,7 @@ type ReadTx interface {
 	KnownFlagSources(ctx context.Context, account string, reported []Source) (map[observations.SourceKey]Source, error)
 }
 
-// Tx is what this package reads and writes in one transaction.
+// Tx has the reads and writes of this package in one transaction.
 type Tx interface {
 	ReadTx
 	accounts.HistoryTx
@@ -366,7 +366,7 @@ func (s *Service) Restore(ctx context.Context, caller accounts.Caller, revert ac
 			Replace: func() (Flag, error) { return s.replace(ctx, tx, caller, wanted, &draft, nil) },
 			Remove:  func() error { return remove(ctx, tx, caller, wanted.Key, nil) }}
 		if current.Managed && !draft.Managed.Or(true) {
-			restoration.Blocked = "Before this change the flag was only discovered, and a flag that is managed cannot become so again. Delete it instead."
+			restoration.Blocked = "Before this change the flag was discovered, and a managed flag cannot become discovered again. Delete it instead."
 		}
 		return restoration
 	})

@@ -14,11 +14,13 @@ type StaleReason string
 
 // The reasons, the one that matters most first.
 const (
-	// NotDeclared: no service declared or evaluated the flag for so long that no code seems to use it.
+	// NotDeclared: no service declared or evaluated the flag since StaleRule.IdleSince, so no code seems to
+	// use it.
 	NotDeclared StaleReason = "not_declared"
-	// NotEvaluated: services declare the flag, but none evaluated it for so long.
+	// NotEvaluated: services declare the flag, but none evaluated it since StaleRule.IdleSince.
 	NotEvaluated StaleReason = "not_evaluated"
-	// OneValue: the flag serves the same value in every environment and was not changed for so long.
+	// OneValue: the flag serves the same value in every environment and was not changed since
+	// StaleRule.UnchangedSince.
 	OneValue StaleReason = "one_value"
 )
 

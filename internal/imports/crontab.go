@@ -165,8 +165,8 @@ func refusedTimes(schedule, zone string) error {
 // systemLine matches a command of /etc/crontab, where the name of a user precedes it.
 var systemLine = regexp.MustCompile(`^[a-z_][a-z0-9_.-]*\s+((?:/\S*/)?(?:curl|wget)\s)`)
 
-// withoutUser removes the user of a line of /etc/crontab. A crontab of a user has none: there the word before curl is a program
-// that runs it, and these remain.
+// withoutUser removes the user of a line of /etc/crontab. In a user's own crontab, the word before curl is a program that runs
+// curl, such as nice; it stays.
 func withoutUser(command string) string {
 	match := systemLine.FindStringSubmatchIndex(command)
 	if match == nil || slices.Contains(runners(), strings.Fields(command)[0]) {

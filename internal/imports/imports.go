@@ -19,7 +19,7 @@ import (
 type Options struct {
 	// Environment is the id of the environment for formats without environments.
 	Environment string
-	// Retry is how often a failed run of an imported job is attempted in all; below 2 for once.
+	// Retry is the largest number of attempts of a run of an imported job; below 2 means one attempt.
 	Retry int
 }
 

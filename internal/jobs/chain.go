@@ -16,7 +16,7 @@ const (
 	HeldLane = "~held"
 )
 
-// Judge is a job as the outcome of one of its runs needs it.
+// Judge has the parts of a job that decide what the end of a run means.
 type Judge struct {
 	UID     string
 	Version int
@@ -98,8 +98,8 @@ func (j Judge) next(run Run, random float64) *Run {
 		Attempt: run.Attempt + 1, NotBefore: &at, DueAt: new(run.instant()), Status: Pending, CreatedAt: *run.FinishedAt}
 }
 
-// instant returns the instant of a run: the one of its schedule, or the time at which the run, or the first run of
-// its chain, was queued.
+// instant returns the scheduled instant of a run. A run without one has the time at which the first run of its
+// chain was queued.
 func (r Run) instant() time.Time {
 	switch {
 	case r.DueAt != nil:

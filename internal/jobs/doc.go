@@ -16,8 +16,8 @@
 //
 // A job's overlap says what an instant does while a run of the job is PENDING or RUNNING: allow makes another run, skip
 // makes none, and wait makes one that is held: it is PENDING in a lane that no worker claims, until the others have
-// ended. There is at most one held run; a newer instant replaces it. Whoever queues, replaces or releases runs of such a
-// job holds the lock of the job's row.
+// ended. There is at most one held run; a newer instant replaces it. Every transaction that queues, replaces or releases
+// runs of such a job locks the job's row.
 //
 // # Attempts
 //
@@ -30,8 +30,8 @@
 //
 // # Health
 //
-// Outcomes are the final runs that SUCCEEDED or FAILED. Cancellations are none. A write that disables a job pauses its
-// health, and one that enables it makes it new; a one-off that has fired keeps its state.
+// Outcomes are the final runs that SUCCEEDED or FAILED. A canceled run is not an outcome. A write that disables a job
+// pauses its health, and one that enables it makes it new; a one-off that has fired keeps its state.
 //
 //	state    success                         failure                    limit passed  disabled  enabled
 //	new      ok                              failing after n in a row   late          paused    –

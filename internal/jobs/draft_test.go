@@ -118,11 +118,13 @@ func TestDraft_InstantInThePast(t *testing.T) {
 			}
 		})
 	}
-	for _, times := range []timetable{{}, {cron: &cron.Zoned{}}} {
-		draft := &Draft{}
-		if draft.checkTime(times, true, now); draft.Problems.Err() != nil {
-			t.Errorf("what has no instant is late: %v", draft.Problems.Err())
-		}
+	for name, times := range map[string]timetable{"now": {}, "recurring": {cron: &cron.Zoned{}}} {
+		t.Run(name, func(t *testing.T) {
+			draft := &Draft{}
+			if draft.checkTime(times, true, now); draft.Problems.Err() != nil {
+				t.Errorf("a schedule without an instant is late: %v", draft.Problems.Err())
+			}
+		})
 	}
 }
 

@@ -36,7 +36,7 @@ const (
 	Reminder changes.Action = "reminder"
 )
 
-// Health is how a job does.
+// Health is the state of a job's health, and the counts that decide it.
 type Health struct {
 	State         HealthState `json:"state"`
 	Since         time.Time   `json:"since"`

@@ -179,7 +179,7 @@ func (r Retry) covers(reason Reason, status int) bool {
 	return reason != NonSuccessStatus || slices.ContainsFunc(r.Statuses, func(wanted string) bool { return matchesStatus(wanted, status) })
 }
 
-// jitter is by how much of itself a delay is moved at most.
+// jitter is the largest share of a delay by which it is lengthened or shortened.
 const jitter = 0.1
 
 // after returns how long to wait after an attempt. random is from 0 to 1, and retryAfter is the time that the

@@ -36,7 +36,7 @@ type RunFilter struct {
 	From, To time.Time // of created_at; From is included, To is not
 }
 
-// ReadTx is what this package reads.
+// ReadTx has the reads of this package.
 type ReadTx interface {
 	naming.Keys
 	accounts.AuthorityTx
@@ -56,14 +56,14 @@ type ReadTx interface {
 	SkippedInstants(ctx context.Context, job Job, from time.Time) (map[string]int, error)
 	// PendingRuns counts the pending runs of accounts, each up to a limit.
 	PendingRuns(ctx context.Context, accounts []string, limit int) (map[string]int, error)
-	// PendingAccounts returns the next accounts after one that have pending runs.
+	// PendingAccounts returns the ids of accounts with pending runs, sorted and starting after the given id.
 	PendingAccounts(ctx context.Context, after string, limit int) ([]string, error)
 	ActiveJobs(ctx context.Context, account string) (int, error)
 	Stored(ctx context.Context, account string) (Stored, error)
 	RunsUsed(ctx context.Context, account, period string) (int, error)
 }
 
-// Tx is what this package reads and writes in one transaction.
+// Tx has the reads and writes of this package in one transaction.
 type Tx interface {
 	ReadTx
 	accounts.HistoryTx

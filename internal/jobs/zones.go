@@ -11,8 +11,8 @@ import (
 	"github.com/signalbox/signalbox/internal/naming"
 )
 
-// zoneNames are the zones that the binary has data of, sorted, one a line. Names are checked
-// against it, so that a name means the same on every machine.
+// zoneNames has the names of the zones whose data is in the binary, sorted, one per line. Names
+// are checked against this list, so that a name means the same on every machine.
 //
 //go:embed zones.txt
 var zoneNames string

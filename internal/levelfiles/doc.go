@@ -1,8 +1,8 @@
 // Package levelfiles writes log levels in the formats that logging frameworks read by themselves: properties for Logback,
 // XML and JSON for Log4j 2, a dictionary for Python's logging.config, and plain JSON.
 //
-// It is pure: loggers in, text out. It owns the formats, and what a name or a level is called in each of them. Which loggers
-// are controlled, and where the files are served or written, is up to its callers.
+// It is pure: loggers in, text out. It owns the formats, and the form of names and levels in each format. Which loggers are
+// controlled, and where the files are served or written, is up to its callers.
 //
 // # Decisions
 //

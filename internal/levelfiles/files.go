@@ -20,7 +20,7 @@ type Logger struct {
 type Options struct {
 	// Interval is how often Log4j 2 looks for changes.
 	Interval time.Duration
-	// Window is written into the Logback file, whose readers notice a change of it.
+	// Window is written into the Logback file. A new value makes programs load the file.
 	Window time.Time
 }
 

@@ -1,11 +1,11 @@
 // Package logging owns runtime log levels: loggers, log groups, the sources that
 // report loggers, and temporary levels.
 //
-// A logger is discovered when a running service reports it, and managed when a write sets a
-// level, an override or a group on it. The first promotion of a logger to managed clears the
-// reported levels of its unmanaged descendants once, so that they follow it. A managed logger
-// becomes discovered again when nothing is left that is set on it. Package client/loglevel computes
-// the effective levels.
+// A logger is discovered when a running service reports it, and managed when a write sets a level,
+// an override or a group on it. The first promotion of a logger to managed clears the reported
+// levels of its unmanaged descendants once, so that they follow it. A managed logger becomes
+// discovered again when it no longer has a level, an override or a group. Package client/loglevel
+// computes the effective levels.
 //
 // # Temporary levels
 //

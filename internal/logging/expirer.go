@@ -91,11 +91,11 @@ func (e *Expirer) Expire(ctx context.Context) (time.Duration, error) {
 }
 
 // due returns the due loggers and groups by account, and the time until the next expiry. It skips the
-// accounts in but.
-func (e *Expirer) due(ctx context.Context, but []string) (due map[string][]Expiring, wait time.Duration, err error) {
+// accounts in except.
+func (e *Expirer) due(ctx context.Context, except []string) (due map[string][]Expiring, wait time.Duration, err error) {
 	due, wait = map[string][]Expiring{}, maxSleep
 	err = e.store.Read(ctx, func(ctx context.Context, tx ReadTx) error {
-		next, err := tx.ExpiringLevels(ctx, but, expiryBatch)
+		next, err := tx.ExpiringLevels(ctx, except, expiryBatch)
 		if e.Paused.IsOn() {
 			return err
 		}

@@ -303,9 +303,9 @@ type lockedTx struct {
 
 func (tx lockedTx) Now() time.Time { return time.Now() }
 
-func (tx lockedTx) ExpiringLevels(_ context.Context, but []string, _ int) (due []logging.Expiring, err error) {
+func (tx lockedTx) ExpiringLevels(_ context.Context, except []string, _ int) (due []logging.Expiring, err error) {
 	for _, each := range tx.due {
-		if !slices.Contains(but, each.Account) {
+		if !slices.Contains(except, each.Account) {
 			due = append(due, each)
 		}
 	}

@@ -49,7 +49,7 @@ func StripOverrides(ctx context.Context, tx Tx, caller accounts.Caller, environm
 	return changes.RecordSeveral(ctx, tx, why.account, why.actor, why.action, kind, changes.Several{Keys: keys, Cause: "environment:" + environment})
 }
 
-// cause says who changes loggers or groups other than by a direct write, and why.
+// cause is the actor and the reason of an indirect change of loggers or groups.
 type cause struct {
 	account string
 	actor   changes.Actor

@@ -110,8 +110,8 @@ func (s Source) SourceKey() observations.SourceKey {
 // SourceID returns the source's id.
 func (s Source) SourceID() string { return s.ID }
 
-// Agrees reports whether both sources have the same levels. Another spelling alone is not worth a write: instances of a
-// service may differ in it for ever.
+// Agrees reports whether both sources have the same levels. A different spelling alone causes no write, because the
+// instances of a service may go on using different spellings.
 func (s Source) Agrees(with Source) bool {
 	return s.Level == with.Level && s.ResolvedLevel == with.ResolvedLevel
 }

@@ -86,9 +86,9 @@ type ReadTx interface {
 	KnownLoggerSources(ctx context.Context, account string, reported []Source) (map[observations.SourceKey]Source, error)
 	CountLoggerSources(ctx context.Context, account string) (int, error)
 
-	// ExpiringLevels returns the loggers and groups with the next expiries, soonest first. It
-	// skips the accounts in but.
-	ExpiringLevels(ctx context.Context, but []string, limit int) ([]Expiring, error)
+	// ExpiringLevels returns the loggers and groups with the next expiries, soonest first. It skips
+	// the accounts in except.
+	ExpiringLevels(ctx context.Context, except []string, limit int) ([]Expiring, error)
 }
 
 // Tx has the reads and writes of this package in one transaction.

@@ -65,9 +65,9 @@ type Kept struct {
 
 // Store keeps requests and answers. It seals the answers, which may have secrets.
 type Store interface {
-	// BeginRequest stores a request, and reports whether it did. It replaces a request
-	// that was begun before forget, and one with the same fingerprint that was begun before
-	// abandoned and not carried out. Otherwise it returns the stored one.
+	// BeginRequest stores a request, and reports whether it did. A stored request is replaced if it
+	// is older than forget. It is also replaced if it is older than abandoned, has the same
+	// fingerprint and was not carried out. Otherwise BeginRequest returns it.
 	BeginRequest(ctx context.Context, ticket Ticket, account, fingerprint string, forget, abandoned time.Duration) (Kept, bool, error)
 	// FinishRequest keeps the answer to a request.
 	FinishRequest(ctx context.Context, ticket Ticket, answer []byte) error

@@ -44,9 +44,11 @@ func TestSigned_AfterRotation(t *testing.T) {
 	}
 	made := here.Sign("streams", []byte("text"))
 	for name, signature := range map[string][]byte{"old": old, "new": made} {
-		if !here.Signed("streams", []byte("text"), signature) || !there.Signed("streams", []byte("text"), signature) {
-			t.Errorf("the signature with the %s key is refused", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if !here.Signed("streams", []byte("text"), signature) || !there.Signed("streams", []byte("text"), signature) {
+				t.Errorf("the signature with the %s key is refused", name)
+			}
+		})
 	}
 }
 

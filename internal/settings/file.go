@@ -56,7 +56,7 @@ func (f *file) check(name string) error {
 	if name == configName {
 		return errors.New(configName + " cannot be set in the file that it names")
 	}
-	if misspelt(name) {
+	if misspelled(name) {
 		return fmt.Errorf("%s is not a setting%s", name, suggestion(name))
 	}
 	if _, twice := f.values[name]; twice {

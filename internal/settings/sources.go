@@ -57,15 +57,16 @@ func variables(environ []string) map[string]string {
 func unknownVariables(environ map[string]string) []string {
 	var warnings []string
 	for _, name := range slices.Sorted(maps.Keys(environ)) {
-		if misspelt(name) && !madeByKubernetes(name, environ[name]) {
+		if misspelled(name) && !madeByKubernetes(name, environ[name]) {
 			warnings = append(warnings, fmt.Sprintf("%s is not a setting and is ignored%s", name, suggestion(name)))
 		}
 	}
 	return warnings
 }
 
-// misspelt reports whether a name starts with SIGNALBOX_ but is not a setting or a variable of tests and clients.
-func misspelt(name string) bool {
+// misspelled reports whether a name starts with SIGNALBOX_ but is not a setting or a variable of tests and
+// clients.
+func misspelled(name string) bool {
 	switch {
 	case !strings.HasPrefix(name, prefix), strings.HasPrefix(name, prefix+"TEST_"):
 		return false

@@ -36,16 +36,17 @@ type dialect struct {
 	// arguments; types are PostgreSQL's. pieces cuts rows into chunks for one call.
 	rowsOf func(types []string, rows [][]any) (string, []any)
 	pieces func(rows [][]any) iter.Seq[[][]any]
-	// hasID is the condition that a row of run_queue has the id in the first column of rowsOf. On PostgreSQL it belongs to
-	// writeOptions.matches, which the statement matched ends: the rows are found by their ids, and then matched by hashing. The
-	// second comparison has an expression, because a plain id would let PostgreSQL read the whole index in its order.
+	// hasID is the condition that a row of run_queue has the id in the first column of rowsOf. On PostgreSQL it works in
+	// transactions with writeOptions.matches: the rows are found by their ids, and then matched by hashing. Its second
+	// comparison has an expression, because with a plain id PostgreSQL would read the whole index in its order. The statement
+	// matched ends the effect of writeOptions.matches.
 	hasID, matched string
 	// move returns a statement that moves runs from run_queue to run_history. On SQLite it only copies them, because a
 	// statement cannot contain a DELETE. forgetMoved, followed by a list of runs, then removes them from run_queue.
 	move        func(e ending) string
 	forgetMoved string
-	// deliveries is the priority of the worker that sends deliveries of webhooks. Thousands of them a second would keep SQLite's
-	// only writer from the writes of callers. The heartbeats are those of the worker of runs.
+	// deliveries is the priority of the worker that sends deliveries of webhooks. Thousands of them a second would make the
+	// writes of callers wait for SQLite's only writer. The worker of runs sends the heartbeats, so they are not delayed.
 	deliveries priority
 	// notifyRun tells other nodes that a run was canceled.
 	notifyRun string

@@ -54,8 +54,8 @@ func (tx *ReadTx) KnownFlagSources(ctx context.Context, account string, reported
 	}
 	for chunk := range tx.dialect.pieces(rows) {
 		values, args := tx.dialect.rowsOf([]string{"text", "text", "text", "text", "text", "bigint"}, chunk)
-		// This is not a join, because PostgreSQL plans it while the table is small: to read all of it.
-		// It keeps that plan.
+		// This is not a join: PostgreSQL would plan a join while the table is small, with a scan of
+		// the whole table, and keep that plan.
 		if _, err := all(ctx, tx.conn, note, `SELECT v.column6, (
 			SELECT id || ' ' || declared_type || CASE WHEN declared_default = v.column5 THEN '' ELSE ' ' || declared_default END FROM flag_sources
 			WHERE account_id = v.column1 AND flag = v.column2 AND service = v.column3 AND environment = v.column4) FROM `+values, args...); err != nil {

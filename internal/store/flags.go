@@ -58,7 +58,7 @@ func (tx *ReadTx) Flags(ctx context.Context, account string, filter flags.Filter
 	return pageOf(ctx, tx, found, request, scanFlag)
 }
 
-// staleFlags returns a page of the stale flags, or of the others. SQL leaves out flags that cannot be stale. The rule
+// staleFlags returns a page of the flags that are stale, or of those that are not. SQL leaves out flags that cannot be stale. The rule
 // is applied in Go, because the databases compare JSON values differently.
 func staleFlags(ctx context.Context, tx *ReadTx, found *list, stale bool, rule flags.StaleRule, request page.Request) (page.List[flags.Flag], error) {
 	if stale {

@@ -11,7 +11,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// parkedQuery is the statement that is parked on every read connection.
+// parkedQuery is the statement that waits on a read connection; see interruptible.
 const parkedQuery = "SELECT park()"
 
 // readConnector opens read connections.
@@ -39,9 +39,9 @@ func (c readConnector) Connect(context.Context) (driver.Conn, error) {
 // statements run. When the context of the parked statement ends, the driver interrupts the connection: SQLite then ends
 // every statement of the connection until the parked one has ended too.
 //
-// The plain version, which gives the context to every statement, costs a small read a quarter more CPU time: the driver
-// starts a goroutine for each. It also ends a statement only on the way to its first row, and SQLite forgets an interrupt
-// that comes while no statement runs. See docs/decisions/0049-interrupting-reads.md.
+// Giving the context to every statement would be simpler, but costs a small read a quarter more CPU time, because the
+// driver starts a goroutine for each statement. The driver would also end a statement only on the way to its first row,
+// and SQLite forgets an interrupt that comes while no statement runs. See docs/decisions/0049-interrupting-reads.md.
 type interruptible struct {
 	driver.Conn
 	statements sqlite.ExecQuerierContext // Conn, as the driver's hook gives it

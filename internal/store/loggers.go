@@ -231,9 +231,10 @@ func (tx *Tx) ClearDescendants(ctx context.Context, account, key string, at time
 	return cleared, err
 }
 
-// ExpiringLevels returns the temporary levels that expire next, soonest first. It leaves out the accounts in but.
-func (tx *ReadTx) ExpiringLevels(ctx context.Context, but []string, limit int) ([]logging.Expiring, error) {
-	left := tx.dialect.texts(append([]string{}, but...)) // nil would be NULL, not an empty list
+// ExpiringLevels returns the temporary levels that expire next, soonest first. It leaves out the accounts in
+// except.
+func (tx *ReadTx) ExpiringLevels(ctx context.Context, except []string, limit int) ([]logging.Expiring, error) {
+	left := tx.dialect.texts(append([]string{}, except...)) // nil would be NULL, not an empty list
 	return all(ctx, tx.conn, func(r row) (e logging.Expiring, err error) {
 		err = r.Scan(&e.Account, &e.Kind, &e.Key, asTime(&e.At))
 		return e, err

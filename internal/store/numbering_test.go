@@ -49,7 +49,7 @@ func TestRecordChanges_CommitOrder(t *testing.T) {
 
 // recordSome records changes in one transaction, which is rolled back if fail is set.
 func recordSome(t *testing.T, db *store.DB, account, key string, count int, fail bool) {
-	wrong := fmt.Errorf("taken back")
+	wrong := fmt.Errorf("rolled back")
 	err := db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
 		if err := tx.RecordChanges(ctx, account, slices.Repeat([]changes.Change{{Kind: "flag", Key: key}}, count)...); err != nil {
 			return err

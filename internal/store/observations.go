@@ -180,8 +180,8 @@ func (tx *ReadTx) KnownContexts(ctx context.Context, account string, contexts []
 	}
 	for chunk := range tx.dialect.pieces(rows) {
 		values, args := tx.dialect.rowsOf([]string{"text", "text", "text", "text"}, chunk)
-		// This is not a join, because PostgreSQL plans it while the table is small: to read all of it.
-		// It keeps that plan.
+		// This is not a join: PostgreSQL would plan a join while the table is small, with a scan of
+		// the whole table, and keep that plan.
 		if _, err := all(ctx, tx.conn, note, `SELECT v.column2, v.column3, (SELECT v.column4 IS NULL OR attributes = v.column4 FROM contexts
 			WHERE account_id = v.column1 AND context_type = v.column2 AND key = v.column3) FROM `+values, args...); err != nil {
 			return nil, err

@@ -142,14 +142,14 @@ func (db *DB) RemoveMetrics(ctx context.Context, by observations.Resolution, bef
 	})
 }
 
-// ForgetLoggers removes the rows of deleted loggers, except the newest of each account; but is how many it keeps. On
-// PostgreSQL it may wait for a writer that creates a logger again. It then evaluates only the outer conditions
-// again, so they repeat that the logger is deleted.
-func (db *DB) ForgetLoggers(ctx context.Context, but int) (removed int, err error) {
+// ForgetLoggers removes the rows of deleted loggers, except the newest keep rows of each account. On PostgreSQL it
+// may wait for a writer that creates a logger again. It then evaluates only the outer conditions again, so they
+// repeat that the logger is deleted.
+func (db *DB) ForgetLoggers(ctx context.Context, keep int) (removed int, err error) {
 	return db.removeOfEach(ctx, func(account string) (int, error) {
 		return db.removeAll(ctx, `DELETE FROM loggers WHERE account_id = $3 AND deleted_at IS NOT NULL AND key IN
 			(SELECT key FROM loggers WHERE account_id = $3 AND deleted_at IS NOT NULL ORDER BY deleted_at DESC, key LIMIT $2 OFFSET $1)
-			RETURNING account_id`, int64(but), account)
+			RETURNING account_id`, int64(keep), account)
 	})
 }
 

@@ -74,7 +74,7 @@ func isNamed(file *os.File) bool {
 
 // remove removes what is left of the file, and its lock.
 func (t *temporary) remove() {
-	removeDatabase(t.name) // the backup has another name if all went well
+	removeDatabase(t.name) // does nothing after a success: the backup was renamed
 	_ = t.lock.Close()     // Windows removes no open file
 	_ = os.Remove(t.lock.Name())
 }

@@ -38,7 +38,7 @@ func TestOnChange(t *testing.T) {
 			{"nothing recorded", insert(account, "e"), 0},
 			{"a change", change, 1},
 			{"several changes", func(ctx context.Context, tx *store.Tx) error { return errors.Join(change(ctx, tx), change(ctx, tx)) }, 1},
-			{"a change taken back", func(ctx context.Context, tx *store.Tx) error { return errors.Join(change(ctx, tx), errors.New("no")) }, 0},
+			{"a change rolled back", func(ctx context.Context, tx *store.Tx) error { return errors.Join(change(ctx, tx), errors.New("no")) }, 0},
 		} {
 			t.Run(step.name, func(t *testing.T) {
 				before := woken.Load()

@@ -239,7 +239,7 @@ func scanQuiet(r row) (quiet quietService, err error) {
 	return quiet, err
 }
 
-// lastReport returns SQL for the last report about a table's sources by a row of service_presence.
+// lastReport returns SQL for the time at which the service of a row of service_presence last reported to a table of sources.
 func lastReport(sources string) string {
 	return `(SELECT max(s.last_seen) FROM ` + sources + ` AS s WHERE s.account_id = p.account_id AND s.service = p.service AND (p.environment = '' OR s.environment = p.environment))`
 }

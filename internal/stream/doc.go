@@ -1,4 +1,6 @@
-// Package stream serves the event sockets of running services, and the event streams of web pages.
+// Package stream serves the event sockets of running services, and the event streams of web pages. It owns the sockets
+// of this node and their log of events. Package changes decides which changes have events, and package connections lists
+// the sockets of all nodes.
 //
 // # What a socket receives
 //

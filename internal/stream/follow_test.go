@@ -364,15 +364,15 @@ func TestFollow_StopEndsStreams(t *testing.T) {
 // A stream whose peer has stopped reading is closed, and delays no other stream.
 func TestFollow_StuckReader(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, stream.Options{Heartbeat: 100 * time.Millisecond, Join: time.Nanosecond})
+	s := newStage(t, stream.Options{Heartbeat: 100 * time.Millisecond, Join: time.Nanosecond}, startWithSmallBuffers)
 	healthy := s.follow("", "")
-	newest := make(chan string)
+	newest := make(chan string, 1)
 	go func() {
 		got := healthy.next()
 		for strings.HasPrefix(got, "id: ") {
 			select {
 			case newest <- got:
-			default: // nobody waits for this one
+			default: // one is still unread
 			}
 			got = healthy.next()
 		}

@@ -38,6 +38,16 @@ func (s *stage) stuck(query string) net.Conn {
 	return conn
 }
 
+// startWithSmallBuffers starts a server whose connections are full after a few events.
+func startWithSmallBuffers(server *httptest.Server) {
+	server.Config.ConnState = func(conn net.Conn, state http.ConnState) {
+		if tcp, ok := conn.(*net.TCPConn); ok && state == http.StateNew {
+			_ = tcp.SetWriteBuffer(4 << 10) // the test waits longer without
+		}
+	}
+	server.Start()
+}
+
 // ask sends the request for a socket over a connection with small buffers.
 func (s *stage) ask(query string) net.Conn {
 	s.t.Helper()

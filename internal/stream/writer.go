@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// tlsPiece plus the overhead of TLS fits into the 2 KiB that a writable Unix socket accepts at least.
+// tlsPiece plus the overhead of TLS fits into the 2 KiB that every writable Unix socket accepts.
 const tlsPiece = 2<<10 - 128
 
 // errFull means that the kernel accepts no more bytes for a socket at the moment.

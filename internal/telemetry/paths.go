@@ -17,7 +17,8 @@ const (
 // Path returns the path of a request for logs and traces, without keys.
 func Path(r *http.Request) string { return hideKeys(r.URL.Path) }
 
-// hideKeys replaces what may be a secret: the part after /levels/ or after the path of event streams, and whatever begins like a key.
+// hideKeys replaces the parts of a path that may be secret: the part after /levels/ or after the path of event streams, and every
+// part that begins like a key.
 func hideKeys(path string) string {
 	for _, prefix := range []string{levelsPrefix, streamsPrefix} {
 		if rest, is := strings.CutPrefix(path, prefix); is {

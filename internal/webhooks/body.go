@@ -31,7 +31,7 @@ type Told struct {
 type Content struct {
 	Events []Told
 	Total  int    // how many events were joined, the listed ones included
-	Group  string // what the joined events have in common
+	Group  string // the host or the kind that the joined events share
 }
 
 // Composer builds messages.

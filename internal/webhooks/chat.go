@@ -27,7 +27,7 @@ func (c Content) lines() []string {
 	if len(c.Events) == 1 && c.Total <= 1 {
 		return []string{sentence(c.Events[0])}
 	}
-	lines := []string{fmt.Sprintf("%d events of %s: %s", c.Total, c.Group, c.counts())}
+	lines := []string{fmt.Sprintf("%d events of %s: %s", c.Total, c.Group, c.types())}
 	for _, event := range c.Events[:min(listedEvents, len(c.Events))] {
 		lines = append(lines, "• "+sentence(event))
 	}
@@ -37,8 +37,8 @@ func (c Content) lines() []string {
 	return lines
 }
 
-// counts says how many events of each type are listed.
-func (c Content) counts() string {
+// types returns the types of the listed events, the most frequent first.
+func (c Content) types() string {
 	byType := map[string]int{}
 	for _, event := range c.Events {
 		byType[event.Type]++
@@ -121,7 +121,7 @@ func (c Content) text(escape func(string) string) string {
 	return trimmed(text, maxText)
 }
 
-// link returns the page about the event, or the history for several.
+// link returns the page about the event, or "" if there are several.
 func (c Content) link() string {
 	if len(c.Events) == 1 {
 		return c.Events[0].Data.URL

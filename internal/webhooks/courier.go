@@ -20,7 +20,7 @@ const (
 	silentAfter = time.Hour
 )
 
-// CourierReadTx is what a Courier reads.
+// CourierReadTx has the reads of a Courier.
 type CourierReadTx interface {
 	Now() time.Time
 	// NextDelivery returns when the next waiting delivery is due; nil if none waits.
@@ -29,7 +29,7 @@ type CourierReadTx interface {
 	QuietAccounts(ctx context.Context, before time.Time) ([]string, error)
 }
 
-// CourierTx is what a Courier writes.
+// CourierTx has the writes of a Courier.
 type CourierTx interface {
 	Now() time.Time
 	// ReleaseDeliveries makes due deliveries claimable, and returns their number.

@@ -1,6 +1,6 @@
-// Package webhooks tells other systems what happens in an account: which events a webhook gets, how its messages look and
-// are signed, and what an answer changes. It does not send: a worker of package worker does, with the claims,
-// leases and limits of runs, in a share of its own.
+// Package webhooks tells other systems what happens in an account: which events a webhook gets, how its messages look and are
+// signed, and what an answer changes. It does not send messages: a worker of package worker does, with the claims, leases and
+// limits of runs, but in a share of its own.
 //
 // # From an event to a delivery
 //
@@ -31,10 +31,10 @@
 //	after five days     failed                                         disabled
 //	of failures only
 //
-// Attempts are made at once, then after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, ±10 %. No answer within 15 s, a
-// redirect and a refused address are failures like any other. If a node dies, another one sends its deliveries again:
-// delivery is at least once. A disabled webhook gets no events, and its unsent deliveries are canceled. After a write that enables it,
-// it gets new events.
+// Attempts are made at once, then after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, ±10 %. No answer within 15 s, a redirect and
+// a refused address are failures like any other. If a node dies, another one sends its deliveries again: delivery is at least
+// once. A disabled webhook gets no events, and its unsent deliveries are canceled. A write that enables the webhook lets it get
+// new events again.
 //
 // # Messages that join events
 //
@@ -45,7 +45,7 @@
 //
 // # The courier
 //
-// A Courier releases waiting deliveries when they are due, and finds services that have become silent: every minute it
-// notes which services are connected, and an hour after a service was last seen, and if no report of it has come since,
-// it records the event. It works only for accounts with webhooks. Nodes skip rows that another node has locked.
+// A Courier releases waiting deliveries when they are due, and finds services that have become silent: every minute it notes
+// which services are connected. An hour after a service was last seen, it records the event, unless the service has reported
+// since. It works only for accounts with webhooks. Nodes skip rows that another node has locked.
 package webhooks

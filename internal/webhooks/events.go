@@ -94,7 +94,7 @@ type Cause struct {
 	ID   string `json:"id,omitempty"`
 }
 
-// ofChange returns the event of a recorded change, without its content, which is expensive.
+// ofChange returns the event of a recorded change, without its content, which is expensive to compute.
 func ofChange(c changes.Change) Event {
 	event := Event{Account: c.Account, ID: "change:" + strconv.FormatInt(c.Seq, 10), At: c.CreatedAt, Types: []string{changePrefix + c.Kind}, Host: c.Host,
 		Data: Data{Kind: c.Kind, Key: c.Key, Action: string(c.Action), Actor: &c.Actor, Seq: c.Seq}}
@@ -133,8 +133,8 @@ func (e *Event) describe(c changes.Change) {
 	e.Data.Diff, e.Data.Summary = rawjson.Diff(c.Before, c.After), summary.Of(c)
 }
 
-// shrink removes what no message of the event can have, so that a change of megabytes is neither stored again nor read for
-// each webhook.
+// shrink removes the parts of the content that no message can have, so that a change of megabytes is neither stored again
+// nor read for each webhook.
 func (e *Event) shrink() {
 	if told, _, err := fitting(Told{e.Types[0], e.At, e.Data}); err == nil {
 		e.Data = told.Data
@@ -248,8 +248,8 @@ type Subscription struct {
 	Lane   string
 }
 
-// match returns the type as which a webhook gets an event; false if it does not get it. A test goes to one webhook only,
-// whatever the webhook subscribes to, so no subscription matches it.
+// match returns the type under which a webhook gets an event, or false if the subscription does not match it. A test
+// goes to one webhook only, whatever the webhook subscribes to, so no subscription matches it.
 func (s Subscription) match(event Event) (string, bool) {
 	if !s.Filter.passes(event) {
 		return "", false
@@ -291,7 +291,7 @@ func matches(glob, id string) bool {
 // isPattern reports whether a glob is more than an id.
 func isPattern(glob string) bool { return strings.ContainsAny(glob, `*?[\`) }
 
-// group returns what events of a joined message have in common: the host, or else the kind.
+// group returns the property that the events of a joined message share: the host, or else the kind.
 func (e Event) group() string {
 	if e.Host != "" {
 		return "host " + e.Host
@@ -299,7 +299,7 @@ func (e Event) group() string {
 	return e.Data.Kind
 }
 
-// Planned is an event with the deliveries that tell it.
+// Planned is an event with its deliveries.
 type Planned struct {
 	Event      Event
 	StoredID   string // of the stored event
@@ -309,7 +309,8 @@ type Planned struct {
 // PlannedDelivery is a new delivery.
 type PlannedDelivery struct {
 	ID, Webhook, Type, Lane string
-	// Group is what the joined events of a message have in common; "" if the message has one event.
+	// Group is the host or the kind that the joined events of a message share; "" if the message has one
+	// event.
 	Group string
 	DueAt time.Time
 }

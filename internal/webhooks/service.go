@@ -25,7 +25,7 @@ type DeliveryFilter struct {
 	Status  DeliveryStatus
 }
 
-// ReadTx is what this package reads.
+// ReadTx has the reads of this package.
 type ReadTx interface {
 	accounts.AuthorityTx
 	Webhook(ctx context.Context, account, id string) (Webhook, error)
@@ -35,7 +35,7 @@ type ReadTx interface {
 	Delivery(ctx context.Context, account, webhook, id string) (Delivery, error)
 }
 
-// Tx is what this package reads and writes in one transaction.
+// Tx has the reads and writes of this package in one transaction.
 type Tx interface {
 	ReadTx
 	accounts.HistoryTx

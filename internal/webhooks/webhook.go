@@ -43,11 +43,10 @@ const (
 // Formats returns every format.
 func Formats() []Format { return []Format{Standard, Slack, Teams, Discord, PagerDuty} }
 
-// Joins reports whether a message of this format may have several events: the formats of chats, which people
-// read, do.
+// Joins reports whether a message of this format may have several events, as messages for chats have.
 func (f Format) Joins() bool { return f == Slack || f == Teams || f == Discord }
 
-// State is how a webhook does.
+// State is the state of a webhook.
 type State string
 
 // The states.
@@ -112,7 +111,7 @@ type LastDelivery struct {
 // Hidden returns the part of the webhook that is stored encrypted.
 func (w Webhook) Hidden() Hidden { return Hidden{w.URL, w.Headers, w.Secrets} }
 
-// State returns how the webhook does.
+// State returns the state of the webhook.
 func (w Webhook) State() State {
 	switch {
 	case !w.Enabled:
@@ -123,8 +122,8 @@ func (w Webhook) State() State {
 	return OK
 }
 
-// Lane returns the queue of the webhook's deliveries: its account, its host and itself, so that it delays no other webhook of
-// that host.
+// Lane returns the queue of the webhook's deliveries: account, host and webhook. So one webhook does not delay others of the
+// same host.
 func (w Webhook) Lane() string { return w.Account + ":" + hosts.Destination(w.URL) + "#" + w.ID }
 
 // Subscription returns the part of the webhook that decides which events it gets.
@@ -149,7 +148,7 @@ func (w Webhook) Recorded() any {
 	}{w, w.recordedState(), w.Secrets.CreatedAt}
 }
 
-// recordedState returns the state without failing, which is observed and changes often.
+// recordedState returns the state for the history, without Failing, which changes often.
 func (w Webhook) recordedState() State {
 	if w.Enabled {
 		return OK

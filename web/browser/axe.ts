@@ -29,7 +29,7 @@ export async function violations(page: Page, runOnly?: string[]): Promise<string
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate((script) => new Function(script)(), source);
   const found = await page.evaluate(async (runOnly) => {
     const { axe } = window as unknown as { axe: { run: (options: object) => Promise<{ violations: Violation[] }> } };
-    const only = { resultTypes: ["violations"], iframes: false }; // what passes need not be described
+    const only = { resultTypes: ["violations"], iframes: false }; // only violations are described
     return (await axe.run(runOnly ? { ...only, runOnly } : only)).violations;
   }, runOnly);
   return found.map(

@@ -15,7 +15,7 @@ declare module "vitest" {
  */
 const quick = ["--disable-frame-rate-limit", "--disable-gpu-vsync", "--process-per-site"];
 
-/** elsewhere is another name of the machine, which browsers do not trust as they trust localhost. */
+/** elsewhere maps another host name to this machine. Unlike localhost, browsers do not treat it as secure. */
 const elsewhere = "--host-resolver-rules=MAP signalbox.test 127.0.0.1";
 
 /** setup starts the system's Chromium once for all files of tests. */

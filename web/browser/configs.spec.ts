@@ -1,11 +1,11 @@
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { expectAccessible } from "./axe";
-import { envelope, tabTo, test, world } from "./harness";
+import { envelope, fixture, tabTo, test } from "./harness";
 
 const schema = { type: "object", required: ["port"], properties: { port: { type: "integer" } } };
 
-const w = world(async (server) => {
+const w = fixture(async (server) => {
   await server.api("POST", "/api/v1/environments", envelope("environment", "development", { name: "Development" }));
   const config = (id: string, attributes: Record<string, unknown>) =>
     server.api("POST", "/api/v1/configs", envelope("config", id, attributes));
@@ -101,7 +101,7 @@ test("the keyboard alone changes a value and resets it", async () => {
   await page.keyboard.type("7");
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "limit in Development: 7 set here" }).waitFor();
-  await page.waitForFunction(() => document.activeElement?.closest("[data-cell]")); // the form has given the focus back
+  await page.waitForFunction(() => document.activeElement?.closest("[data-cell]")); // the form has returned the focus
   await page.keyboard.press("Enter");
   await input.waitFor();
   await tabTo(page, page.getByRole("button", { name: "Reset" }));

@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import { expectAccessible } from "./axe";
-import { envelope, test, world } from "./harness";
+import { envelope, fixture, test } from "./harness";
 
-const w = world(async ({ api }) => {
+const w = fixture(async ({ api }) => {
   await api("PUT", "/api/v1/environments/staging", envelope("environment", "staging", { name: "Staging", managed: true }));
   await api("POST", "/api/v1/environments", envelope("environment", "test", { name: "Test", color: "#3f7fd1" }));
   await api("PUT", "/api/v1/loggers/shop", envelope("logger", "shop", { managed: true, environments: { test: { level: "DEBUG" } } }));

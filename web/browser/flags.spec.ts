@@ -1,10 +1,10 @@
 import { expect } from "vitest";
 import { expectAccessible } from "./axe";
-import { answer, envelope, tabTo, test, world } from "./harness";
+import { answer, envelope, fixture, tabTo, test } from "./harness";
 
 const off = { enabled: true, default: null, rules: [] };
 
-const w = world(async (server) => {
+const w = fixture(async (server) => {
   for (const id of ["checkout", "restarted", "contested", "keys", "typed"])
     await server.api("POST", "/api/v1/flags", envelope("flag", id, { type: "BOOLEAN", default: false }));
   await server.api("POST", "/api/v1/contexts/bulk", { contexts: [{ type: "user", key: "alice", attributes: { plan: "pro" } }] });

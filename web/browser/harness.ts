@@ -25,11 +25,11 @@ export interface Server {
   /** command runs the program beside the server and returns what it prints. */
   command: (...words: string[]) => string;
   stop: () => Promise<void>;
-  /** leave ends the program; restart starts it again. */
+  /** leave ends the program. */
   leave: () => Promise<void>;
   /** restart starts the server again on the same folder and port. */
   restart: () => Promise<void>;
-  /** freeze stops the program without closing its connections, as a network does that loses every packet; thaw lets it go on. */
+  /** freeze stops the program without closing its connections, like a network that loses every packet; thaw continues it. */
   freeze: () => void;
   thaw: () => void;
 }
@@ -122,8 +122,8 @@ async function request<T>(url: string, key: string, method: string, path: string
 /** envelope is the body of a write. */
 export const envelope = (type: string, id: string, attributes: Record<string, unknown>) => ({ data: { type, id, attributes } });
 
-/** World is the server and browser that the tests of one file share. */
-export interface World {
+/** Fixture is the server and browser that the tests of one file share. */
+export interface Fixture {
   server: Server;
   /** open returns a page of a browser profile of its own that is signed in as the owner, or with another key. */
   open: (path?: string, options?: Opening) => Promise<Page>;
@@ -132,15 +132,15 @@ export interface World {
 export interface Opening extends BrowserContextOptions {
   /** key signs in; "" opens a page without a session. */
   key?: string;
-  /** fresh opens a page in a profile that no other test uses: to measure, or to change its clock. */
+  /** fresh opens a page in a profile that no other test uses, for measurements and for tests that change the clock. */
   fresh?: boolean;
 }
 
-/** world starts a server for a file of tests, with settings of its own, in a browser that all files share; prepare fills the server. */
-export function world(
+/** fixture starts a server for a file of tests, with settings of its own, in a browser that all files share; prepare fills the server. */
+export function fixture(
   prepare: (server: Server) => Promise<void> = async () => {},
   settings: () => Record<string, string> = () => ({}),
-): World {
+): Fixture {
   const made = { server: undefined as unknown as Server };
   let browser: Browser;
   let profiles: Profiles;
@@ -182,7 +182,7 @@ interface Running {
 
 let running: Running = { profiles: [], pages: new Set(), complaints: [] };
 
-// watch fails a test when the page throws, or loads something that its policy forbids.
+// watch fails a test when the page throws an error or violates its content security policy.
 function watch(page: Page, { pages, complaints }: Running): void {
   pages.add(page);
   page.on("pageerror", (error) => complaints.push(`the page threw: ${error.message}`));
@@ -191,7 +191,7 @@ function watch(page: Page, { pages, complaints }: Running): void {
   });
 }
 
-/** signIn gives a browser profile a session, as the sign-in with a key does. */
+/** signIn signs a browser profile in with a key. */
 export async function signIn(context: BrowserContext, key: string): Promise<void> {
   const response = await context.request.post("/api/v1/sessions", { data: { api_key: key } });
   if (!response.ok()) throw new Error(`signing in: ${response.status()} ${await response.text()}`);
@@ -246,7 +246,7 @@ async function keep(name: string, pages: Set<Page>): Promise<void> {
   }
 }
 
-/** tabTo presses Tab until a control has the focus, as people do who have no mouse. */
+/** tabTo presses Tab until a control has the focus, like a person without a mouse. */
 export async function tabTo(page: Page, control: Locator): Promise<void> {
   await control.waitFor();
   for (let presses = 0; presses < 60; presses++) {

@@ -1,11 +1,11 @@
 import { expect } from "vitest";
 import { expectAccessible } from "./axe";
-import { envelope, test, world } from "./harness";
+import { envelope, fixture, test } from "./harness";
 
 const flag = (value: boolean) =>
   envelope("flag", "checkout", { name: "Checkout", type: "BOOLEAN", default: value, managed: true, environments: {} });
 
-const w = world(async ({ api }) => {
+const w = fixture(async ({ api }) => {
   await api("POST", "/api/v1/flags", flag(false));
   await api("PUT", "/api/v1/flags/checkout", flag(true));
   await api("POST", "/api/v1/configs", envelope("config", "web", { name: "Web", items: {} }));

@@ -2,14 +2,14 @@ import { createServer, type Server as Receiver } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect } from "vitest";
 import { expectAccessible } from "./axe";
-import { envelope, tabTo, test, world } from "./harness";
+import { envelope, fixture, tabTo, test } from "./harness";
 
 let receiver: Receiver;
 let hook: string;
 
 beforeAll(async () => {
   receiver = createServer((request, response) => {
-    if (request.url === "/never") return; // until the run is canceled
+    if (request.url === "/never") return; // no answer until the run is canceled
     response.writeHead(request.url === "/fail" ? 503 : 200, { "Content-Type": "application/json" });
     response.end('{"rows":[1,2],"ok":true}');
   });
@@ -22,7 +22,7 @@ afterAll(async () => {
   await new Promise((resolve) => receiver.close(resolve));
 });
 
-const w = world();
+const w = fixture();
 
 const job = (id: string, path: string, attributes: Record<string, unknown> = {}) =>
   w.server.api(
@@ -96,7 +96,7 @@ test("the keyboard alone finds a job, pauses it, and opens its last run", async 
   await page.getByRole("grid", { name: "Jobs" }).waitFor();
   const searching = () => page.waitForFunction(() => document.activeElement?.tagName === "INPUT", undefined, { timeout: 2000 });
   do
-    await page.keyboard.press("/"); // keys are heard a moment after the list is shown
+    await page.keyboard.press("/"); // the list listens for keys a moment after it is shown
   while (!(await searching().catch(() => false)));
   await page.keyboard.type("by-keys");
   await page.waitForURL(/q=by-keys/);

@@ -1,10 +1,10 @@
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { expectAccessible } from "./axe";
-import { envelope, tabTo, test, world } from "./harness";
+import { envelope, fixture, tabTo, test } from "./harness";
 
 /** These tests are about long lists: their order, their columns, and actions on many rows. */
-const w = world(async ({ api }) => {
+const w = fixture(async ({ api }) => {
   const flag = (id: string, more = {}) => api("POST", "/api/v1/flags", envelope("flag", id, { type: "BOOLEAN", default: false, ...more }));
   await flag("alpha");
   await flag("beta", { type: "STRING", default: "b" });

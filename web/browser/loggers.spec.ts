@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { expectAccessible } from "./axe";
-import { answer, envelope, tabTo, test, world } from "./harness";
+import { answer, envelope, fixture, tabTo, test } from "./harness";
 
 const report = (id: string, service: string, resolved_level = "INFO") => ({
   id,
@@ -10,7 +10,7 @@ const report = (id: string, service: string, resolved_level = "INFO") => ({
   resolved_level,
 });
 
-const w = world(async (server) => {
+const w = fixture(async (server) => {
   const ids = [
     "shop",
     "shop.payments",

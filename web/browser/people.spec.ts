@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import { expectAccessible } from "./axe";
-import { tabTo, test, world } from "./harness";
+import { fixture, tabTo, test } from "./harness";
 
-const w = world();
+const w = fixture();
 
 test("somebody is invited by a link, joins, gets another role and a reset link, and is removed", async () => {
   const page = await w.open("/people");
@@ -19,7 +19,7 @@ test("somebody is invited by a link, joins, gets another role and a reset link, 
   await guest.getByRole("button", { name: "Join" }).click();
   await guest.getByRole("navigation", { name: "Main" }).waitFor();
 
-  await page.getByRole("dialog").getByRole("button", { name: "Close" }).click(); // a message has one too
+  await page.getByRole("dialog").getByRole("button", { name: "Close" }).click(); // in the dialog, because a message has a button Close too
   await page.getByRole("button", { name: "Grace Hopper" }).click();
   const panel = page.getByRole("dialog", { name: "Grace Hopper" });
   await panel.getByText("Chrome on Linux").waitFor();

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { expectAccessible } from "./axe";
-import { envelope, test, world } from "./harness";
+import { envelope, fixture, test } from "./harness";
 
 const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
 
@@ -20,7 +20,7 @@ const rules = [
   { description: "", logic: { "==": [{ var: "user.key" }, "bob"] }, value: true },
 ];
 
-const w = world(async ({ api }) => {
+const w = fixture(async ({ api }) => {
   const production = { enabled: true, default: null, rules };
   await api("POST", "/api/v1/flags", envelope("flag", "used", { type: "BOOLEAN", default: false, environments: { production } }));
   await api(
@@ -89,7 +89,7 @@ test("the palette makes and does things", async () => {
   await page.getByRole("dialog").getByLabel("Id").waitFor();
 });
 
-// It is the last test: the server notes within 10 s that a flag was evaluated.
+// This test is the last, because the server records an evaluation up to 10 s later.
 test("a flag shows what it serves everywhere, and how often", async () => {
   const page = await w.open("/flags/used");
   const served = page.getByRole("article", { name: "Served in Production" });
@@ -99,7 +99,7 @@ test("a flag shows what it serves everywhere, and how often", async () => {
   await panel.getByText("42 in 24 h").waitFor();
   const chart = panel.getByRole("figure", { name: "Evaluations by value, 24 h" });
   await chart.locator("canvas").waitFor();
-  const hovered = chart.locator("b").filter({ hasText: /^40$/ }); // among the numbers of the step under the pointer
+  const hovered = chart.locator("b").filter({ hasText: /^40$/ }); // one of the numbers of the step under the pointer
   const { width = 0, height = 0 } = (await chart.locator(".u-over").boundingBox()) ?? {};
   for (let x = width - 1; x > 0 && (await hovered.count()) === 0; x -= 4)
     await chart.locator(".u-over").hover({ position: { x, y: height / 2 } });

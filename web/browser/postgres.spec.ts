@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, describe, expect } from "vitest";
-import { answer, envelope, test, world } from "./harness";
+import { answer, envelope, fixture, test } from "./harness";
 
-/** These tests run on PostgreSQL, which scripts/with-postgres provides: what people see of writes, and of the events between nodes. */
+/** These tests show writes, and the events between nodes, on PostgreSQL, which scripts/with-postgres provides. */
 const { SIGNALBOX_TEST_POSTGRES: server, SIGNALBOX_TEST_POSTGRES_BIN: programs } = process.env;
 const name = `console_${process.pid}_${Date.now()}`;
 
@@ -20,7 +20,7 @@ function newDatabase(): string {
 }
 
 describe.skipIf(!server || !programs)("on PostgreSQL", () => {
-  const w = world(
+  const w = fixture(
     async ({ api }) => {
       await api("POST", "/api/v1/flags", envelope("flag", "shared", { type: "BOOLEAN", default: false }));
       const report = { id: "shop", service: "checkout", environment: "production", level: "INFO", resolved_level: "INFO" };

@@ -1,9 +1,9 @@
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import { answer, envelope, test, world } from "./harness";
+import { answer, envelope, fixture, test } from "./harness";
 
-/** These tests are about where people are: on another host name, at another time, in two tabs, two at once, back and forward. */
-const w = world(async ({ api }) => {
+/** These tests cover other situations of people: another host name, a wrong clock, two tabs, two people at once, back and forward. */
+const w = fixture(async ({ api }) => {
   for (let at = 0; at < 120; at++) {
     const id = `flag-${String(at).padStart(3, "0")}`;
     await api("POST", "/api/v1/flags", envelope("flag", id, { type: "BOOLEAN", default: false }));
@@ -13,7 +13,7 @@ const w = world(async ({ api }) => {
   await api("POST", "/api/v1/jobs", envelope("job", "nightly", job));
 });
 
-/** elsewhere is the server under a name to which browsers give no clipboard without HTTPS. */
+/** elsewhere is the server's URL with a host name for which browsers offer no clipboard without HTTPS. */
 const elsewhere = () => w.server.url.replace("127.0.0.1", "signalbox.test");
 
 test("copying works over plain HTTP on another host name", async () => {

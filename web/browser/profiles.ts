@@ -26,7 +26,7 @@ export class Profiles {
     const kind = fresh ? undefined : JSON.stringify(options);
     const known = kind && this.idle.get(kind)?.pop();
     const profile = known || (await this.create(options, kind));
-    await profile.context.tracing.start(); // a picture is taken when a test fails; one of every frame costs as much as the tests
+    await profile.context.tracing.start(); // no screenshots: one of every frame would double the time of the tests
     return profile;
   }
 
@@ -43,7 +43,7 @@ export class Profiles {
     });
     this.contexts.push(context);
     if (!kind) return { context, giveBack: () => context.close() };
-    const keeper = await context.newPage(); // keeps the process, which has compiled the console
+    const keeper = await context.newPage(); // keeps the browser process with its compiled console
     await keeper.goto("/api/liveness");
     const cleanUp = async () => {
       await context.tracing.stop();

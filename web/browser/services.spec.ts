@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import { expectAccessible } from "./axe";
-import { envelope, test, world } from "./harness";
+import { envelope, fixture, test } from "./harness";
 
-const w = world(async ({ api }) => {
+const w = fixture(async ({ api }) => {
   await api("POST", "/api/v1/contexts/bulk", {
     contexts: [
       { type: "service", key: "checkout" },

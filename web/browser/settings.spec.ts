@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import { expectAccessible } from "./axe";
-import { test, world } from "./harness";
+import { fixture, test } from "./harness";
 
-const w = world();
+const w = fixture();
 const password = "correct horse battery";
 
 test("the account is renamed, my order changed, my password replaced and another session ended", async () => {
@@ -40,7 +40,7 @@ test("the account is renamed, my order changed, my password replaced and another
 test("a code signs a terminal in, which is listed and can be ended", async () => {
   const link = /\S+\/join\?token=(\S+)/.exec(w.server.command("admin", "users", "invite", "grace@example.com"))?.[1] as string;
   await w.server.api("POST", "/api/v1/links/redeem", { token: link, name: "Grace", password });
-  const page = await w.open("/terminal", { key: "" }); // as signalbox login says it, without a session
+  const page = await w.open("/terminal", { key: "" }); // the address that signalbox login prints, without a session
   await page.getByLabel("E-mail").fill("grace@example.com");
   await page.getByRole("textbox", { name: "Password" }).fill(password);
   await page.getByRole("button", { name: "Sign in", exact: true }).click();

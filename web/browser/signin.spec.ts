@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import { expectAccessible, violations } from "./axe";
-import { test, world } from "./harness";
+import { fixture, test } from "./harness";
 
-const w = world();
+const w = fixture();
 
 test("the set-up link makes the owner, who signs out and in again", async () => {
   const link = /\S+\/setup\?token=\S+/.exec(w.server.command("admin", "users", "setup-link"))?.[0] as string;

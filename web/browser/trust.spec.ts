@@ -1,9 +1,9 @@
 import { expect } from "vitest";
 import { violations } from "./axe";
-import { answer, envelope, test, world } from "./harness";
+import { answer, envelope, fixture, test } from "./harness";
 
-/** These tests are about what must not happen: a blank page, lost text, an action that is done twice, a false word. */
-const w = world(async (server) => {
+/** These tests are about failures that must not happen: a blank page, lost text, an action that is done twice, a wrong message. */
+const w = fixture(async (server) => {
   for (const id of ["stopped", "drafted", "ended", "contested"])
     await server.api("POST", "/api/v1/flags", envelope("flag", id, { type: "BOOLEAN", default: false }));
   await server.api("POST", "/api/v1/flags", envelope("flag", "limits", { type: "JSON", default: { limit: 1 } }));
@@ -18,7 +18,7 @@ const w = world(async (server) => {
 });
 
 test("the page stays when the server stops, and says why a click does nothing", async () => {
-  const page = await w.open("/flags?q=stopped&env=production", { fresh: true }); // nothing is in its cache
+  const page = await w.open("/flags?q=stopped&env=production", { fresh: true }); // with an empty cache
   const toggle = page.getByRole("switch", { name: "stopped in Production" });
   await toggle.waitFor();
   await w.server.leave();
@@ -129,7 +129,7 @@ test("a write whose answer is cut off is looked up, and said as it is", async ()
   });
   await toggle.click({ force: true });
   await page.getByText("cut is off in Staging.").waitFor();
-  expect(await page.getByRole("button", { name: "Undo" }).count()).toBe(0); // it is not known which change it was
+  expect(await page.getByRole("button", { name: "Undo" }).count()).toBe(0); // the console does not know the number of the change
 });
 
 test("an edit survives the end of the session, and is saved after the sign-in", async () => {

@@ -2,7 +2,7 @@ import { createServer, type Server as Receiver } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect } from "vitest";
 import { expectAccessible } from "./axe";
-import { envelope, tabTo, test, world } from "./harness";
+import { envelope, fixture, tabTo, test } from "./harness";
 
 let receiver: Receiver;
 let hook: string;
@@ -28,7 +28,7 @@ afterAll(async () => {
   await new Promise((resolve) => receiver.close(resolve));
 });
 
-const w = world();
+const w = fixture();
 
 const webhook = async (name: string, path: string, attributes: Record<string, unknown> = {}) => {
   const body = { data: { type: "webhook", attributes: { name, url: hook + path, events: ["change.flag"], ...attributes } } };
@@ -76,7 +76,7 @@ test("a failed delivery says why, and is sent again: alone, and with a time", as
   const panel = page.getByRole("dialog", { name: "change.flag" });
   await panel.getByText("HTTP 500").first().waitFor();
   await panel.getByText("out of order").first().waitFor();
-  await panel.getByRole("button", { name: "Send again" }).click(); // it need not wait for its next attempt
+  await panel.getByRole("button", { name: "Send again" }).click(); // before its next attempt is due
   await page.getByText("It is sent again, with the same id.").waitFor();
   await page.keyboard.press("Escape");
   await panel.waitFor({ state: "detached" });

@@ -1,5 +1,5 @@
-// Builds the console into the folder that the server embeds. The first pass only tells which of
-// Mantine's components are used, so that the second has no styles of others.
+// Builds the console into the folder that the server embeds. The first pass finds the used components of Mantine, so
+// that the second pass leaves out the styles of the others.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";

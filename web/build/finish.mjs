@@ -29,7 +29,7 @@ const kilobytes = (bytes) => `${(bytes / 1024).toFixed(1)} KB`;
 /** fontOf returns the name of the font's file, which index.html asks for before the scripts. */
 const fontOf = () => readdirSync(join(dist, "assets")).find((name) => name.endsWith(".woff2"));
 
-// checkWeight measures what a browser loads for the heaviest screen: all that comes before it, and the font.
+// checkWeight measures the files that a browser loads for the heaviest screen, the start of the page and the font included.
 function checkWeight() {
   const font = statSync(join(dist, "assets", fontOf())).size;
   const frame = closure("src/app/Frame.tsx", closure("index.html"));
@@ -92,7 +92,7 @@ function preloadFont() {
   writeFileSync(path, readFileSync(path, "utf8").replace("</title>", `</title>\n    ${link}`));
 }
 
-/** finish does all of it. */
+/** finish runs all steps. */
 export function finish() {
   manifest = JSON.parse(readFileSync(join(dist, ".vite/manifest.json"), "utf8"));
   checkWeight();

@@ -1,4 +1,4 @@
-// The picture of the README: a level that changes in a running program, and comes back by itself.
+// Makes the picture of the README: a level changes in a running program, and ends by itself.
 import { animate, take } from "./webp.mjs";
 
 const logger = "shop.checkout";
@@ -38,7 +38,7 @@ export async function levelChanges(browser, { url, signIn, printed }) {
   await screen.getByText("own", { exact: true }).waitFor({ state: "detached", timeout: 30_000 });
   const production = screen.getByRole("row", { name: "production" });
   for (let tries = 0; tries < 20 && !(await production.getByText("WARN").isVisible()); tries++) {
-    await screen.waitForTimeout(1500); // the program reports its level after some seconds, and is quiet meanwhile
+    await screen.waitForTimeout(1500); // the program reports its level after some seconds; until then it is quiet
     await screen.reload();
     await production.waitFor();
   }

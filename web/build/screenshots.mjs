@@ -179,10 +179,10 @@ async function takeAll(browser, { url, data }, screens, { theme, size, suffix })
     await page.locator(".skeleton").first().waitFor({ state: "detached" });
     await act?.(page);
     await page.evaluate(() => document.fonts.ready);
-    await page.waitForLoadState("networkidle"); // what act asked for has arrived; the event socket stays open
+    await page.waitForLoadState("networkidle"); // the answers to the requests of act have arrived; the event socket stays open
     writeFileSync(join(folder, `${name}-${suffix}.webp`), await take(page));
   }
-  await context.request.delete(`${url}/api/v1/sessions/current`); // the next finds one session, its own
+  await context.request.delete(`${url}/api/v1/sessions/current`); // so that the next picture shows only one session
   await context.close();
 }
 

@@ -1,6 +1,5 @@
-// Package backlog lets River work off jobs that each make one HTTP call. Its module
-// requires the oldest River that the programs use; each program requires the
-// version of its database's driver.
+// Package backlog lets River do a backlog of jobs that each make one HTTP call. Its module requires the oldest River
+// that the programs use; each program requires the version of its database's driver.
 package backlog
 
 import (

@@ -1,4 +1,4 @@
-// Command postgres lets River work off a backlog on PostgreSQL.
+// Command postgres lets River do a backlog on PostgreSQL.
 package main
 
 import (

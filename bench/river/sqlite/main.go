@@ -1,4 +1,4 @@
-// Command sqlite lets River work off a backlog on SQLite.
+// Command sqlite lets River do a backlog on SQLite.
 package main
 
 import (

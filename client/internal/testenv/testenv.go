@@ -64,7 +64,7 @@ func Wait(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// Leaks returns the goroutines that run code of a package for 5 s after the tests ended, or "".
+// Leaks returns the goroutines that still run code of a package 5 s after the tests ended, or "".
 func Leaks(code string) string {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

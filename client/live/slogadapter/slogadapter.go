@@ -54,7 +54,7 @@ func Level(level loglevel.Level) slog.Level {
 	return slog.LevelInfo
 }
 
-// LevelOf returns the least severe level that lets nothing through that a slog level suppresses.
+// LevelOf returns the least severe level that suppresses everything that the slog level suppresses.
 func LevelOf(level slog.Level) loglevel.Level {
 	return named.Least(func(each loglevel.Level) bool { return level <= Level(each) })
 }

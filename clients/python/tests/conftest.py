@@ -23,7 +23,7 @@ LONG = ("test_frameworks.py", "test_package.py", "test_docs.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    # Long tests begin first, so that nothing waits for one that was begun last.
+    # Long tests begin first, so that the whole run does not wait for a long test at its end.
     items.sort(key=lambda each: each.path.name not in LONG)
     if not os.environ.get("SIGNALBOX_SOAK"):
         for each in items:

@@ -1,4 +1,4 @@
-"""The package builds, installs into an empty environment, and works there."""
+"""These tests build the package, install it into an empty environment, and use it there."""
 
 from __future__ import annotations
 

@@ -328,12 +328,12 @@ def test_descriptors_run_out(stub: Stub, start: Start, monkeypatch: pytest.Monke
     assert len(failures) == 3
 
 
-def test_backoff_has_full_jitter() -> None:
-    for attempt, most in ((1, 1), (3, 4), (10, 60), (1000, 60)):
-        pauses = [backoff(attempt, 1, 60) for _ in range(1000)]
-        assert all(0 <= each <= most for each in pauses)
-        assert min(pauses) < most * 0.1
-        assert max(pauses) > most * 0.9
+@pytest.mark.parametrize(("attempt", "most"), [(1, 1), (3, 4), (10, 60), (1000, 60)])
+def test_backoff_has_full_jitter(attempt: int, most: int) -> None:
+    pauses = [backoff(attempt, 1, 60) for _ in range(1000)]
+    assert all(0 <= each <= most for each in pauses)
+    assert min(pauses) < most * 0.1
+    assert max(pauses) > most * 0.9
 
 
 def test_expiry() -> None:

@@ -1,4 +1,4 @@
-// Levels of Signalbox in the logging frameworks themselves.
+// These tests run the real logging frameworks with levels of Signalbox.
 
 import { PassThrough } from "node:stream";
 import { bunyanLevels, consoleLevels, debugLevels, pinoLevels, winstonLevels } from "@signalbox/client";
@@ -9,7 +9,7 @@ import pino from "pino";
 import { expect, test } from "vitest";
 import winston from "winston";
 
-/** A stream that keeps what is written to it. */
+/** A stream that keeps everything that is written to it. */
 function sink(): { stream: PassThrough; written: () => string[] } {
   const stream = new PassThrough();
   const chunks: string[] = [];

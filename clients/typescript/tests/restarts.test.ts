@@ -1,4 +1,4 @@
-// A box and a server of its own, which ends, begins again, or was never there.
+// These tests have a server of their own, which stops, restarts or never starts.
 
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, statSync, truncateSync } from "node:fs";
@@ -58,7 +58,7 @@ test("a temporary level ends on time", async () => {
   expect(box.state.status).not.toBe("LIVE");
 });
 
-test("a restored database goes back", async () => {
+test("a box follows a database that was restored to an earlier state", async () => {
   const server = await Server.start();
   await server.admin.flag("restored", "NUMERIC", 1);
   const backup = join(temporaryFolder(), "backup");
@@ -75,7 +75,7 @@ test("a restored database goes back", async () => {
   await server.stop();
 });
 
-test("certificates of one's own", async () => {
+test("a box trusts certificates of the caller's own authority", async () => {
   const folder = temporaryFolder();
   const [certificate, key] = [join(folder, "certificate.pem"), join(folder, "key.pem")];
   const command = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost";
@@ -96,7 +96,7 @@ test("certificates of one's own", async () => {
   await server.stop();
 });
 
-test("no server", async () => {
+test("without a server a box has the defaults, and ready rejects", async () => {
   const began = performance.now();
   const box = startBox("http://127.0.0.1:9");
   const flag = box.string("anything", "code");

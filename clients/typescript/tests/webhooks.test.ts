@@ -30,7 +30,7 @@ function plain(headers: IncomingHttpHeaders): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 }
 
-test("signatures of webhooks", async () => {
+test("the library of Standard Webhooks accepts the server's signatures, and nothing else", async () => {
   const server = await Server.start("", { SIGNALBOX_ALLOW_NETWORKS: "127.0.0.0/8" });
   onTestFinished(() => server.stop());
   const { admin } = server;

@@ -23,21 +23,20 @@ function frame(opcode: number, payload: string | Buffer, final = true): Buffer {
   return Buffer.concat([Buffer.from([(final ? 0x80 : 0) | opcode]), size, bytes]);
 }
 
-test("frames are found in any pieces", () => {
-  const sent = Buffer.concat([frame(1, "a"), frame(1, "b".repeat(300)), frame(9, ""), frame(1, "ü".repeat(100), false)]);
-  for (const size of [1, 2, 7, 150, sent.length]) {
-    const reader = new FrameReader(1000);
-    const found = [];
-    for (let i = 0; i < sent.length; i += size) {
-      found.push(...reader.push(sent.subarray(i, i + size)));
-    }
-    expect(found.map(({ opcode, final, payload }) => [opcode, final, payload.toString()])).toEqual([
-      [1, true, "a"],
-      [1, true, "b".repeat(300)],
-      [9, true, ""],
-      [1, false, "ü".repeat(100)],
-    ]);
+const sent = Buffer.concat([frame(1, "a"), frame(1, "b".repeat(300)), frame(9, ""), frame(1, "ü".repeat(100), false)]);
+
+test.each([1, 2, 7, 150, sent.length])("frames are found in pieces of %i bytes", (size) => {
+  const reader = new FrameReader(1000);
+  const found = [];
+  for (let i = 0; i < sent.length; i += size) {
+    found.push(...reader.push(sent.subarray(i, i + size)));
   }
+  expect(found.map(({ opcode, final, payload }) => [opcode, final, payload.toString()])).toEqual([
+    [1, true, "a"],
+    [1, true, "b".repeat(300)],
+    [9, true, ""],
+    [1, false, "ü".repeat(100)],
+  ]);
 });
 
 test.each([
@@ -49,15 +48,13 @@ test.each([
   expect(() => new FrameReader(1000).push(bytes)).toThrow(message);
 });
 
-test("frames of the client are masked", () => {
-  for (const size of [0, 5, 125, 126, 1000]) {
-    const bytes = frameOf(1, Buffer.alloc(size, "x"));
-    const start = size < 126 ? 2 : 4;
-    expect([bytes[0], (bytes[1] as number) & 0x80, bytes.length]).toEqual([0x81, 0x80, start + 4 + size]);
-    const mask = bytes.subarray(start, start + 4);
-    const payload = bytes.subarray(start + 4).map((byte, i) => byte ^ (mask[i % 4] as number));
-    expect(Buffer.from(payload).toString()).toBe("x".repeat(size));
-  }
+test.each([0, 5, 125, 126, 1000])("frames of the client with %i bytes are masked", (size) => {
+  const bytes = frameOf(1, Buffer.alloc(size, "x"));
+  const start = size < 126 ? 2 : 4;
+  expect([bytes[0], (bytes[1] as number) & 0x80, bytes.length]).toEqual([0x81, 0x80, start + 4 + size]);
+  const mask = bytes.subarray(start, start + 4);
+  const payload = bytes.subarray(start + 4).map((byte, i) => byte ^ (mask[i % 4] as number));
+  expect(Buffer.from(payload).toString()).toBe("x".repeat(size));
 });
 
 /** Opens a connection to a server that answers with a function's text to the key of a handshake. */

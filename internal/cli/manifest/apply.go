@@ -9,7 +9,8 @@ import (
 	signalbox "github.com/signalbox/signalbox/client"
 )
 
-// Apply writes the steps of the plan. If it fails or is interrupted, its writes stay and a new plan has the other steps.
+// Apply writes the steps of the plan. If it fails or is interrupted, its writes stay and a new plan has the remaining
+// steps.
 func (p *Plan) Apply(ctx context.Context) (written int, err error) {
 	if err := p.claim(ctx); err != nil {
 		return 0, err

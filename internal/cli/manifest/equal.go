@@ -31,7 +31,7 @@ type Difference struct {
 	Before, After any
 }
 
-// differences returns what differs between two values, as deep as objects and lists go.
+// differences compares two values, with everything inside them, and returns the parts that differ.
 func differences(path string, before, after any) (found []Difference) {
 	if rawjson.Same(raw(before), raw(after)) {
 		return nil

@@ -122,7 +122,8 @@ func tidyLevels(kind string, kept attributes) bool {
 	return kind == "log_group" || len(levels) > 0 || !empty(kept["level"]) || !empty(kept["group"])
 }
 
-// tidyPolicies removes the policies of a job that are the defaults. Alerts that are null are not.
+// tidyPolicies removes the policies of a job that are the defaults. It keeps null alerts, which mean that
+// there are none.
 func tidyPolicies(kept attributes) {
 	if kept.text("overlap") == "allow" {
 		delete(kept, "overlap")
@@ -154,7 +155,7 @@ func tidyJob(kept attributes, secrets bool) {
 	kept["configuration"] = raw(configuration)
 }
 
-// tidyWebhook replaces what is secret by references and removes an empty filter.
+// tidyWebhook replaces secrets by references and removes an empty filter.
 func tidyWebhook(kept attributes, secrets bool) {
 	if _, headers, has := headersOf(kept); has && !secrets {
 		kept["headers"] = referred(headers)

@@ -33,7 +33,7 @@ func Forget(ctx context.Context, client *signalbox.Client, names []string, optio
 		}
 	}, options...)
 	if err != nil {
-		return fmt.Errorf("recording whose resources these are in the account's settings: %w", err)
+		return fmt.Errorf("removing owners from the account's settings: %w", err)
 	}
 	return nil
 }

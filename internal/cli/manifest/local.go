@@ -280,8 +280,8 @@ func sameInstant(a, b string) bool {
 	return wrong == nil && alsoWrong == nil && left.Equal(right)
 }
 
-// settlePolicies adds the server's defaults to the policies of a job. Alerts that are null are none; without the member
-// they are the defaults.
+// settlePolicies adds the server's defaults to the policies of a job. Null alerts mean no alerts; absent alerts mean
+// the defaults.
 func settlePolicies(after attributes) {
 	after.fill("overlap", `"allow"`)
 	var retry, alerts attributes

@@ -101,7 +101,7 @@ func New(ctx context.Context, client *signalbox.Client, resources []Resource, op
 	return plan, plan.problems()
 }
 
-// problems returns why steps are refused.
+// problems returns the errors of the refused steps.
 func (p *Plan) problems() error {
 	var problems []error
 	for _, step := range p.Steps {

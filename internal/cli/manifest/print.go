@@ -40,7 +40,7 @@ func (p *Plan) more() (text string) {
 	return text
 }
 
-// shown reports whether there is more to say about a step than that nothing changes.
+// shown reports whether a step is printed: it changes something, keeps runtime members or has warnings.
 func (s *Step) shown() bool { return s.Action != Keep || len(s.Kept) > 0 || len(s.Warnings) > 0 }
 
 func (s *Step) print(t *terminal.Terminal) {

@@ -12,8 +12,8 @@ import (
 // everyEnvironment begins the path of a member of all environments.
 const everyEnvironment = "environments.*."
 
-// ofEnvironments returns the members of an environment in a resource; nil if the kind has no environments, or values of any
-// name in them.
+// ofEnvironments returns the members of an environment in a resource; nil if the kind has no environments, or if their
+// members may have any name.
 func ofEnvironments(kind string) []string {
 	return map[string][]string{
 		"flag": {"enabled", "default", "rules"}, "logger": {"level", "expires_at"}, "log_group": {"level", "expires_at"},

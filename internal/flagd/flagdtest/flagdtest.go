@@ -22,7 +22,7 @@ type object = map[string]any
 
 func one[T any](r Random, list ...T) T { return list[r.IntN(len(list))] }
 
-// Flag makes a flag with up to three rules. Percentages are only in the flags that want them, because not every provider hashes
+// Flag makes a flag with up to three rules. It has percentages only if percentages is set, because not every provider hashes
 // like the server.
 func (r Random) Flag(key string, percentages bool) flagd.Flag {
 	of := one(r, flageval.Boolean, flageval.String, flageval.Numeric, flageval.JSON)

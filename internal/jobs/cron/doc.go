@@ -21,12 +21,11 @@
 //
 // Schedule.In reads the fields as local times of a zone. Changes of the clock are treated by Debian cron's rule:
 //
-//   - If neither the minute nor the hour field starts with *, the schedule is of the wall clock. Each local time fires
-//     once: one that comes twice at its first, and one that the clock jumps over at the first instant after the jump. In
-//     other words, a local time fires when the clock first shows it or a later time (FirstAt). Local times in the same
-//     jump fire together, once.
-//   - Any other schedule follows elapsed time. It fires at every instant whose local time matches: at both of a repeated
-//     hour, and at none that the clock jumps over.
+//   - If neither the minute nor the hour field starts with *, the schedule is of the wall clock. Each local time fires once: a
+//     repeated one at its first occurrence, and a skipped one at the first instant after the jump. In other words, a local time
+//     fires when the clock first shows it or a later time (FirstAt). Local times in the same jump fire together, once.
+//   - Any other schedule follows elapsed time. It fires at every instant whose local time matches: in both passes of a repeated
+//     hour, and never in a skipped one.
 //
 // testdata/zones.tsv has fire times around changes of the clock from an independent model.
 //

@@ -69,7 +69,7 @@ func (z Zoned) latestElapsed(until time.Time) (time.Time, bool) {
 }
 
 // reached returns the latest local time that the clock of the zone has shown up to an instant. After the clock was set
-// back, that is more than it shows.
+// back, that is later than the time that it shows.
 func (z Zoned) reached(at time.Time) time.Time {
 	now := periodAt(at, z.zone)
 	latest := now.local(at)
@@ -86,8 +86,8 @@ func (z Zoned) reached(at time.Time) time.Time {
 // maxShift is more than any clock was ever moved at once: Samoa skipped a day.
 const maxShift = 25 * time.Hour
 
-// FirstAt returns the first instant at which the clock of a zone shows a local time or a later one. A local time that
-// comes twice is its first occurrence; one that the clock jumps over is the end of the jump. The local time is given in
+// FirstAt returns the first instant at which the clock of a zone shows a local time or a later one. For a repeated
+// local time, this is its first occurrence; for a skipped one, it is the end of the jump. The local time is given in
 // UTC.
 func FirstAt(local time.Time, zone *time.Location) time.Time {
 	for now := periodAt(local.Add(-maxShift), zone); ; now = periodAt(now.end, zone) {

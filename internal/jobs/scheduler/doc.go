@@ -1,4 +1,5 @@
-// Package scheduler fires jobs: it turns due jobs into pending runs.
+// Package scheduler fires jobs: it turns due jobs into pending runs. It owns the time at which runs are queued. The
+// rules of jobs are in package jobs, and package worker executes the runs.
 //
 // There is no leader. Every node runs one Scheduler, and the database decides:
 //
@@ -26,8 +27,8 @@
 //
 // A Scheduler also releases runs that have waited: further attempts whose time has come, and held runs when the earlier
 // runs of their jobs have ended. And it marks jobs late, before it fires them: afterward nothing would tell that a job
-// should have fired while no node ran. Nodes do not wait for each other: they skip locked rows. One query tells how long
-// to sleep for all of it.
+// should have fired while no node ran. Nodes do not wait for each other: they skip locked rows. One query returns the
+// time of the next task.
 //
 // A node whose clock is wrong fires and reviews nothing.
 //

@@ -27,7 +27,7 @@ type ReadTx interface {
 	Now() time.Time
 	// Agenda returns when the Scheduler's next tasks are due.
 	Agenda(ctx context.Context) (Agenda, error)
-	// Upcoming returns jobs with a UID after the given one that fire after an instant, by UID.
+	// Upcoming returns jobs that fire after an instant, ordered by UID and starting after the given UID.
 	Upcoming(ctx context.Context, at time.Time, after string, limit int) ([]jobs.Due, error)
 }
 
@@ -87,7 +87,7 @@ type Scheduler struct {
 	loop      background.Loop
 	lastCheck time.Time
 	review    review
-	work      work // of the last check for more than firing
+	work      work // the due tasks other than firing, from the last check
 	zones     jobs.Zones
 	told      map[string]time.Time // when a skip was logged, by account
 }

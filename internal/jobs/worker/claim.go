@@ -150,7 +150,7 @@ func (r *round) claim(ctx context.Context, tx Tx) error {
 	if lives, err := tx.Lives(ctx, r.worker.Boot); err != nil || !lives {
 		return err
 	}
-	if r.worker.Paused.IsOn() { // checked after the transaction read its time, by which it would stamp and meter runs
+	if r.worker.Paused.IsOn() { // checked after the transaction read its time: a wrong time must not stamp and meter runs
 		return nil
 	}
 	waiting, err := r.page(r.rotation.account, func(after string, limit int) ([]string, error) { return tx.PendingAccounts(ctx, after, limit) })

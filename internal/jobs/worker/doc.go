@@ -1,5 +1,6 @@
-// Package worker executes runs: it claims pending runs, makes their requests
-// and records the outcomes.
+// Package worker executes runs: it claims pending runs, makes their requests and records the outcomes. It owns claims,
+// leases and heartbeats. The rules of jobs and runs are in package jobs, package scheduler queues runs, and a Sender
+// sends the requests.
 //
 // # The states of a run
 //
@@ -50,9 +51,9 @@
 //
 // A worker sends a heartbeat every 2 s: it increments a number in its row.
 // Workers watch each other's numbers on their own clocks, so clocks need not
-// agree. When a number has not moved for 14 s, another worker removes the row,
-// unless the number has moved after all, and fails the silent worker's runs as
-// WORKER_LOST: at most 18 s after the last heartbeat. A worker without a
+// agree. When a number has not moved for 14 s, another worker removes the row, if
+// the number is still the same in the database, and fails the silent worker's runs
+// as WORKER_LOST: at most 18 s after the last heartbeat. A worker without a
 // heartbeat for 10 s aborts its requests and claims nothing until a heartbeat
 // succeeds. A node that restarts, known by its name and address, ends its
 // previous boot at once.
@@ -67,9 +68,9 @@
 // # Followers
 //
 // A process has one worker that sends heartbeats, and others that follow it: they have its boot and thus its leases, and
-// live and die with it. The worker that sends the messages of webhooks is one. A follower has a store that shows its
-// queue as if it had runs, and limits of its own, so that no queue takes the place of another. The node that declares a
-// worker lost gives up what the followers had claimed in the same transaction.
+// claim only while its heartbeats succeed. The worker that sends the messages of webhooks is a follower. The store of a
+// follower presents its queue as runs. Every follower has its own limits, so that one queue cannot use up the places of
+// another. The transaction that declares a worker lost also makes the deliveries of its followers pending again.
 //
 // # Canceling
 //

@@ -57,7 +57,8 @@ type Tx interface {
 	ReadTx
 	Now() time.Time
 	Account(ctx context.Context, id string) (accounts.Account, error)
-	// PendingAccounts and PendingLanes return accounts, or lanes of an account, with pending runs that follow after.
+	// PendingAccounts returns accounts with pending runs, and PendingLanes lanes of an account. Both are sorted and
+	// start after the given one.
 	PendingAccounts(ctx context.Context, after string, limit int) ([]string, error)
 	PendingLanes(ctx context.Context, account, after string, limit int) ([]string, error)
 	// ClaimRuns gives the oldest pending runs of a lane to a worker.
@@ -171,12 +172,12 @@ type Worker struct {
 	Alone bool
 	// Paused reports whether this worker must claim no runs and give up no workers, because its clock is wrong. nil means never.
 	Paused background.Pause
-	// Followers are other workers of this process. They have this worker's boot and live as long as its heartbeats
-	// succeed. It starts and stops them with itself.
+	// Followers are other workers of this process. They have this worker's boot, and claim only while its heartbeats
+	// succeed. This worker starts and stops them.
 	Followers []*Worker
 	// Unmetered means that requests do not count toward a plan.
 	Unmetered bool
-	// Once means that every configuration is sent once, so that it is not kept.
+	// Once means that every configuration is sent only once, so the worker does not cache it.
 	Once bool
 	// Intervals are the documented intervals if zero.
 	Intervals Intervals

@@ -10,7 +10,7 @@
 //	found := list(t, db, (*store.ReadTx).Flags, account, filter, request)
 //
 // get takes a function, for other reads. missing and lacks are the opposites of get and find: they fail the test unless the read
-// is refused as not found. do runs a function that writes, and write one that also returns something.
+// is refused as not found. do runs a function that writes, and write runs a function that writes and returns a result.
 package storetest
 
 import (

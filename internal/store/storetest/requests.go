@@ -29,7 +29,8 @@ func (k keyed) carryOut(t *testing.T, ticket once.Ticket) error {
 	return k.db.Write(t.Context(), k.account, func(ctx context.Context, tx *store.Tx) error { return tx.CarryOut(ctx, ticket) })
 }
 
-// requestConcept: a request with an idempotency key is carried out by one attempt, and its answer is kept.
+// requestConcept checks that one attempt carries out a request with an idempotency key, and that its answer
+// is kept.
 func requestConcept(t *testing.T, shared *store.DB) {
 	db := OpenSealed(t, New(t, shared.Name())) // sealed values need a ring of their own
 	k := keyed{db, newAccount(t, db).ID}
@@ -88,7 +89,7 @@ func requestConcept(t *testing.T, shared *store.DB) {
 	t.Run("changes that a transaction recorded", func(t *testing.T) { recordedInTransaction(t, db, k.account) })
 }
 
-// recordedInTransaction: a transaction reads the changes that it has recorded, for dry runs.
+// recordedInTransaction checks that a transaction can read the changes that it has recorded, as dry runs do.
 func recordedInTransaction(t *testing.T, db *store.DB, account string) {
 	do(t, db, account, func(ctx context.Context, tx *store.Tx) error {
 		none, err := tx.Recorded(ctx, account, 1)

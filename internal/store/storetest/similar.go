@@ -20,7 +20,7 @@ func similarKeys(t *testing.T, db *store.DB) {
 		"checkout_V2": "Check-Out.v2", "checkoutv2": "Check-Out.v2", "Check-Out.v2": "", "checkout": "", "PLAIN": "plain", "pl%in": "",
 	} {
 		t.Run(key, func(t *testing.T) {
-			for asked, want := range map[string]string{account: want, other: ""} { // an account sees its own
+			for asked, want := range map[string]string{account: want, other: ""} { // an account sees only its own keys
 				got := list(t, db, (*store.ReadTx).SimilarKey, asked, environments.Kind, key)
 				if got != want {
 					t.Errorf("got %q, want %q", got, want)

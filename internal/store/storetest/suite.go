@@ -13,8 +13,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// Run tests that a database does what the rest of Signalbox expects of the store. Every concept has
-// its own file; a new concept adds a line here.
+// Run tests everything that the rest of Signalbox expects of the store. Every concept has its own
+// file; a new concept adds a line here.
 func Run(t *testing.T, database Database) {
 	t.Helper()
 	db := database.Open(t)

@@ -361,7 +361,8 @@ func redeliveries(outer *testing.T, kind string) {
 	same(t, t.types(), []string{"change.flag", "change.flag", "webhook.test"})
 }
 
-// reusedIDs: a webhook with the id of another account's deleted webhook neither shows nor sends that one's deliveries.
+// reusedIDs checks that a webhook with the id of another account's deleted webhook neither shows nor sends the
+// deliveries of the deleted one.
 func reusedIDs(outer *testing.T, kind string) {
 	t := newHookTest(outer, kind, webhooks.Standard)
 	t.change("flag", "f")

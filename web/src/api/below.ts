@@ -4,15 +4,15 @@ import { type Collection, pathOf, type Resource } from "./kinds";
 
 type Logger = Resource<"logger">;
 
-/** below is the key that stands for a logger and those below it, which inherit from it. */
+/** below returns the query key for a logger and its descendants, which inherit its level. */
 export const below = (id: string): QueryKey => ["logger", "below", id];
 
 const isBelow = ([kind, part]: QueryKey) => kind === "logger" && part === "below";
 
-/** few is how many loggers are read one by one; for more, whole lists are read. */
+/** few is how many loggers are read one by one. If more have changed, the whole lists are read again. */
 const few = 3;
 
-/** refresh reads again what the keys of concerned name. */
+/** refresh reads the queries again whose keys concerned has returned. */
 export function refresh(queries: QueryClient, keys: QueryKey[]): void {
   const loggers = keys.filter(isBelow);
   const isFew = loggers.length <= few;
@@ -23,12 +23,12 @@ export function refresh(queries: QueryClient, keys: QueryKey[]): void {
 
 const isWhole = ([kind, , , all]: QueryKey) => kind === "logger" && all === "all";
 
-// One after the other: an older answer must not replace a newer one.
+// Reads come one after the other, so that an older answer does not replace a newer one.
 let reading = Promise.resolve();
 
 /**
- * readBelow reads a logger and those below it, and puts them into the lists that are shown: a list of 10,000 loggers is not
- * read again for one change. What is known of single loggers is small, so all of it is read again.
+ * readBelow reads a logger and its descendants, and puts them into the lists that are shown, so that a list of 10,000
+ * loggers is not read again for one change. Queries of single loggers are small, so all of them are read again.
  */
 function readBelow(queries: QueryClient, id: string): Promise<void> {
   void queries.invalidateQueries({ queryKey: ["logger"], predicate: ({ queryKey }) => !isWhole(queryKey) });
@@ -54,7 +54,7 @@ async function search(query: Query, id: string): Promise<Logger[] | undefined> {
   return answer && (answer.document.meta.pagination.total ?? 0) <= most ? answer.document.data : undefined;
 }
 
-/** withBelow returns a list with the loggers that were found in place of a logger and those below it. */
+/** withBelow returns a list in which a logger and its descendants are replaced by the loggers that were found. */
 export function withBelow(list: Logger[], id: string, found: Logger[]): Logger[] {
   const fresh = new Map(found.filter((logger) => isAtOrBelow(logger, id)).map((logger) => [logger.id, logger]));
   const kept = list.flatMap((logger) => {

@@ -64,13 +64,13 @@ export interface Sending {
   signal?: AbortSignal;
   /** anonymous requests do not ask for a new sign-in when nobody is signed in. */
   anonymous?: boolean;
-  /** note says why, for the history. */
+  /** note is the reason for the write, for the history. */
   note?: string;
 }
 
 /** around holds the functions of the surrounding page that the client calls; the frame sets them. */
 export const around: {
-  /** signIn asks to sign in again after the session has ended, and returns whether the same person did. */
+  /** signIn asks to sign in again after the session has ended. It returns true if the same person signed in. */
   signIn?: () => Promise<boolean>;
   /** doubt is called when the server does not answer. */
   doubt?: () => void;
@@ -97,8 +97,9 @@ export function address(path: string, query: Query = {}): string {
 const keys = new Keys();
 
 /**
- * send makes one request and returns its document, or throws an ApiError. When the session has ended, it asks to sign in and
- * goes on. A POST that writes has an idempotency key: the same action is carried out once, however often it is sent.
+ * send makes one request and returns its document, or throws an ApiError. When the session has ended, it asks to sign
+ * in and sends the request again. A POST that writes has an idempotency key: the same action is carried out once,
+ * however often it is sent.
  */
 export async function send<T>(method: Method, path: string, sending: Sending = {}): Promise<Answer<T>> {
   const { query, body, signal, anonymous } = sending;
@@ -166,7 +167,7 @@ function parsed(text: string): unknown {
   try {
     return text === "" ? undefined : JSON.parse(text);
   } catch {
-    return undefined; // a page of a proxy: its status says enough
+    return undefined; // a page of a proxy: only its status is used
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * Keys gives every action an idempotency key. An action whose answer did not arrive keeps its key, so that the server
- * recognizes the same action when somebody tries again.
+ * recognizes the action when it is sent again.
  */
 export class Keys {
   private readonly unsettled = new Map<string, string>();

@@ -59,8 +59,8 @@ export interface Collection<K extends Kind> {
   meta: { pagination: { page: number; size: number; total?: number; total_pages?: number } };
 }
 
-/** Stream is a list with a cursor: changes, runs, connections. */
-export interface Stream<K extends Kind> {
+/** CursorList is a list with a cursor: changes, runs, connections. */
+export interface CursorList<K extends Kind> {
   data: Resource<K>[];
   links: { next: string | null };
 }
@@ -91,7 +91,7 @@ const collections: Record<Kind, string> = {
   user_settings: "users/current/settings",
 };
 
-/** only lists the kinds of which the caller has exactly one. */
+/** only lists the kinds that have exactly one resource for the caller. */
 const only = new Set<Kind>(["account", "account_settings", "user_settings"]);
 
 /** pathOf returns the path of a list, or of one resource in it. */

@@ -24,7 +24,7 @@ test("another kind concerns itself", () => {
   expect(concerned("api_key_changed", "x")).toEqual([["api_key"], ["change"]]);
 });
 
-/** Socket is a WebSocket that a test speaks for. */
+/** Socket is a WebSocket whose messages a test sends. */
 class Socket {
   static opened: Socket[] = [];
   onmessage?: (event: { data: string }) => void;

@@ -23,8 +23,8 @@ const silence = 45_000;
 const offlineAfter = 10_000;
 
 /**
- * reports are the delays after which levels are read again when a level has changed: services have reported
- * by then.
+ * reports are the delays after a change of a level at which levels are read again, because services report the new level by
+ * then.
  */
 const reports = [1500, 4000, 10_000, 30_000, 70_000];
 
@@ -156,7 +156,7 @@ export class Live {
     clearTimeout(this.watchdog);
     if (this.state.status === "live") this.set("reconnecting", this.heard);
     if (this.attempts === 0) setTimeout(() => this.state.status !== "live" && !this.stopped && this.set("offline"), offlineAfter);
-    if (this.attempts === 2) this.onRefused(); // perhaps the session ended: a request shows it
+    if (this.attempts === 2) this.onRefused(); // the session may have ended; a request will show it
     const wait = Math.min(15_000, 300 * 2 ** this.attempts) * (0.7 + 0.6 * Math.random());
     this.attempts++;
     this.timer = setTimeout(() => this.connect(), wait);
@@ -177,8 +177,7 @@ export class Live {
     this.following.push(setTimeout(() => this.followed.clear(), Math.max(...reports)));
   }
 
-  // later collects the events of a moment, so that a script that writes a hundred flags makes the list
-  // be read once.
+  // later collects the events of a moment, so that the list is read once for a script that writes a hundred flags.
   private later(key: readonly unknown[]): void {
     this.pending.set(JSON.stringify(key), key);
     this.flushing ??= setTimeout(() => {

@@ -1,6 +1,6 @@
 import { keepPreviousData, QueryClient, queryOptions, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { asApiError, type Query, send } from "./client";
-import { type Collection, type Kind, pathOf, type Resource, type Single, type Stream } from "./kinds";
+import { type Collection, type CursorList, type Kind, pathOf, type Resource, type Single } from "./kinds";
 
 /** newQueryClient caches data until a live update says that it changed. */
 export function newQueryClient(): QueryClient {
@@ -92,13 +92,13 @@ export function useSources<K extends "flag_source" | "logger_source">(kind: K, o
   });
 }
 
-/** useStream reads a list with a cursor, page by page. */
-export function useStream<K extends Kind>(kind: K, query: Query = {}) {
+/** useCursorList reads a list with a cursor, page by page. */
+export function useCursorList<K extends Kind>(kind: K, query: Query = {}) {
   return useInfiniteQuery({
     queryKey: keyOf.stream(kind, query),
     initialPageParam: "",
     queryFn: async ({ pageParam, signal }) =>
-      (await send<Stream<K>>("GET", pathOf(kind), { query: { ...query, "page[after]": pageParam }, signal })).document,
+      (await send<CursorList<K>>("GET", pathOf(kind), { query: { ...query, "page[after]": pageParam }, signal })).document,
     getNextPageParam: (last) => (last.links.next === null ? undefined : (last.data.at(-1)?.id ?? undefined)),
   });
 }

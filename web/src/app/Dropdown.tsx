@@ -10,7 +10,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** Dropdown is a button of the top bar with choices below it. It uses the browser's popover, which closes on Escape and on a click elsewhere. */
+/** Dropdown is a button of the top bar with choices below it. It uses the browser's popover, which closes on Escape and on a click outside. */
 export function Dropdown({ label, name, className, side, children }: Props) {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);

@@ -19,7 +19,7 @@ export function Messages() {
   if (!message) return null;
   const { text, title, undo, said } = message;
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the pointer on it only makes it stay
+    // biome-ignore lint/a11y/noStaticElementInteractions: the pointer only keeps the message from closing
     <div
       role={title ? "alert" : "status"}
       className={styles.message}
@@ -55,7 +55,7 @@ export function Messages() {
   );
 }
 
-/** most is how many sentences a message has room for; the history has all. */
+/** most is how many sentences a message shows; the history shows all. */
 const most = 2;
 
 /** Said shows the sentences of a change once they have arrived. */

@@ -26,7 +26,7 @@ const kinds = [
   "webhook",
 ] as const satisfies Kind[];
 
-/** Palette finds resources by id or name, screens, and actions. early returns what was typed before its field had the focus. */
+/** Palette finds resources by id or name, screens, and actions. early returns the text that was typed before the field had the focus. */
 export default function Palette({ close, early }: { close: () => void; early: () => string }) {
   const router = useRouter();
   const [text, setText] = useState("");
@@ -52,7 +52,7 @@ export default function Palette({ close, early }: { close: () => void; early: ()
     }
     if (event.key === "Enter") setEntered(true);
   };
-  // Enter waits for the hits of the typed text; those on the screen may be of an earlier text.
+  // Enter waits for the hits of the typed text, because the hits on the screen may be those of an earlier text.
   useEffect(() => {
     if (!entered || !settled) return;
     setEntered(false);

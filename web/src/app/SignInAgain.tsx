@@ -2,7 +2,7 @@ import { Text } from "@mantine/core";
 import { SignInForm } from "../signin/SignInForm";
 import { Dialog } from "../ui/Dialog";
 
-/** SignInAgain asks to sign in over the page, which keeps what is being typed. */
+/** SignInAgain shows the sign-in over the page, which keeps the text that was typed. */
 export default function SignInAgain({ answer }: { answer: (signedIn: boolean) => void }) {
   return (
     <Dialog

@@ -1,9 +1,9 @@
 import { places } from "./places";
 
-/** extra are screens that the rail does not have. */
+/** extra has the titles of screens that are not in the rail. */
 const extra: Record<string, string> = { "/log-groups": "Groups", "/terminal": "Sign in a terminal" };
 
-/** titleOf returns the title of a page, by which people find its tab: what it shows first, then the screen. */
+/** titleOf returns the title of a page, by which people find its tab: first the shown resource, then the screen. */
 export function titleOf(pathname: string): string {
   const [, screen = "", ...rest] = pathname.split("/");
   const path = `/${screen}`;

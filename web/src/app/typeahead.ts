@@ -1,4 +1,4 @@
-/** Typeahead collects what is typed after a key that opens a field, until the field is shown. */
+/** Typeahead collects the text that is typed between the key that opens a field and the moment when the field is shown. */
 export class Typeahead {
   private text = "";
   private stop: (() => void) | undefined;
@@ -18,7 +18,7 @@ export class Typeahead {
     this.stop = () => window.removeEventListener("keydown", onKey, { capture: true });
   }
 
-  /** end returns what was typed, and lets keys pass again. */
+  /** end returns the collected text, and lets keys pass again. */
   end(): string {
     this.stop?.();
     this.stop = undefined;

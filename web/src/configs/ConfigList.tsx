@@ -24,7 +24,7 @@ const NewConfig = later(() => import("./ConfigForm").then(({ NewConfig }) => ({ 
 /** most is the number of configs up to which the list is a tree. Longer lists have pages and a column for the parent. */
 const most = 1000;
 
-/** Form is how the list is shown: as a tree, as a list in an order, or in pages, which only the server can order. */
+/** Form is how the list is shown: as a tree, as a sorted list, or in pages, which only the server can sort. */
 type Form = "tree" | "list" | "pages";
 
 /** ConfigList is the screen of configs: their parents, and the number of overrides in each environment. */
@@ -119,7 +119,7 @@ const itemsOf = ({ config }: Level) => Object.keys(config.items).length;
 /** inEnvironment begins the orders by the number of overrides in an environment. */
 const inEnvironment = "in.";
 
-/** valuesIn returns what configs are ordered by. */
+/** valuesIn returns the values by which configs are sorted. */
 const valuesIn = (sort: string): Values<Level> => {
   const environment = fieldOf(sort).slice(inEnvironment.length);
   return {

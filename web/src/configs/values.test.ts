@@ -85,14 +85,16 @@ test("two environments are compared by what services get", () => {
   ]);
 });
 
-test("editors read what they show", () => {
-  for (const [value, type] of [
-    ["5", "STRING"],
-    [0.5, "NUMBER"],
-    [true, "BOOLEAN"],
-    [{ a: [1] }, "JSON"],
-  ] as const)
-    expect(readAs(textOf(value, type), type)).toEqual({ value });
+test.each([
+  ["5", "STRING"],
+  [0.5, "NUMBER"],
+  [true, "BOOLEAN"],
+  [{ a: [1] }, "JSON"],
+] as const)("editors read what they show: %j as %s", (value, type) => {
+  expect(readAs(textOf(value, type), type)).toEqual({ value });
+});
+
+test("editors explain a text that is not a value", () => {
   expect(readAs("", "NUMBER").problem).toContain("number");
   expect(readAs("{", "JSON").problem).toBeDefined();
 });

@@ -45,8 +45,8 @@ reference.addEventListener("spec-loaded", () =>
 );
 document.body.append(reference);
 
-// The viewer needs half a minute to resolve our document as OpenAPI 3.1, and a second as 3.0. The parts of 3.1
-// that we use are drawn the same.
+// The viewer needs half a minute for our document as OpenAPI 3.1, and a second as 3.0. It draws the parts of 3.1 that
+// we use in the same way.
 void fetch("/api/openapi.json")
   .then((answer) => answer.json())
   .then((document) => reference.loadSpec({ ...document, openapi: "3.0.3" }));

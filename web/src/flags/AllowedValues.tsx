@@ -10,7 +10,7 @@ interface Props {
   /** values is null while any value may be served. */
   values: Allowed[] | null;
   onChange: (values: Allowed[] | null) => void;
-  /** problem returns what the server says of a member of a value. */
+  /** problem returns the server's message about a member of a value. */
   problem: (index: number, member: keyof Allowed) => string | undefined;
   disabled: boolean;
 }

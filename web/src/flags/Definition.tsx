@@ -25,7 +25,7 @@ const formOf = ({ name, description, type, default: value, values }: Attributes)
   values: allowedOf({ type, values }),
 });
 
-/** membersOf returns the members of a flag that a form has, or throws a sentence about a text that cannot be read. */
+/** membersOf returns the members of a flag that the form edits, or throws a sentence about a text that is not a valid value. */
 const membersOf = ({ name, description, value, values }: Form, type: Attributes["type"]) => ({
   name,
   description: description || null,

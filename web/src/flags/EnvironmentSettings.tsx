@@ -180,7 +180,7 @@ interface DefaultProps {
   onSave: (value: unknown) => Promise<boolean>;
 }
 
-/** DefaultValue edits what is served when no rule matches. A save by somebody else does not replace what is being typed. */
+/** DefaultValue edits the value that is served when no rule matches. A save by somebody else does not replace the typed text. */
 function DefaultValue({ flag, environment, settings, disabled, onSave }: DefaultProps) {
   const { type, values, default: fallback } = flag.attributes;
   const own = settings.default ?? null;

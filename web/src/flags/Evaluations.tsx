@@ -4,7 +4,7 @@ import { useSearch } from "@tanstack/react-router";
 import { Suspense, useMemo } from "react";
 import type { Resource } from "../api/kinds";
 import { evaluationsOptions } from "../api/metrics";
-import { useStream } from "../api/queries";
+import { useCursorList } from "../api/queries";
 import { type Environment, useEnvironments } from "../api/session";
 import { useFocus, useSetSearch } from "../app/focus";
 import type { Mark } from "../ui/Chart";
@@ -91,7 +91,7 @@ function Within({ environments, value, onChange }: WithinProps) {
 
 // useMarks returns the changes of a flag since an instant; with an environment, only those that concern it or the flag itself.
 function useMarks(id: string, start: number, environment: string | undefined): Mark[] {
-  const { data } = useStream("change", { "filter[resource]": `flag:${id}`, "page[size]": 100 });
+  const { data } = useCursorList("change", { "filter[resource]": `flag:${id}`, "page[size]": 100 });
   const changes = data?.pages[0]?.data;
   return useMemo(() => (changes ?? []).flatMap((change) => markOf(change, start, environment)), [changes, start, environment]);
 }

@@ -2,10 +2,10 @@ import { Button } from "@mantine/core";
 import { useState } from "react";
 import type { Kind } from "../api/kinds";
 import type { Environment } from "../api/session";
+import type { Plan } from "../ui/BulkDialog";
 import { RoleGate } from "../ui/RoleGate";
 import type { Write } from "../ui/requests";
 import { SelectionBar } from "../ui/SelectionBar";
-import type { Plan } from "../ui/Together";
 import type { Selection } from "../ui/useSelection";
 import { withDefinition, withSettings } from "./flags";
 
@@ -113,8 +113,7 @@ function deleting(ids: string[]): Plan {
 }
 
 /**
- * flagWrite is the write of one of several flags. It has no texts, because the plan has texts for all of
- * them.
+ * flagWrite is the write of one of several flags. It has no texts, because the plan has texts for all writes together.
  */
 function flagWrite(id: string, change: NonNullable<Write<"flag">["change"]>): Write<Kind> {
   return { kind: "flag", id, title: "", done: "", change: change as Write<Kind>["change"] };

@@ -28,7 +28,7 @@ interface Form {
   logic: string;
   asJson: boolean;
   value: string;
-  /** edited is kept with the draft, since the rule may have moved when the draft is found again. */
+  /** edited is kept with the draft, because the rule may have moved when the draft is restored. */
   edited?: Edited;
 }
 

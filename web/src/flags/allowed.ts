@@ -14,7 +14,7 @@ export function allowedOf({ type, values }: Pick<Attributes, "type" | "values">)
   return values?.map(({ name, value }) => ({ name, value: textOf(value) })) ?? null;
 }
 
-/** valuesFrom returns what the editor has, or throws a sentence about the first text that is no value. A value without a name is named after its text. */
+/** valuesFrom returns the values of the editor, or throws a sentence about the first text that is not a valid value. A value without a name is named after its text. */
 export function valuesFrom(allowed: Allowed[] | null, type: Attributes["type"]): { name: string; value: unknown }[] | null {
   return (
     allowed?.map(({ name, value }, index) => ({

@@ -48,7 +48,7 @@ export interface Edited {
 /**
  * replaceRule replaces a rule at its current place; without a new rule it removes the rule. Rules have no
  * id: a rule that somebody else has moved is found by its content, and a rule that somebody else has
- * changed by its place. If the rule is gone, the new one is put where it was.
+ * changed by its place. If the rule is gone, the new one is put in its place.
  */
 export function replaceRule(rules: Rule[], edited: Edited | undefined, rule: Rule | undefined): Rule[] {
   const put = rule ? [rule] : [];

@@ -5,7 +5,7 @@ import { shareOf } from "./rules";
 /** Outcome says what a flag serves in an environment, in a few words: "25 % true", "otherwise false". */
 export interface Outcome {
   text: string;
-  /** rest is what everybody else gets. */
+  /** rest is the value for everybody else. */
   rest?: string;
   /** isOff is true while the rules are ignored. */
   isOff: boolean;

@@ -21,20 +21,18 @@ import {
 
 const compare = (operator: Operator, value: unknown): Condition => ({ kind: "compare", attribute: "user.plan", operator, value });
 
-test("every operator survives being written and read", () => {
-  for (const operator of Object.keys(operators) as Operator[]) {
-    const value = valueFor(
-      operator,
-      comparisons.version.includes(operator) ? "2.10.0" : comparisons.date.includes(operator) ? "2030-01-31" : "a, 2",
-    );
-    const model = { match: "all" as const, conditions: [compare(operator, value)] };
-    expect(parse(build(model)), operator).toEqual(model);
-  }
+test.each(Object.keys(operators) as Operator[])("the operator %s survives being written and read", (operator) => {
+  const value = valueFor(
+    operator,
+    comparisons.version.includes(operator) ? "2.10.0" : comparisons.date.includes(operator) ? "2030-01-31" : "a, 2",
+  );
+  const model = { match: "all" as const, conditions: [compare(operator, value)] };
+  expect(parse(build(model))).toEqual(model);
 });
 
-test("several conditions and a share survive too", () => {
+test.each(["all", "any"] as const)("several conditions and a share survive too, matching %s", (match) => {
   const conditions: Condition[] = [compare("is", "pro"), { kind: "share", by: "user.key", seed: "checkout.", percent: 25 }];
-  for (const match of ["all", "any"] as const) expect(parse(build({ match, conditions }))).toEqual({ match, conditions });
+  expect(parse(build({ match, conditions }))).toEqual({ match, conditions });
 });
 
 test("groups inside groups survive", () => {
@@ -71,23 +69,21 @@ test("the reported values of an attribute pick the comparison", () => {
   expect(valueFor("versionAtLeast", "2.10")).toBe("2.10");
 });
 
-test("the builder does not show what it would change", () => {
-  for (const logic of [
-    { and: [{ "==": [{ var: "a" }, 1] }] },
-    { "==": [1, { var: "a" }] },
-    { "==": [{ var: ["a", "default"] }, 1] },
-    { "===": [{ var: "a" }, 1] },
-    { and: [{ "==": [{ var: "a" }, 1] }, { or: [{ "==": [{ var: "b" }, 1] }] }] },
-    { sem_ver: [{ var: "a" }, ">=", { var: "b" }] },
-    { sem_ver: [{ var: "a" }, "about", "1.0.0"] },
-    { fractional: [{ var: "a" }, ["red", 50], ["blue", 50]] },
-    { fractional: [{ var: "a" }, [true, 25], [false, 70]] },
-    { if: [true, 1, 2] },
-    true,
-    null,
-  ]) {
-    expect(parse(logic), JSON.stringify(logic)).toBeUndefined();
-  }
+test.each([
+  { and: [{ "==": [{ var: "a" }, 1] }] },
+  { "==": [1, { var: "a" }] },
+  { "==": [{ var: ["a", "default"] }, 1] },
+  { "===": [{ var: "a" }, 1] },
+  { and: [{ "==": [{ var: "a" }, 1] }, { or: [{ "==": [{ var: "b" }, 1] }] }] },
+  { sem_ver: [{ var: "a" }, ">=", { var: "b" }] },
+  { sem_ver: [{ var: "a" }, "about", "1.0.0"] },
+  { fractional: [{ var: "a" }, ["red", 50], ["blue", 50]] },
+  { fractional: [{ var: "a" }, [true, 25], [false, 70]] },
+  { if: [true, 1, 2] },
+  true,
+  null,
+])("the builder does not show a rule that it would change: %j", (logic: unknown) => {
+  expect(parse(logic)).toBeUndefined();
 });
 
 test("rules are said in words", () => {
@@ -129,6 +125,6 @@ test("the builder shows every rule of the demo", () => {
   for (const logic of logics) expect(parse(logic), JSON.stringify(logic)).toBeDefined();
 });
 
-test("what people type keeps its type", () => {
-  for (const value of ["a", 1, true, "1", "true", "", "a, b", 'say "x"']) expect(typed(textOf(value))).toBe(value);
+test.each(["a", 1, true, "1", "true", "", "a, b", 'say "x"'])("a typed value keeps its type: %j", (value) => {
+  expect(typed(textOf(value))).toBe(value);
 });

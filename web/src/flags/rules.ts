@@ -117,7 +117,7 @@ const alike: Operator[][] = [
   ["atLeast", "versionAtLeast", "since"],
 ];
 
-/** operatorFor returns the operator for a type that means the same as another one: "at least" of versions instead of numbers. */
+/** operatorFor translates an operator to another type: "at least" of numbers becomes "at least" of versions. */
 export function operatorFor(type: AttributeType | undefined, operator: Operator): Operator {
   if (!type || comparisons[type].includes(operator)) return operator;
   const same = alike.find((row) => row.includes(operator))?.find((each) => comparisons[type].includes(each));
@@ -133,7 +133,7 @@ export function valueFor(operator: Operator, text: string): unknown {
   return operator === "oneOf" || operator === "notOneOf" ? text.split(",").map((part) => typed(part)) : typed(text);
 }
 
-/** problemOf returns what is wrong with the value of a condition, which the server could not know. */
+/** problemOf returns what is wrong with the value of a condition, where the server cannot detect it. */
 export function problemOf(condition: Condition): string | undefined {
   if (condition.kind === "group") return condition.conditions.map(problemOf).find((problem) => problem !== undefined);
   if (condition.kind === "share") return undefined;
@@ -296,7 +296,7 @@ export function shareOf(logic: unknown): number | undefined {
   return only?.kind === "share" && others.length === 0 ? only.percent : undefined;
 }
 
-/** typed returns the value of a text that somebody typed: a number, true or false, or a text. Quotes make any of them a text. */
+/** typed returns the value of a text that somebody typed: a number, true or false, or a text. A quoted text is always a text. */
 export function typed(text: string): unknown {
   const trimmed = text.trim();
   if (/^".*"$/s.test(trimmed)) {

@@ -2,7 +2,7 @@ import { Button, Group, Text, TextInput } from "@mantine/core";
 import { useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { type Resource, wordFor } from "../api/kinds";
-import { useStream } from "../api/queries";
+import { useCursorList } from "../api/queries";
 import { useSetSearch } from "../app/focus";
 import { gistOf, nameOf } from "../ui/changes";
 import { short, written } from "../ui/diff";
@@ -67,7 +67,7 @@ const spans = [
   { value: "168", label: "Last 7 days" },
 ];
 
-// TimeFilter offers common spans; the start and end can then be set exactly.
+// TimeFilter offers common time spans, and fields for an exact start and end.
 function TimeFilter({ from, to }: { from?: string; to?: string }) {
   const setSearch = useSetSearch();
   if (!from && !to)
@@ -127,9 +127,9 @@ function IdFilter({ kind, id }: { kind: string; id?: string }) {
   );
 }
 
-// useActors returns the actors of recent changes, the choices of the filter. The chosen actor is always among them.
+// useActors returns the choices of the filter: the actors of recent changes, and the chosen actor.
 function useActors(chosen?: string): { value: string; label: string }[] {
-  const recent = useStream("change", queryOf({}));
+  const recent = useCursorList("change", queryOf({}));
   const found = new Map<string, string>();
   for (const { attributes } of recent.data?.pages.flatMap((page) => page.data) ?? [])
     if (!found.has(attributes.actor.id)) found.set(attributes.actor.id, attributes.actor.name);
@@ -141,7 +141,7 @@ function useActors(chosen?: string): { value: string; label: string }[] {
 const atLeast = 40;
 
 function Changes({ filters, open }: { filters: Filters; open: (seq: string) => void }) {
-  const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useStream("change", queryOf(filters));
+  const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useCursorList("change", queryOf(filters));
   const { kind, sessions } = filters;
   const all = useMemo(
     () => data?.pages.flatMap((page) => page.data).filter((change) => passes(change, { kind, sessions })) ?? [],

@@ -2,7 +2,7 @@ import type { Query } from "../api/client";
 import type { Role } from "../api/kinds";
 import { isWorth } from "../ui/changes";
 
-/** Filters are the filters in the address; times are in UTC, so that a link means the same to a reader elsewhere. */
+/** Filters are the filters in the address. Times are in UTC, so that a link means the same in every time zone. */
 export interface Filters {
   kind?: string;
   id?: string;
@@ -86,7 +86,7 @@ const neverReverted: Record<string, string> = {
   session: "Changes of sessions cannot be reverted. Sign in again.",
 };
 
-/** wayBack returns the role that a revert needs, or the reason why the change cannot be reverted. The server decides; this avoids requests that it always refuses. */
+/** wayBack returns the role that a revert needs, or the reason why the change cannot be reverted. The server decides; this only avoids requests that would be refused. */
 export function wayBack(change: {
   kind: string;
   key: string;

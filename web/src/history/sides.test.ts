@@ -39,13 +39,15 @@ test("the filters of the address are the server's", () => {
   expect(queryOf({ to: "nonsense" })["filter[created_at]"]).toBe("[*,*)");
 });
 
-test("changes that can never be reverted say so", () => {
+test("the role that a revert needs is that of the write", () => {
   expect(wayBack({ kind: "flag", key: "a", action: "updated" })).toEqual({ needs: "MEMBER" });
   expect(wayBack({ kind: "environment", key: "a", action: "updated" })).toEqual({ needs: "ADMIN" });
-  for (const change of [
-    { kind: "api_key", key: "k", action: "revoked" },
-    { kind: "logger", key: "*", action: "cascaded" },
-    { kind: "logger", key: "shop", action: "expired" },
-  ])
-    expect(wayBack(change)).toHaveProperty("refusal");
+});
+
+test.each([
+  { kind: "api_key", key: "k", action: "revoked" },
+  { kind: "logger", key: "*", action: "cascaded" },
+  { kind: "logger", key: "shop", action: "expired" },
+])("a change of $kind $key that was $action can never be reverted", (change) => {
+  expect(wayBack(change)).toHaveProperty("refusal");
 });

@@ -33,7 +33,7 @@ export default function Checklist({ steps, close }: { steps: FirstSteps; close: 
         <Step done={steps.key} title="Create a key" hint="Services use it to read flags, levels and configs.">
           <MakeKey made={key} setMade={setKey} />
         </Step>
-        <Step done={steps.connected} title="Connect a service" hint="This ticks itself when the first service connects or asks for a flag.">
+        <Step done={steps.connected} title="Connect a service" hint="Done when the first service connects or asks for a flag.">
           <Snippets apiKey={key} />
         </Step>
         <Step done={steps.served} title="Serve the first flag" hint="Create checkout-v2, switch it on, and run the code again.">

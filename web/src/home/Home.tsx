@@ -2,7 +2,7 @@ import { Text } from "@mantine/core";
 import { Link, useRouter } from "@tanstack/react-router";
 import { type MouseEvent, type ReactNode, Suspense } from "react";
 import { wordFor } from "../api/kinds";
-import { useStream } from "../api/queries";
+import { useCursorList } from "../api/queries";
 import { healthVerb, isWorth, nameOf, sentencesOf } from "../ui/changes";
 import { later } from "../ui/later";
 import { RelativeTime } from "../ui/RelativeTime";
@@ -20,7 +20,7 @@ const Checklist = later(() => import("./Checklist"));
 /** isEmpty reports whether no service uses the account yet, so that there is no usage to show. */
 const isEmpty = ({ connected, served }: FirstSteps) => !connected && !served;
 
-/** Home shows the first steps of a new account, how much is used, what needs attention, and the recent changes. */
+/** Home shows the first steps of a new account, its usage, the matters that need attention, and the recent changes. */
 export default function Home() {
   const first = useFirstSteps();
   return (
@@ -124,7 +124,7 @@ function Local({ href, children }: { href: string; children: ReactNode }) {
 }
 
 function RecentChanges() {
-  const { data, error, refetch } = useStream("change", { "page[size]": 100 });
+  const { data, error, refetch } = useCursorList("change", { "page[size]": 100 });
   if (error && !data) return <ErrorState error={error} retry={refetch} />;
   if (!data) return <Loading rows={8} />;
   const changes = folded((data.pages[0]?.data ?? []).filter(isWorth)).slice(0, 15);
@@ -176,7 +176,7 @@ function Change({ fold: { first, changes } }: { fold: Fold }) {
   );
 }
 
-// What says who did what. A change of a job's health begins with the job, because nobody made it.
+// What shows the actor, the action and the resource of a change. A change of a job's health has no actor.
 function What({ change }: { change: Fold["first"] }) {
   const { kind, action, actor } = change.attributes;
   const isHealth = kind === "job_health";

@@ -4,7 +4,7 @@ import { type ReactNode, Suspense, useMemo } from "react";
 import { send } from "../api/client";
 import type { Resource } from "../api/kinds";
 import { evaluationsOptions } from "../api/metrics";
-import { useStream } from "../api/queries";
+import { useCursorList } from "../api/queries";
 import type { components } from "../api/schema";
 import { useEnvironments } from "../api/session";
 import { useFocus } from "../app/focus";
@@ -21,7 +21,7 @@ import styles from "./Home.module.css";
 
 const Chart = later(() => import("../ui/Chart"));
 
-/** Pulse shows how much is used now: evaluations of the last hour with the changes as marks, and who is connected. */
+/** Pulse shows the current usage: the evaluations of the last hour with changes as marks, and the connected services. */
 export function Pulse() {
   const hour = periodOf("1h");
   const start = startOf(hour, useNow(30));
@@ -123,7 +123,7 @@ function Connected({ focus }: { focus?: string }) {
 
 // useRecent returns the changes since an instant as marks.
 function useRecent(start: number): Mark[] {
-  const { data } = useStream("change", { "page[size]": 100 });
+  const { data } = useCursorList("change", { "page[size]": 100 });
   const changes = data?.pages[0]?.data;
   return useMemo(
     () =>

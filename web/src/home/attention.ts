@@ -16,8 +16,8 @@ export interface Matter {
 
 const age = (at: string, now: number) => now - new Date(at).getTime();
 
-/** together is how many unhealthy jobs of one host are shown in one line. */
-const together = 3;
+/** sharedLine is the number of unhealthy jobs of one host from which on they share one line. */
+const sharedLine = 3;
 
 /** failingJobs returns the jobs that are failing. Many of one host are one matter: the host is down, not each of its jobs. */
 export function failingJobs(jobs: Resource<"job">[]): Matter[] {
@@ -53,7 +53,7 @@ function byHost(jobs: Resource<"job">[], state: string, reason: (job: Resource<"
     hosts.set(host, [...(hosts.get(host) ?? []), job]);
   }
   return [...hosts].flatMap(([host, of]) => {
-    if (of.length < together || host === "") return of.map((job) => matterOf(job, reason(job)));
+    if (of.length < sharedLine || host === "") return of.map((job) => matterOf(job, reason(job)));
     const first = of.map(({ attributes }) => attributes.health.since).sort()[0];
     return [
       {
@@ -105,13 +105,13 @@ const webhookMatter = ({ id, attributes }: Resource<"webhook">, reason: string, 
   at,
 });
 
-/** failingWebhook says what came of the last attempt of a failing webhook, which is in one of its newest deliveries. */
+/** failingWebhook describes the last failed attempt of a webhook, which is in one of its newest deliveries. */
 export function failingWebhook(webhook: Resource<"webhook">, deliveries: Delivery[]): Matter {
   const [last] = deliveries.flatMap(({ attributes }) => attributes.attempts).toSorted((one, other) => other.at.localeCompare(one.at));
   return last ? webhookMatter(webhook, `${outcomeOf(last)}, tried`, last.at) : webhookMatter(webhook, "failing");
 }
 
-/** disabledWebhook says why the server has disabled a webhook, which is its newest change; null if a person did. */
+/** disabledWebhook says why the server has disabled a webhook, by the webhook's newest change. It returns null if a person disabled it. */
 export function disabledWebhook(webhook: Resource<"webhook">, change: Resource<"change"> | undefined): Matter | null {
   if (change?.attributes.actor.type !== "system") return null;
   const { note, created_at } = change.attributes;

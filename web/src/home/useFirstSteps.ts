@@ -38,7 +38,7 @@ export function useFirstSteps(): { steps: FirstSteps; close: () => void } | unde
   const loggers = useQuery({ ...listOf("logger", { "filter[managed]": true, "page[size]": 200 }), enabled });
   if (isClosed || !services.data || !evaluations.data || !loggers.data || !connections || keys.isPending) return undefined;
   const steps: FirstSteps = {
-    // Without the right to see keys, somebody else looks after them.
+    // For people who may not see keys this step counts as done.
     key: !keys.data || keys.data.data.some(({ attributes }) => attributes.name !== "Owner key"),
     connected: services.data.data.length > 0 || connections.some(({ attributes }) => attributes.service),
     served: evaluations.data.length > 0,

@@ -1,6 +1,6 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { send } from "../api/client";
-import { pathOf, type Stream } from "../api/kinds";
+import { type CursorList, pathOf } from "../api/kinds";
 import { useList } from "../api/queries";
 import { useEnvironments } from "../api/session";
 import { storedOptions, type Usage, usageOptions } from "../api/usage";
@@ -15,15 +15,15 @@ import { useWebhookMatters } from "./useWebhookMatters";
 export interface Group {
   title: string;
   matters: attention.Matter[];
-  /** more is the address that lists all of them. */
+  /** more is the address of the list of all matters. */
   more: string;
-  /** total counts all of them, if matters has only some. */
+  /** total counts all matters, if the group has only some of them. */
   total?: number;
   /** tone says how serious it is. */
   tone?: Tone;
 }
 
-/** useMatters collects what needs attention, in the environment in focus if there is one. Its queries follow live updates. */
+/** useMatters collects the matters that need attention, in the environment in focus if there is one. Its queries follow live updates. */
 export function useMatters(): { groups: Group[]; isPending: boolean; error: unknown; refetch: () => void } {
   const now = useNow(60);
   const focus = useFocus();
@@ -88,7 +88,8 @@ function useSilent(now: number, focus?: string): attention.Matter[] {
   const flags = useList("flag_source", newest);
   const connections = useQuery({
     queryKey: ["connection", "home"],
-    queryFn: async () => (await send<Stream<"connection">>("GET", pathOf("connection"), { query: { "page[size]": 1000 } })).document.data,
+    queryFn: async () =>
+      (await send<CursorList<"connection">>("GET", pathOf("connection"), { query: { "page[size]": 1000 } })).document.data,
   });
   if (!loggers.data || !flags.data || !connections.data) return [];
   const sources = [...loggers.data.data, ...flags.data.data].map(({ attributes }) => attributes);

@@ -11,10 +11,10 @@ type Deliveries = components["schemas"]["WebhookDeliveryStream"];
 
 const refetchInterval = 30_000; // deliveries send no events
 
-/** most is the number of webhooks whose trouble is looked up. An account has 50 at most. */
+/** most is the number of webhooks for which the reason is looked up. An account has 50 at most. */
 const most = 20;
 
-/** useWebhookMatters returns the webhooks that fail, and those that the server has disabled, with the reason. Only admins see any. */
+/** useWebhookMatters returns the failing webhooks and the webhooks that the server has disabled, with the reason. Only admins see them. */
 export function useWebhookMatters(): Matter[] {
   const isAdmin = refusalFor(useMe().session.attributes, "ADMIN") === undefined;
   const list = useQuery({ ...listOf("webhook", { "page[size]": 200 }), enabled: isAdmin, refetchInterval });

@@ -4,7 +4,7 @@ import { Switch } from "../ui/Switch";
 import { useWriter, useWriting } from "../ui/WriteProvider";
 import { writable } from "./draft";
 
-/** EnabledSwitch pauses a job, and lets it go on. */
+/** EnabledSwitch enables and disables a job. */
 export function EnabledSwitch({ job, inGrid, label }: { job: Resource<"job">; inGrid?: boolean; label?: string }) {
   const writer = useWriter();
   const isWriting = useWriting("job", job.id);

@@ -2,7 +2,7 @@ import { clock } from "../api/clock";
 import { RelativeTime } from "../ui/RelativeTime";
 import { instant, zoned } from "./schedule";
 
-/** FireTime shows when a job fires next: how soon, and the time in UTC; the title has the local time, and that of the job's zone. */
+/** FireTime shows when a job fires next: how soon, and the time in UTC; the title has the local time and the time in the job's zone. */
 export function FireTime({ at, absent, zone }: { at: string | null; absent: string; zone?: string | null }) {
   if (!at) return <span className="muted">{absent}</span>;
   const { utc, local } = instant(at);

@@ -20,11 +20,11 @@ import { HealthPill } from "./HealthPill";
 import styles from "./jobs.module.css";
 import { alertWords, healthDetail, overlapWords, retryWords } from "./policies";
 import { Runs } from "./Runs";
-import { isInFlight, lastOutcome, lookAt } from "./runs";
+import { isInFlight, lastOutcome, pollingFor } from "./runs";
 import { Sparkline } from "./Sparkline";
 import { Status } from "./Status";
 import { useInWords } from "./useInWords";
-import { useLook } from "./useLook";
+import { usePolling } from "./usePolling";
 import { useRunActions } from "./useRunActions";
 
 const EditJob = later(() => import("./EditJob"));
@@ -47,7 +47,7 @@ function Page({ loaded }: { loaded: Loaded<"job"> }) {
   const job = loaded.resource;
   const { attributes } = job;
   const queries = useQueryClient();
-  useLook(lookAt([attributes]), () => void queries.invalidateQueries({ queryKey: ["job", "one", job.id] }));
+  usePolling(pollingFor([attributes]), () => void queries.invalidateQueries({ queryKey: ["job", "one", job.id] }));
   return (
     <main className="screen detail">
       <DetailHead list={list} title={job.id} subtitle={attributes.name === job.id ? undefined : attributes.name}>

@@ -24,7 +24,7 @@ interface Form {
 
 /** JobForm edits a job. The server checks it while people type, so that it never refuses a form that looks valid. */
 export function JobForm({ draft: given, onChange, isNew, isChanged, onSave }: Form) {
-  const draft = { ...emptyDraft, ...given }; // a draft that an older console kept lacks members
+  const draft = { ...emptyDraft, ...given }; // a draft that an older version of the console stored may lack members
   const refusal = useRefusal("MEMBER");
   const [busy, setBusy] = useState<"save" | "run">();
   const [refused, setRefused] = useState<ApiError>();
@@ -33,7 +33,7 @@ export function JobForm({ draft: given, onChange, isNew, isChanged, onSave }: Fo
   const asked = !refusal && isChanged;
   const { failure, warnings } = useDryRun(asked ? { kind: "job", id: draft.id, method: isNew ? "POST" : "PUT", attributes } : undefined);
   const known = failure ?? refused;
-  // An empty member of a new form is not a mistake yet.
+  // An empty field of a new form is not shown as a mistake before the first attempt to save.
   const at = (pointer: string, value: unknown = "x") => (isNew && !tried && value === "" ? undefined : known?.at(pointer));
   const of = (name: string, value?: unknown) => at(`/data/attributes/${name}`, value);
   const within = (name: string) => of(name) ?? known?.within(`/data/attributes/${name}`);
@@ -221,7 +221,7 @@ function Certificates({ draft, onChange, error }: Pick<Form, "draft" | "onChange
   );
 }
 
-// Refused repeats the messages of an error beside the button, because the member may be out of view.
+// Refused repeats the messages of an error beside the button, because the field may be out of view.
 function Refused({ failure }: { failure: ApiError }) {
   return (
     <Alert color="red" variant="light" role="alert" title={failure.code === "unknown" ? "No answer" : "Nothing was saved"}>

@@ -19,12 +19,12 @@ import { FireTime } from "./FireTime";
 import { HealthPill } from "./HealthPill";
 import styles from "./jobs.module.css";
 import { healthStates } from "./policies";
-import { lastOutcome, lookAt } from "./runs";
+import { lastOutcome, pollingFor } from "./runs";
 import { Sparkline } from "./Sparkline";
 import { Status } from "./Status";
 import { kindOf } from "./schedule";
 import { useInWords } from "./useInWords";
-import { useLook } from "./useLook";
+import { usePolling } from "./usePolling";
 
 type Job = Resource<"job">;
 
@@ -44,7 +44,7 @@ export default function JobList() {
     () => Array.from({ length: jobs.total }, (_, index) => jobs.at(index)?.attributes).filter((job) => job !== undefined),
     [jobs.total, jobs.at],
   );
-  useLook(lookAt(loaded), () => void queries.invalidateQueries({ queryKey: ["job", "list"] }));
+  usePolling(pollingFor(loaded), () => void queries.invalidateQueries({ queryKey: ["job", "list"] }));
   const isFiltered = Boolean(q || status || enabled || health);
   return (
     <main className="screen">

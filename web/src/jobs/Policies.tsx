@@ -55,7 +55,7 @@ function Retry({ retry, onChange, problem }: RetryProps) {
   });
   return (
     <div className={styles.policy} role="group" aria-label="Retries">
-      <NumberInput label="Attempts" description="2 to 10, with the first" min={2} max={10} {...number("max_attempts")} />
+      <NumberInput label="Attempts" description="2 to 10, including the first" min={2} max={10} {...number("max_attempts")} />
       <NumberInput label="Delay" description="Seconds before the second attempt" min={1} {...number("delay_seconds")} />
       <NativeSelect
         size="xs"

@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { clock } from "../api/clock";
-import { useStream } from "../api/queries";
+import { useCursorList } from "../api/queries";
 import { useSetSearch } from "../app/focus";
 import { type Column, Grid } from "../ui/Grid";
 import { IconChevronDown, IconChevronRight } from "../ui/icons";
@@ -14,15 +14,15 @@ import { type Row, rowsOf, waitingUntil } from "./chains";
 import type { Job } from "./draft";
 import { Elapsed } from "./Elapsed";
 import styles from "./jobs.module.css";
-import { isInFlight, type Look, outcome, type Run } from "./runs";
+import { isInFlight, outcome, type Polling, type Run } from "./runs";
 import { Status } from "./Status";
 import { rangeOf } from "./stats";
-import { useLook } from "./useLook";
+import { usePolling } from "./usePolling";
 
 /** Runs is the table of a job's runs, the newest first. It is read again while one of them is in flight. */
 export function Runs({ id, job }: { id: string; job: Job }) {
   const { status, trigger, day } = useSearch({ from: "/frame/jobs/$id" });
-  const runs = useStream("run", {
+  const runs = useCursorList("run", {
     "filter[job]": id,
     "filter[status]": status,
     "filter[trigger]": trigger,
@@ -34,7 +34,7 @@ export function Runs({ id, job }: { id: string; job: Job }) {
   const all = useMemo(() => runs.data?.pages.flatMap((page) => page.data) ?? [], [runs.data]);
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const rows = useMemo(() => rowsOf(all, open), [all, open]);
-  useLook(lookAtRuns(all, job), () => {
+  usePolling(pollingForRuns(all, job), () => {
     void runs.refetch();
     void queries.invalidateQueries({ queryKey: ["job", "one", id] });
   });
@@ -76,9 +76,9 @@ export function Runs({ id, job }: { id: string; job: Job }) {
   );
 }
 
-// lookAtRuns returns when to read the runs again. An attempt that waits for its time is not in flight until
+// pollingForRuns returns when to read the runs again. An attempt that waits for its time is not in flight until
 // then.
-function lookAtRuns(all: Run[], job: Job): Look {
+function pollingForRuns(all: Run[], job: Job): Polling {
   const now = clock.now();
   const waiting = new Map(all.flatMap((run) => (waitingUntil(run, now) === undefined ? [] : [[run.id, waitingUntil(run, now) as number]])));
   const isMoving = (id: string, status: Run["attributes"]["status"]) => isInFlight(status) && !waiting.has(id);

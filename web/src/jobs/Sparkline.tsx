@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { send } from "../api/client";
-import { type Kinds, pathOf, type Stream } from "../api/kinds";
+import { type CursorList, type Kinds, pathOf } from "../api/kinds";
 import { milliseconds } from "../ui/time";
 import styles from "./jobs.module.css";
 import type { Run } from "./runs";
@@ -13,7 +13,7 @@ export function Sparkline({ id, last }: { id: string; last: Kinds["job"]["last_r
   const { data: runs = [] } = useQuery({
     queryKey: ["run", "recent", id, last?.id, last?.status],
     queryFn: async ({ signal }) =>
-      (await send<Stream<"run">>("GET", pathOf("run"), { query: { "filter[job]": id, "page[size]": count }, signal })).document.data,
+      (await send<CursorList<"run">>("GET", pathOf("run"), { query: { "filter[job]": id, "page[size]": count }, signal })).document.data,
     enabled: last !== null,
     placeholderData: keepPreviousData,
   });

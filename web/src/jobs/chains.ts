@@ -3,9 +3,9 @@ import type { Run } from "./runs";
 /** Row is a row in a list of runs. The newest attempt of a chain stands for all of them; the earlier ones unfold below it. */
 export interface Row {
   run: Run;
-  /** chain names the chain: the oldest attempt stays when further ones follow. */
+  /** chain identifies the chain by its oldest attempt, which stays the same when further attempts follow. */
   chain: string;
-  /** first is the first attempt of the chain, if it is loaded. */
+  /** first is the chain's first attempt, if it is loaded. */
   first?: Run;
   /** earlier counts the loaded attempts that fold into this row. */
   earlier: number;

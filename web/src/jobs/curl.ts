@@ -1,13 +1,13 @@
 import type { Draft } from "./draft";
 import { methods } from "./draft";
 
-/** Call is what a curl command sends, as members of a job. */
+/** Call has the request of a curl command, as members of a job. */
 export type Call = Pick<Draft, "method" | "url" | "headers" | "body"> & Partial<Pick<Draft, "timeout" | "tls_verify">>;
 
-/** Read is a command that was read, with what a job cannot do; or why it cannot be read. */
+/** Read is the request of a command, with notes about options that a job cannot have; or the reason why the command cannot be read. */
 export type Read = { call: Call; notes: string[] } | { problem: string };
 
-/** readCurl reads a curl command, as a browser or an API's documentation gives it. */
+/** readCurl reads a curl command, such as one copied from a browser or from the documentation of an API. */
 export function readCurl(command: string): Read {
   try {
     const words = wordsOf(command);

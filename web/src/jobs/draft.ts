@@ -50,7 +50,7 @@ export const emptyRetry: RetryDraft = {
   statuses: "408, 429, 5xx",
 };
 
-/** emptyAlerts are the alerts of a job that asks for nothing. */
+/** emptyAlerts are the alerts of a job that sets none. */
 export const emptyAlerts: AlertsDraft = {
   after_failures: 1,
   recover_after: 1,
@@ -100,7 +100,7 @@ export function draftOf(id: string, { name, description, enabled, schedule, time
   };
 }
 
-/** attributesOf returns the attributes that a draft sends, without empty header rows. A draft of an older console lacks members. */
+/** attributesOf returns the attributes that a draft sends, without empty header rows. A draft of an older version of the console may lack members. */
 export function attributesOf(draft: Draft) {
   const { id, name, description, enabled, schedule, timezone, overlap, retry, alerts, body, ca_cert, timeout, ...configuration } = {
     ...emptyDraft,
@@ -137,7 +137,7 @@ function eachOf<K extends string, V, W>(object: Record<K, V>, to: (value: V) => 
   return Object.fromEntries(Object.entries<V>(object).map(([name, value]) => [name, to(value)])) as Record<K, W>;
 }
 
-/** applied returns a job with the changes of a form on top of the changes that others made since it was opened. */
+/** applied returns the current job, which may have changes of others, with the changes of a form. */
 export function applied(current: Job, opened: Draft, draft: Draft) {
   const [before, after] = [attributesOf(opened), attributesOf(draft)];
   const now = writable(current);

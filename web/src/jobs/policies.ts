@@ -18,7 +18,7 @@ export const healthStates: { value: HealthState; label: string; tone: Tone }[] =
   { value: "paused", label: "Paused", tone: "plain" },
 ];
 
-/** healthDetail returns what is worth knowing beside the state: failures in a row, or why there is no state yet. */
+/** healthDetail returns a detail to show beside the state: the failures in a row, or why there is no state yet. */
 export function healthDetail({ state, failures }: Health): string {
   if (state === "new" && failures === 0) return "no run has ended yet";
   if (failures === 0) return "";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { explain, lastOutcome, lookAt, outcome, phasesOf, pretty, type RunAttributes } from "./runs";
+import { explain, lastOutcome, outcome, phasesOf, pollingFor, pretty, type RunAttributes } from "./runs";
 
 const run = (changes: Partial<RunAttributes>): RunAttributes => ({
   job: "nightly",
@@ -103,9 +103,9 @@ test("jobs are read again while one runs, and when the next one fires", () => {
         }
       : null,
   });
-  expect(lookAt([job("2030-01-01T00:00:05Z"), job("2030-01-01T00:00:01Z"), job(null)])).toEqual({
+  expect(pollingFor([job("2030-01-01T00:00:05Z"), job("2030-01-01T00:00:01Z"), job(null)])).toEqual({
     inFlight: false,
     soonest: Date.parse("2030-01-01T00:00:01Z"),
   });
-  expect(lookAt([job(null, "RUNNING")])).toEqual({ inFlight: true, soonest: undefined });
+  expect(pollingFor([job(null, "RUNNING")])).toEqual({ inFlight: true, soonest: undefined });
 });

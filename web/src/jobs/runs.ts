@@ -156,15 +156,15 @@ export function pretty(body: string): string {
   }
 }
 
-/** Look tells when to read a list of jobs again, because runs send no events. */
-export interface Look {
+/** Polling tells when to read a list of jobs again, because runs send no events. */
+export interface Polling {
   inFlight: boolean;
   /** soonest is the next instant that a job fires for, in milliseconds. */
   soonest: number | undefined;
 }
 
-/** lookAt returns whether a run is in flight, and when the next job fires. */
-export function lookAt(jobs: Pick<Kinds["job"], "next_run_at" | "last_run">[]): Look {
+/** pollingFor returns whether a run is in flight, and when the next job fires. */
+export function pollingFor(jobs: Pick<Kinds["job"], "next_run_at" | "last_run">[]): Polling {
   const instants = jobs.flatMap(({ next_run_at: at }) => (at ? [new Date(at).getTime()] : []));
   return {
     inFlight: jobs.some(({ last_run }) => isInFlight(last_run?.status)),

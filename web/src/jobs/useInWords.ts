@@ -17,7 +17,7 @@ const load = () =>
 
 const asWritten: InWords = (schedule) => schedule;
 
-/** useInWords returns a function that says schedules in words. It leaves them as they are written until the library for that has arrived, for which no screen waits. */
+/** useInWords returns a function that says schedules in words. Until the library for it is loaded, it returns schedules unchanged, so that no screen waits. */
 export function useInWords(): InWords {
   const [, setArrived] = useState(inWords !== undefined);
   useEffect(() => {

@@ -1,6 +1,6 @@
 import type { Role } from "../api/kinds";
 
-/** Draft is a key as the form has it. */
+/** Draft is a key as the form edits it. */
 export interface Draft {
   name: string;
   access: "full" | "evaluate" | "levels";

@@ -2,11 +2,11 @@ import { Button } from "@mantine/core";
 import { useState } from "react";
 import type { Kind, Level } from "../api/kinds";
 import type { Environment } from "../api/session";
+import type { Plan } from "../ui/BulkDialog";
 import { levels } from "../ui/LevelPill";
 import { RoleGate } from "../ui/RoleGate";
 import type { Write } from "../ui/requests";
 import { SelectionBar } from "../ui/SelectionBar";
-import type { Plan } from "../ui/Together";
 import type { Selection } from "../ui/useSelection";
 import { secondsOf, withLevel } from "./levels";
 
@@ -101,7 +101,7 @@ function setting(ids: string[], { id: environment, name }: Environment, level: L
     writes: ids.map((id) => ({
       kind: "logger",
       id,
-      title: "", // the plan has the words
+      title: "", // the plan has the texts
       done: "",
       change: ((current) => withLevel(current, environment, { level, seconds })) as Write<"logger">["change"] as Write<Kind>["change"],
     })),

@@ -42,7 +42,7 @@ export default function LoggerList() {
   const isList = search.view === "list";
   const columns = useMemo(() => {
     const all = columnsOf(environments, watched, setPicking, toggle);
-    return isList ? all : all.map((column) => ({ ...column, sort: undefined })); // a tree has one order
+    return isList ? all : all.map((column) => ({ ...column, sort: undefined })); // a tree cannot be sorted
   }, [environments, watched, toggle, isList]);
   const selection = useSelection();
   const navigate = useNavigate();
@@ -88,7 +88,7 @@ export default function LoggerList() {
   );
 }
 
-/** valuesIn returns what loggers are ordered by: their names, their groups, and how much they log in an environment. */
+/** valuesIn returns the values by which loggers are sorted: their names, their groups, and their level in an environment. */
 function valuesIn(environments: string[]): Values<Logger> {
   const verbosity = (environment: string) => (logger: Logger) => {
     const level = effectiveIn(logger.attributes, environment)?.level;

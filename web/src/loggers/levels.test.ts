@@ -66,11 +66,9 @@ test("setting one level keeps the others with their expiry", () => {
   });
 });
 
-test("exactly one step decides", () => {
-  for (const origin of ["environment", "base", "group", "ancestor", "default"] as const) {
-    const logger = aLogger("a", { group: "sql", resolved: { production: { level: "INFO", origin, of: "x" } } });
-    expect(stepsOf(logger, "production").filter(({ decided }) => decided)).toHaveLength(1);
-  }
+test.each(["environment", "base", "group", "ancestor", "default"] as const)("exactly one step decides for the origin %s", (origin) => {
+  const logger = aLogger("a", { group: "sql", resolved: { production: { level: "INFO", origin, of: "x" } } });
+  expect(stepsOf(logger, "production").filter(({ decided }) => decided)).toHaveLength(1);
 });
 
 test("a managed logger has a level in a frozen environment, which lists leave out", () => {

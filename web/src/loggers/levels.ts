@@ -32,8 +32,8 @@ export function effectiveIn(attributes: Attributes, environment: string): Effect
   return { ...resolved, expiresAt };
 }
 
-// elsewhere returns the level where a list has no resolution, as in frozen environments without a level of their own: the
-// level for all environments, or what services report.
+// elsewhere returns the level in an environment for which the list has no resolution, such as a frozen environment
+// without a level of its own: the level for all environments, or the level that services report.
 function elsewhere({ level, effective_levels }: Attributes, environment: string): Effective | undefined {
   if (level) return { level, origin: "base", of: null };
   const reported = effective_levels[environment]?.[0];
@@ -123,7 +123,7 @@ export interface Step {
   of?: string;
 }
 
-/** stepsOf returns the five steps of a resolution. Levels of steps after the deciding one are not read. */
+/** stepsOf returns the five steps of a resolution. The levels of the steps after the deciding one are unknown. */
 export function stepsOf(logger: Logger, environment: string): Step[] {
   const { attributes } = logger;
   const resolved = attributes.resolved?.[environment];

@@ -20,7 +20,7 @@ interface Node {
 }
 
 /**
- * buildTree arranges loggers by the dots of their names. Ancestors that a filter left out are known by their names: a branch
+ * buildTree arranges loggers by the dots of their names. known has the loggers that a filter left out, so that a branch
  * above a found logger shows its own level.
  */
 export function buildTree(loggers: Logger[], known: ReadonlyMap<string, Logger> = new Map()): Node {

@@ -10,7 +10,7 @@ import { ErrorState } from "../ui/states";
 import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
 
-/** Invite creates a link with which somebody joins. No mail is sent. */
+/** Invite creates a link with which somebody can join the account. No mail is sent. */
 export function Invite({ close }: { close: () => void }) {
   const writer = useWriter();
   const [email, setEmail] = useState("");

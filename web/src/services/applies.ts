@@ -1,6 +1,6 @@
 import type { Resource } from "../api/kinds";
 
-/** Applied is the level that a service reports for a logger in an environment, and the one that it should use. */
+/** Applied is the level that a service reports for a logger in an environment, and the level that it should use. */
 export interface Applied {
   id: string;
   environment: string;

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { send } from "../api/client";
-import { pathOf, type Stream } from "../api/kinds";
+import { type CursorList, pathOf } from "../api/kinds";
 import { listOf } from "../api/queries";
 
 /** useConnections reads the open connections. They send no events, so they are read every few seconds. */
@@ -9,7 +9,7 @@ export function useConnections() {
     queryKey: ["connection", "all"],
     refetchInterval: 5000,
     queryFn: async ({ signal }) =>
-      (await send<Stream<"connection">>("GET", pathOf("connection"), { query: { "page[size]": 1000 }, signal })).document.data,
+      (await send<CursorList<"connection">>("GET", pathOf("connection"), { query: { "page[size]": 1000 }, signal })).document.data,
   });
 }
 

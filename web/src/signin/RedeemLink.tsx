@@ -34,7 +34,7 @@ export default function RedeemLink() {
     setFailure(undefined);
     try {
       await send("POST", "/api/v1/links/redeem", { body: { token, ...fields }, anonymous: true });
-      queries.clear(); // it has refusals of requests before the sign-in
+      queries.clear(); // it has the errors of requests that were sent before the sign-in
       await router.navigate({ to: "/" });
     } catch (problem) {
       setFailure(asApiError(problem));

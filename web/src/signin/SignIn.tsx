@@ -4,13 +4,13 @@ import { SignInForm } from "./SignInForm";
 import { SignInLayout } from "./SignInLayout";
 import { localPath, sentenceFor } from "./signin";
 
-/** SignIn is the page that asks who somebody is, and then opens the page that they wanted. */
+/** SignIn is the sign-in page. Afterward it opens the page that the person came from. */
 export default function SignIn() {
   const { next, error } = useSearch({ from: "/sign-in" });
   const router = useRouter();
   const queries = useQueryClient();
   const done = () => {
-    queries.clear(); // it has refusals of requests before the sign-in
+    queries.clear(); // it has the errors of requests that were sent before the sign-in
     router.history.push(localPath(next));
   };
   return (

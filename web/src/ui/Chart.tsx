@@ -195,7 +195,7 @@ function useDrawing(host: RefObject<HTMLDivElement | null>, drawing: Drawing, ho
   const latest = useRef(drawing);
   latest.current = drawing;
   const { times, shown, marks, height, scheme } = drawing;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the drawing is made of these; its functions are read when they are called
+  // biome-ignore lint/correctness/useExhaustiveDependencies: these change the drawing; its functions are read when called
   useEffect(() => {
     const element = host.current as HTMLDivElement;
     const begun = performance.now();

@@ -6,7 +6,7 @@ import { Dialog } from "./Dialog";
 import type { Column } from "./Grid";
 
 /** ChooseColumns shows and hides the optional columns of a list at once. The choice is part of the address, which can be shared. */
-// biome-ignore lint/suspicious/noExplicitAny: a choice does not look at rows
+// biome-ignore lint/suspicious/noExplicitAny: the choice of columns does not depend on the type of the rows
 export default function ChooseColumns({ of, close }: { of: Column<any>[]; close: () => void }) {
   const { columns } = useSearch({ strict: false }) as { columns?: string };
   const setSearch = useSetSearch();

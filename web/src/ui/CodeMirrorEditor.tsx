@@ -10,7 +10,7 @@ import { useEffect, useRef } from "react";
 import type { JsonEditorProps, JsonProblem } from "./JsonEditor";
 import { locate } from "./pointer";
 
-const look = EditorView.theme({
+const appearance = EditorView.theme({
   "&": { fontSize: "12.5px", border: "1px solid var(--line)", borderRadius: "6px", backgroundColor: "var(--surface)" },
   "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-1px" },
   ".cm-content": { fontFamily: "var(--mantine-font-family-monospace)", caretColor: "var(--mantine-color-text)" },
@@ -54,7 +54,7 @@ export default function CodeMirrorEditor({
           bracketMatching(),
           json(),
           lintGutter(),
-          look,
+          appearance,
           syntaxHighlighting(colors),
           linter((view) => [...jsonParseLinter()(view), ...diagnostics(view, latest.current.problems)], { delay: 200 }),
           autocompletion({ override: [completeFromList(completions.map((label) => ({ label: JSON.stringify(label) })))] }),

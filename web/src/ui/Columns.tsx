@@ -6,7 +6,7 @@ import { later } from "./later";
 const ChooseColumns = later(() => import("./ChooseColumns"));
 
 /** Columns opens the choice of a list's columns. */
-// biome-ignore lint/suspicious/noExplicitAny: a choice does not look at rows
+// biome-ignore lint/suspicious/noExplicitAny: the choice of columns does not depend on the type of the rows
 export function Columns({ of }: { of: Column<any>[] }) {
   const [isOpen, setOpen] = useState(false);
   return (

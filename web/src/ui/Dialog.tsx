@@ -6,7 +6,7 @@ export function useReturnFocus(): void {
   const [before] = useState(() => document.activeElement as HTMLElement | null);
   useEffect(
     () => () => {
-      // The control may be drawn again first, and another dialog may have taken the focus.
+      // It waits a frame, because the control may be rendered again, and another dialog may take the focus.
       requestAnimationFrame(() => {
         if (document.activeElement && document.activeElement !== document.body) return;
         const target = before?.isConnected && before !== document.body ? before : document.querySelector<HTMLElement>("main");

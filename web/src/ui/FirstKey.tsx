@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { NewButton } from "./NewButton";
 
-/** FirstKey opens the form of a new key: what services report appears once they have one. */
+/** FirstKey opens the form of a new key, which services need before they can report. */
 export function FirstKey() {
   const navigate = useNavigate();
   return (

@@ -24,7 +24,7 @@ export function useLeaving({ isChanged, discard }: Leaving, close: () => void) {
   };
 }
 
-/** AskDiscard asks whether what was typed may be lost. */
+/** AskDiscard asks whether the typed text may be discarded. */
 export function AskDiscard({ asking, stay, drop }: Omit<ReturnType<typeof useLeaving>, "leave">) {
   if (!asking) return null;
   return (

@@ -26,9 +26,9 @@ export interface Column<T> {
   cell: (row: T, index: number) => ReactNode;
   /** sort is the order of the list after a click on the header, such as "-updated_at". */
   sort?: string;
-  /** isUsualOrder means that the list has this order when the address has none. */
+  /** isUsualOrder means that the list has this order unless the address names another. */
   isUsualOrder?: boolean;
-  /** option makes a column one that people can hide; isHidden hides it until somebody shows it. */
+  /** option lets people hide the column; isHidden hides it until somebody shows it. */
   option?: { label: string; isHidden?: boolean };
 }
 
@@ -41,7 +41,7 @@ export interface GridProps<T> {
   keyOf: (row: T) => string;
   /** onOpen is called for Enter or a click on a row's first cell. */
   onOpen?: (row: T) => void;
-  /** onKey handles keys that the grid does not, such as the arrows of a tree, and returns whether it handled the key. */
+  /** onKey handles keys that the grid does not handle, such as the arrows of a tree. It returns whether it handled the key. */
   onKey?: (event: KeyboardEvent, row: T, index: number) => boolean;
   onRange?: (from: number, to: number) => void;
   height?: (row: T) => number;
@@ -49,7 +49,7 @@ export interface GridProps<T> {
   card: (row: T) => ReactNode;
   cardHeight?: number;
   dimmed?: (row: T) => boolean;
-  /** selection lets people select rows: with the box of a row, a range with Shift, and with the key x. */
+  /** selection lets people select rows with their boxes or the key x; Shift selects a range. */
   selection?: Selection;
 }
 
@@ -229,7 +229,7 @@ interface CellProps {
   onFocus: (cell: Cell) => void;
 }
 
-/** GridCell is kept when other columns of its row come into view. */
+/** GridCell is not rendered again when other columns of its row come into view. */
 const GridCell = memo(function GridCell({ row, index, position, column, isActive, isSelected, onSelect, onFocus }: CellProps) {
   return (
     <div
@@ -279,7 +279,7 @@ function useSelecting<T>(props: Pick<GridProps<T>, "at" | "keyOf" | "selection">
   }, []);
 }
 
-/** useColumnsInView returns the widths of columns that do not fit into the frame, and those in view. They are absent while all fit. */
+/** useColumnsInView returns the widths of columns that do not fit into the frame, and those in view. Both are absent while all columns fit. */
 function useColumnsInView(
   scroller: RefObject<HTMLDivElement | null>,
   columns: { width: string }[],
@@ -291,19 +291,19 @@ function useColumnsInView(
   useEffect(() => {
     const frame = scroller.current;
     if (!frame) return;
-    const look = () => {
+    const update = () => {
       const { scrollLeft, clientWidth } = frame;
       const fits = least.reduce((sum, width) => sum + width, 0) <= clientWidth;
       const seen = fits || narrow ? undefined : partInView(least, scrollLeft, scrollLeft + clientWidth);
       setPart((old) => (old?.from === seen?.from && old?.to === seen?.to ? old : seen));
     };
-    look();
-    const resized = new ResizeObserver(look);
+    update();
+    const resized = new ResizeObserver(update);
     resized.observe(frame);
-    frame.addEventListener("scroll", look, { passive: true });
+    frame.addEventListener("scroll", update, { passive: true });
     return () => {
       resized.disconnect();
-      frame.removeEventListener("scroll", look);
+      frame.removeEventListener("scroll", update);
     };
   }, [scroller, least, narrow]);
   return part ? { widths: least, part } : {};

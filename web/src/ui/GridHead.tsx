@@ -7,13 +7,13 @@ import { IconChevronDown } from "./icons";
 import { nextOrder, opposite } from "./sorting";
 
 interface Props {
-  // biome-ignore lint/suspicious/noExplicitAny: the header does not look at rows
+  // biome-ignore lint/suspicious/noExplicitAny: the header does not depend on the type of the rows
   columns: Column<any>[];
   template: string;
   part?: Part;
 }
 
-/** GridHead has the names of the columns in view. A click on one orders the list by it; the order is part of the address. */
+/** GridHead has the names of the columns in view. A click on a name sorts the list by that column; the order is part of the address. */
 export function GridHead({ columns, template, part }: Props) {
   const { sort } = useSearch({ strict: false }) as { sort?: string };
   const setSearch = useSetSearch();
@@ -54,8 +54,7 @@ export function GridHead({ columns, template, part }: Props) {
 }
 
 /**
- * directionOf returns how a list is ordered by a column, or undefined if it cannot be ordered by that
- * column.
+ * directionOf returns the direction in which a column sorts the list, or undefined if the list cannot be sorted by it.
  */
 function directionOf(own: string | undefined, order: string | undefined): "ascending" | "descending" | "none" | undefined {
   if (own === undefined) return undefined;

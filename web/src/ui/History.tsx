@@ -4,7 +4,7 @@ import { useState } from "react";
 import { type ApiError, asApiError, send } from "../api/client";
 import type { Kind, Resource, Role } from "../api/kinds";
 import { concerned } from "../api/live";
-import { useStream } from "../api/queries";
+import { useCursorList } from "../api/queries";
 import { RelativeTime } from "./RelativeTime";
 import { RoleGate } from "./RoleGate";
 import { Note, Sentences } from "./Sentences";
@@ -13,7 +13,7 @@ import { useOnce } from "./useOnce";
 
 /** History shows the changes of one resource, newest first, each with its diff and a revert button. */
 export default function History({ kind, id, needs = "MEMBER" }: { kind: Kind; id: string; needs?: Role }) {
-  const changes = useStream("change", { "filter[resource]": `${kind}:${id}`, "page[size]": 20 });
+  const changes = useCursorList("change", { "filter[resource]": `${kind}:${id}`, "page[size]": 20 });
   if (changes.isPending) return <Loading rows={4} />;
   if (!changes.data) return <ErrorState error={changes.error} retry={() => changes.refetch()} />;
   const all = changes.data.pages.flatMap((page) => page.data);

@@ -5,7 +5,7 @@ import { Loading } from "./states";
 /** Problem is a problem of the text and its place. */
 export interface JsonProblem {
   message: string;
-  /** pointer is the member inside the document, as the server names it. */
+  /** pointer is the JSON pointer of the member in the document. */
   pointer?: string;
 }
 

@@ -10,7 +10,7 @@ interface Props<K extends Kind> {
   write: Write<K>;
   /** to is the list that is shown afterward. */
   to: string;
-  /** kept is the reason why the write is not possible. */
+  /** kept is the reason why the write is not possible; the button is then disabled. */
   kept?: string;
   children: string;
 }

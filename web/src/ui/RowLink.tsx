@@ -9,7 +9,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** RowLink leads from a row to its resource. It is a light form of the router's Link, because a list draws dozens at once. */
+/** RowLink leads from a row to its resource. It is lighter than the router's Link, because a list renders dozens of them at once. */
 export function RowLink({ to, id, className = "row-link", title, children }: Props) {
   const navigate = useNavigate();
   const { env } = useSearch({ strict: false }) as { env?: string };

@@ -1,12 +1,12 @@
 import { Button, CloseButton } from "@mantine/core";
 import { type ReactNode, Suspense, useEffect, useState } from "react";
+import type { Plan } from "./BulkDialog";
+import { most } from "./bulk";
 import { later } from "./later";
 import styles from "./SelectionBar.module.css";
-import type { Plan } from "./Together";
-import { most } from "./together";
 import type { Selection } from "./useSelection";
 
-const Together = later(() => import("./Together"));
+const BulkDialog = later(() => import("./BulkDialog"));
 
 interface Props {
   selection: Selection;
@@ -43,7 +43,7 @@ export function SelectionBar({ selection: { selected, select, clear }, all, chil
       {isTooMany && <span className="muted">Select at most {most}</span>}
       <span className={styles.actions}>{children(setPlan, isTooMany)}</span>
       <CloseButton aria-label="Select nothing" size="sm" onClick={clear} />
-      <Suspense>{plan && <Together plan={plan} close={close} />}</Suspense>
+      <Suspense>{plan && <BulkDialog plan={plan} close={close} />}</Suspense>
     </section>
   );
 }

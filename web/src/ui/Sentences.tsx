@@ -3,7 +3,7 @@ import { Diff } from "./Diff";
 import styles from "./Diff.module.css";
 
 interface Props {
-  /** summary is what the server says about the change, in sentences. */
+  /** summary has the server's sentences about the change. */
   summary?: Sentence[];
   before: unknown;
   after: unknown;

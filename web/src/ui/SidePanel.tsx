@@ -10,7 +10,7 @@ export function SidePanel({ title, close, children }: { title: string; close: ()
     panel.current?.focus();
     return () => before?.focus?.();
   }, []);
-  // A button that is disabled while it works loses the focus to the body.
+  // A button that is disabled while its action runs loses the focus to the body.
   useEffect(() => {
     const closeFromBody = (event: globalThis.KeyboardEvent) => {
       if (event.key !== "Escape" || event.defaultPrevented || event.target !== document.body) return;

@@ -7,7 +7,7 @@ import { isShown, useViews } from "./views";
 
 const [other, save, remove] = ["other", "save", "remove"];
 
-/** Views opens the views that the user has saved of a list, and saves the list as it is filtered. They are part of the user's settings. */
+/** Views opens the saved views of a list, and saves the current filters as a view. Views are part of the user's settings. */
 export function Views() {
   const { pathname, search } = useLocation();
   const shown = search as Record<string, string | undefined>;

@@ -23,7 +23,7 @@ export function nameOf({ kind, key, before, after }: Change): string {
 /** isWorth reports whether a change is listed by default: sign-ins and sign-outs would hide the rest. */
 export const isWorth = ({ attributes }: { attributes: { kind: string } }) => attributes.kind !== "session";
 
-/** healthVerb says what happened to the health of a job: "is failing", "recovered". */
+/** healthVerb returns the words for a change of a job's health: "is failing", "recovered". */
 export const healthVerb = (action: string) => (action === "recovered" ? action : `is ${action}`);
 
 /** sentencesOf returns the sentences of a change, with the environment where there is one. */
@@ -31,7 +31,7 @@ export function sentencesOf(summary: Sentence[] | undefined): string[] {
   return (summary ?? []).map(({ text, environment }) => (environment ? `${environment}: ${text}` : text));
 }
 
-/** gistOf returns the sentences of a change in one line. What the action says already is left out if there is more to say. */
+/** gistOf returns the sentences of a change in one line. The sentence that only repeats the action is left out if there are others. */
 export function gistOf(summary: Sentence[] | undefined): string {
   const [first, ...others] = sentencesOf(summary);
   const isSaid = first === "Created" && others.length > 0;

@@ -2,7 +2,7 @@ import type { Column } from "./Grid";
 
 type Optional = Pick<Column<never>, "key" | "option">;
 
-/** none stands for a choice without any optional column in the address, where an empty text would mean the usual ones. */
+/** none stands in the address for a choice without any optional column; an empty text would mean the usual columns. */
 const none = "-";
 
 /** isChosen reports whether a list shows a column: always, or if the address names it, or if the address names none and the column is usual. */

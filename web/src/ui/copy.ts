@@ -1,6 +1,6 @@
 import { say } from "./messages";
 
-/** copyText copies a text and returns whether it could. Without HTTPS browsers have no clipboard, and the old way is used. */
+/** copyText copies a text and returns whether it could. Without HTTPS browsers have no clipboard API, so it copies the selection of a hidden field. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

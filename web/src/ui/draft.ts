@@ -7,7 +7,7 @@ export interface Draft<T> {
   /** base is the form as it was opened, and version the version of the resource at that time. */
   base: T;
   version: string;
-  /** at is when it was typed, in milliseconds. */
+  /** at is the time of the last keystroke, in milliseconds. */
   at: number;
 }
 
@@ -60,7 +60,7 @@ export interface Drafting<T> {
   isChanged: boolean;
   /** isOutdated means that somebody changed the resource after the draft was begun. */
   isOutdated: boolean;
-  /** restored is when a draft that was found had been typed. */
+  /** restored is the time at which a restored draft was typed. */
   restored?: number;
   change: (changes: Partial<T>) => void;
   discard: () => void;

@@ -70,7 +70,7 @@ export function screenOf<T extends AnyComponent>(load: Load<T>): Later<T> {
 }
 
 interface BoundaryProps {
-  /** place is the address: at another one the part is tried again. */
+  /** place is the address; when it changes, the part is loaded again. */
   place: string;
   onRetry?: () => void;
   children: ReactNode;

@@ -7,7 +7,7 @@ export interface Message {
   /** title marks a failure. */
   title?: string;
   undo?: () => Promise<void>;
-  /** said are sentences of the change, which arrive after the message. */
+  /** said has the sentences of the change, which arrive after the message. */
   said?: Promise<string[]>;
   /** ms is how long the message stays. */
   ms?: number;

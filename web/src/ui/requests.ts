@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { asApiError, type Query, send } from "../api/client";
-import { type Kind, type Kinds, pathOf, type Resource, type Single, type Stream } from "../api/kinds";
+import { type CursorList, type Kind, type Kinds, pathOf, type Resource, type Single } from "../api/kinds";
 import { type Loaded, load } from "../api/queries";
 
 /** Write is a change of one resource, as a screen asks for it. */
@@ -21,7 +21,7 @@ export interface Write<K extends Kind> {
   title: string;
   /** done is the message afterward: "shop.payments is DEBUG in production". */
   done: string;
-  /** environments whose values change. production asks first. */
+  /** environments are those whose values change; a change in production asks first. */
   environments?: string[];
   /** confirm asks first, whichever environments change. */
   confirm?: boolean;
@@ -29,7 +29,7 @@ export interface Write<K extends Kind> {
   consequences?: ReactNode;
   /** change returns the attributes to send. After a conflict it is called again with the newest version. */
   change?: (current: Kinds[K] | undefined) => Record<string, unknown>;
-  /** note says why, for the history; a question shows it and may change it. */
+  /** note is the reason for the history; the confirmation shows it for editing. */
   note?: string;
   /** etag is the ETag of the version in the form; without it the newest version is changed. */
   etag?: string;
@@ -86,7 +86,7 @@ function sent<K extends Kind>(write: Write<K>, current: Loaded<K> | undefined, b
 
 /** newest returns the last change of a resource. */
 export async function newest(kind: Kind, id: string): Promise<Resource<"change"> | undefined> {
-  const { document } = await send<Stream<"change">>("GET", "/api/v1/changes", {
+  const { document } = await send<CursorList<"change">>("GET", "/api/v1/changes", {
     query: { "filter[resource]": `${kind}:${id}`, "page[size]": 1 },
   });
   return document.data[0];

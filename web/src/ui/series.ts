@@ -41,7 +41,7 @@ export interface Group {
   total: number;
 }
 
-/** grouped adds points up by a text, the largest group first. At most `most` groups are returned; the last has the others. */
+/** grouped sums points by the text that nameOf returns, the largest group first. At most `most` groups are returned; the last has the others. */
 export function grouped(points: Point[], times: number[], nameOf: (dimensions: Point["dimensions"]) => string, most = 6): Group[] {
   const step = (times[1] ?? 0) - (times[0] ?? 0);
   const groups = new Map<string, Group>();

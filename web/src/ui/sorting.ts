@@ -13,7 +13,7 @@ export function nextOrder(current: Order | undefined, own: Order): Order | undef
   return current === opposite(own) ? undefined : own;
 }
 
-/** Values return what rows are ordered by, for each field. */
+/** Values returns, for each field, the value by which a row is sorted. */
 export type Values<T> = Record<string, (row: T) => string | number | null | undefined>;
 
 const texts = new Intl.Collator(undefined, { numeric: true });

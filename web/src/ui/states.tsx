@@ -11,7 +11,7 @@ interface Empty {
   action?: ReactNode;
 }
 
-/** EmptyState says why a list is empty, and how to fill it: with its first action, or with code. */
+/** EmptyState says why a list is empty and how to fill it: by a first action, or by code. */
 export function EmptyState({ title, children, code, action }: Empty) {
   return (
     <Stack gap="sm" className="empty">

@@ -20,7 +20,7 @@ export const pageOf = <K extends Kind>(kind: K, query: Query, number: number) =>
 
 /** usePages reads the pages of a list that are in view, and the next ones in advance. */
 export function usePages<K extends Kind>(kind: K, query: Query) {
-  // The range is in pages, so that scrolling within them draws nothing anew but the rows.
+  // The range counts pages, so that scrolling within them renders only rows again.
   const [range, setRange] = useState({ from: 0, to: 0 });
   const first = useQuery({ ...pageOf(kind, query, 1), placeholderData: keepPreviousData });
   const total = first.data?.meta.pagination.total ?? 0;

@@ -7,7 +7,7 @@ afterEach(() => vi.unstubAllGlobals());
 
 type Answer = (method: string, url: string) => Response | "cut";
 
-/** writerWith returns a writer whose server answers as told, with what was sent and said. */
+/** writerWith returns a writer whose server gives the answers of the test, with the requests and messages that it made. */
 function writerWith(answer: Answer) {
   const sent: string[] = [];
   vi.stubGlobal("fetch", async (url: string, { method }: { method: string }) => {

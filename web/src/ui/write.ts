@@ -14,7 +14,7 @@ export interface Question {
   title: string;
   before: unknown;
   after: unknown;
-  /** summary is what the write does, in sentences. */
+  /** summary describes the effect of the write in sentences. */
   summary?: Sentence[];
   note?: string;
   warnings: string[];
@@ -30,7 +30,7 @@ export interface Conflict {
   at: string;
   theirs: unknown;
   mine: unknown;
-  /** did says what somebody else did, and would what the write would do after that, in sentences. */
+  /** did describes the change by somebody else in sentences, and would the effect of the write after it. */
   did?: Sentence[];
   would?: Sentence[];
 }
@@ -42,12 +42,12 @@ export type Consent = { note?: string } | undefined;
 export interface Dialogs {
   confirm: (question: Question) => Promise<Consent>;
   resolve: (conflict: Conflict) => Promise<boolean>;
-  /** said is what the write did, in the sentences of the history. */
+  /** said describes the effect of the write in the sentences of the history. */
   succeeded: (message: string, undo?: () => Promise<void>, said?: Promise<string[]>) => void;
   failed: (title: string, failure: ApiError) => void;
 }
 
-/** Written is what is known of a write that was carried out. Without the number of its change it cannot be undone. */
+/** Written is the result of a write that was carried out. Without the number of its change it cannot be undone. */
 type Written<K extends Kind> = Pick<Answer<Single<K> | undefined>, "document" | "etag" | "change">;
 
 /** Writer performs writes: it asks for confirmation where needed, resolves conflicts, and offers to undo. */
@@ -179,7 +179,7 @@ export class Writer {
     return { document: { data: now.resource }, etag: now.etag, change: "" };
   }
 
-  // succeeded says what was done, with the sentences of the change and a way to undo exactly this change.
+  // succeeded shows a message with the sentences of the change and a button that undoes exactly this change.
   private succeeded<K extends Kind>({ done, kind }: Write<K>, id: string, change: string): void {
     const said = load("change", change).then(
       ({ resource }) => sentencesOf(resource.attributes.summary),

@@ -4,7 +4,7 @@ import { Switch } from "../ui/Switch";
 import { useWriter, useWriting } from "../ui/WriteProvider";
 import { writable } from "./draft";
 
-/** EnabledSwitch disables a webhook, and starts it again. */
+/** EnabledSwitch enables and disables a webhook. */
 export function EnabledSwitch({ webhook, inGrid, label }: { webhook: Resource<"webhook">; inGrid?: boolean; label?: string }) {
   const writer = useWriter();
   const isWriting = useWriting("webhook", webhook.id);

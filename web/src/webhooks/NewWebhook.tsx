@@ -64,7 +64,7 @@ function Made({ webhook: { id, attributes } }: { webhook: Resource<"webhook"> })
   return (
     <Stack>
       <ShownOnce label={`The secret of ${attributes.name}`} secret={attributes.secret ?? ""}>
-        It signs every message, so that receivers know that it is genuine. It is shown only now; rotating makes a new one.
+        It signs every message, so that receivers know that it is genuine. It is shown only now; rotating the secret creates a new one.
       </ShownOnce>
       <Group>
         <Button size="compact-sm" loading={busy} onClick={() => once(sendTest)}>

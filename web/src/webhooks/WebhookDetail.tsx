@@ -55,7 +55,7 @@ function Page({ loaded }: { loaded: Loaded<"webhook"> }) {
       </DetailHead>
       {secret && (
         <ShownOnce label="The new secret" secret={secret}>
-          It is shown only now. For 24 hours messages are signed with the secret before as well, so that you can replace it.
+          It is shown only now. For 24 hours messages are signed with the old secret too, so that you have time to replace it.
         </ShownOnce>
       )}
       <Summary webhook={webhook} />

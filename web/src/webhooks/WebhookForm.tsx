@@ -25,7 +25,7 @@ interface Form {
 
 /** WebhookForm edits a webhook. The server checks it while people type. */
 export function WebhookForm({ draft: given, id, isChanged, onChange, onSave }: Form) {
-  const draft = { ...emptyDraft, ...given }; // a draft that an older console kept lacks members
+  const draft = { ...emptyDraft, ...given }; // a draft that an older version of the console stored may lack members
   const refusal = useRefusal("ADMIN");
   const [tried, setTried] = useState(false);
   const attributes = attributesOf(draft);
@@ -40,7 +40,7 @@ export function WebhookForm({ draft: given, id, isChanged, onChange, onSave }: F
     return onSave();
   });
   const known = dry.failure ?? refused;
-  // An empty member of a new form is not a mistake yet.
+  // An empty field of a new form is not shown as a mistake before the first attempt to save.
   const at = (name: string, value = "x") => (!id && !tried && value === "" ? undefined : known?.at(`/data/attributes/${name}`));
   const within = (name: string) => at(name) ?? known?.within(`/data/attributes/${name}`);
   return (

@@ -131,7 +131,7 @@ function NoWebhooks() {
   --events 'job.*,change.flag' --url ${window.location.origin}`;
   return (
     <EmptyState title="No webhooks yet" code={code}>
-      A webhook tells another system what happens: a job that fails, a flag that changes, a level that ends. It sends to a chat, a pager or
+      A webhook tells another system what happens: a failing job, a changed flag, an expired level. It sends to a chat, a pager or
       your own program, and keeps every delivery with its answer. <Link to="/webhooks/new">Create the first one</Link>, or run:
     </EmptyState>
   );

@@ -68,7 +68,7 @@ export function writable({ name, url, format, events, filter, headers, enabled }
   return { name, url, format, events, filter, headers, enabled };
 }
 
-/** applied returns a webhook with the changes of a form on top of the changes that others made since it was opened. */
+/** applied returns the current webhook, which may have changes of others, with the changes of a form. */
 export function applied(current: Webhook, opened: Draft, draft: Draft) {
   const [before, after] = [attributesOf(opened), attributesOf(draft)];
   const names = (Object.keys(after) as (keyof typeof after)[]).filter((name) => !same(before[name], after[name]));

@@ -12,7 +12,7 @@ type Page = components["schemas"]["WebhookDeliveryStream"];
 const soon = 2000;
 const later = 10_000;
 
-/** useDeliveries reads the deliveries of a webhook, the newest first. It reads them again, because they send no events. */
+/** useDeliveries reads the deliveries of a webhook, the newest first. It polls, because deliveries send no events. */
 export function useDeliveries(webhook: string, status?: string) {
   return useInfiniteQuery({
     queryKey: [...keyOf.one("webhook", webhook), "deliveries", status],

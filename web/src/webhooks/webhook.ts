@@ -95,7 +95,7 @@ export function toggled(events: string[], type: string, on: boolean): string[] {
   return on ? [...others, type] : others;
 }
 
-/** placeOfURL returns the scheme and host of a URL: the rest is as good as a password for most chat systems. */
+/** placeOfURL returns the scheme and host of a URL. Most chat systems accept the rest in place of a password, so it is hidden. */
 export function placeOfURL(url: string): string {
   try {
     const { protocol, host, pathname, search } = new URL(url);

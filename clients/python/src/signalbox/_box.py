@@ -43,8 +43,8 @@ CLOSE_TIMEOUT: Final = 5.0
 
 
 class Box:
-    """The flags, levels and configs of a running service. It is safe for use by many threads and tasks, and goes on in a
-    child after a fork. `signalbox.start` makes one."""
+    """The flags, levels and configs of a running service. It is safe for use by many threads and tasks, and continues
+    in a child after a fork. `signalbox.start` creates one."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -64,7 +64,7 @@ class Box:
         self.contents = Contents()
         self._applying = threading.RLock()
         self._moved = threading.Condition(threading.Lock())
-        self._expired = False  # levels may have ended here before the server ended them
+        self._expired = False  # this box has ended levels that the server may not have ended yet
         self._state = State(Status.STARTING, _state.now())
         self._was_live = False
         self._states = Listeners()
@@ -127,7 +127,7 @@ class Box:
     def config(self, key: str, kind: Any = None, *, default: Any = None) -> Config[Any]:
         """Declares a config: `box.config("checkout", Checkout)`. kind is a dataclass, a TypedDict, a pydantic model, dict, or
         a dict with defaults. Values that the account's config does not have come from the defaults of the fields, or from
-        default. Values that do not fit are not used: the last good ones stay."""
+        default. If a value does not fit, the last good values stay."""
         kind, default = _config.default_of(kind, default)
         identity = (key, kind, repr(default))
         return self.configs.declare(identity, lambda: _config.Config(self, key, kind, default))
@@ -138,12 +138,12 @@ class Box:
     # Levels.
 
     def adapt(self, adapter: Adapter, names: list[str]) -> None:
-        """Lets the box set the levels of the adapter's loggers: those that Signalbox manages, and those below."""
+        """Lets the box set the levels of the adapter's loggers that Signalbox manages, and of their descendants."""
         for name in names:
             self.add_logger(adapter, name)
 
     def add_logger(self, adapter: Adapter, name: str) -> None:
-        """Tells the box of a logger. Its level is set before this returns."""
+        """Adds a logger of an adapter. Its level is set before this method returns."""
         if self.loggers.add(adapter, name):
             self.reports.declared()
 
@@ -185,7 +185,7 @@ class Box:
         return self._was_live or self._state.status is Status.REFUSED or self._closed
 
     def _check_ready(self) -> None:
-        """Raises why the box does not have the values of the server, unless it has them."""
+        """Raises the reason why the box does not have the values of the server yet, if it does not."""
         if self._was_live:
             return
         if self._is_answered() and self._state.why is not None:
@@ -255,7 +255,7 @@ class Box:
             "configs": [{"key": each.key, "error": str(each.error) if each.error else None} for each in self.configs.all()],
         }
 
-    # The rest is for this package.
+    # The following methods are for this package only.
 
     def wake(self, *, report: bool) -> None:
         if report and self._sync is not None:
@@ -357,7 +357,7 @@ class Box:
         self.loggers.replace(Tree(self.settings.environment, contents.loggers, contents.groups))
 
     def expire(self, now: float, overdue: float) -> tuple[float | None, bool]:
-        """Applies the levels that have not expired. It returns when to look again, and whether the server is late."""
+        """Applies the levels that have not expired. It returns when the next level expires, and whether the server is late."""
         with self._applying:
             if self._state.status is Status.LIVE:
                 if self._expired:
@@ -419,7 +419,7 @@ class Box:
             )
 
     def after_fork(self) -> None:
-        """Goes on in a child: locks are made anew, and the child has its own thread and connections."""
+        """Continues in a child, with new locks, a thread and connections of its own."""
         self._applying = threading.RLock()
         self._moved = threading.Condition(threading.Lock())
         self._wakes = set()
@@ -472,7 +472,7 @@ _forks_followed = threading.Event()
 
 
 def _follow_forks(box: Box) -> None:
-    """Lets a box go on in the children of this process."""
+    """Lets a box continue in the children of this process."""
     _boxes.add(box)
     if not _forks_followed.is_set() and hasattr(os, "register_at_fork"):
         _forks_followed.set()

@@ -56,7 +56,7 @@ class Config(Generic[T]):
         return self._listeners.add(lambda: self._box.dispatcher, call)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # such as copy and pickle ask for
+        if name.startswith("__"):  # copy and pickle look for such names
             raise AttributeError(name)
         return getattr(self._value, name)
 
@@ -66,7 +66,7 @@ class Config(Generic[T]):
     def __repr__(self) -> str:
         return f"<signalbox config {self.key!r}: {self._value!r}>"
 
-    # The box calls the rest.
+    # The box calls the following methods.
 
     def update(self, values: Mapping[str, Any] | None) -> Exception | None:
         """Decodes values. If that fails, the last good values stay, and it returns the error. A config that does not exist
@@ -116,7 +116,7 @@ class ConfigTable:
         return kept
 
     def _update(self, config: Config[Any]) -> None:
-        """Gives a config its values. Another thread may replace them meanwhile, so it looks again."""
+        """Gives a config its values. It repeats that if another thread has replaced them meanwhile."""
         while True:
             values = self._values
             error = config.update(values.get(config.key))

@@ -1,4 +1,4 @@
-"""Everything that a box knows of the account in its environment."""
+"""The resources of the account that a box has loaded for its environment."""
 
 from __future__ import annotations
 

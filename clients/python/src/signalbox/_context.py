@@ -68,8 +68,8 @@ class context:  # noqa: N801, it is used like a function
         made.entered, made.before = self, _current.get()
         _current.set(made)
 
-    # A token of the ContextVar would be simpler. But a framework may leave a generator in another thread or task than it has
-    # entered it in, as FastAPI does with dependencies, and there a token is an error.
+    # A token of the ContextVar would be simpler. But FastAPI, for example, may leave a dependency in another thread or
+    # task than the one in which it entered it, and there a token raises an error.
     def __exit__(self, *_: object) -> None:
         found = _current.get()
         while found is not None and found.entered is not self:
@@ -82,6 +82,6 @@ def set_context(**contexts: Mapping[str, Any] | str) -> None:
     """Evaluates flags for contexts from here to the end of the thread or task. Use it where `with` cannot be written, such
     as in a handler that a framework calls at the start of a task."""
     made, replaced = prepared(contexts), _current.get()
-    if replaced is not None:  # a `with` statement around still ends
+    if replaced is not None:  # the end of an enclosing `with` statement then restores the contexts from before
         made.entered, made.before = replaced.entered, replaced.before
     _current.set(made)

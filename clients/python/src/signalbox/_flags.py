@@ -269,7 +269,7 @@ class Flag(Generic[T]):
             return self._empty
         return found if found.box is self._box else found.bound_to(self._box)
 
-    # The box calls the rest.
+    # The box calls the following methods.
 
     def serve(self, plan: Plan | None, choices: list[Any] | None) -> None:
         """Prepares every value that the flag may have."""
@@ -340,7 +340,7 @@ def _evaluator(plan: Plan | None, outcomes: list[Outcome[T]]) -> Callable[[Conte
                 for match, outcome in rules:
                     if match(None, data):
                         return outcome
-            except Exception:  # noqa: BLE001, S110, never into the caller; the rule that fails is passed over below
+            except Exception:  # noqa: BLE001, S110, reading a flag never raises; the code below skips the rule that fails
                 pass
             else:
                 return fallback
@@ -415,7 +415,7 @@ class FlagTable:
         return made, True
 
     def _serve(self, flag: Flag[Any]) -> None:
-        """Gives a flag its definition. Another thread may replace the definitions meanwhile, so it looks again."""
+        """Gives a flag its definition. It repeats that if another thread has replaced the definitions meanwhile."""
         while True:
             definitions = self._definitions
             definition = definitions.get(flag.key)

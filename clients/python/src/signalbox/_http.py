@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import encodings.idna  # noqa: F401, a lookup would import it on the thread: a child that is forked meanwhile could never import it
+import encodings.idna  # noqa: F401, a lookup would import it on the thread, and a child forked meanwhile could never import it
 import http.client
 import json
 import os
@@ -30,7 +30,7 @@ class _Proxy(NamedTuple):
 
 
 class Address:
-    """Where the server is, and how to connect to it: by TLS, by a proxy of the environment."""
+    """The address of the server, and connections to it: with TLS, and through a proxy that the environment names."""
 
     def __init__(self, url: str, ssl_context: ssl.SSLContext | None = None) -> None:
         parts = urllib.parse.urlsplit(url.rstrip("/"))
@@ -48,7 +48,7 @@ class Address:
         self._context = ssl_context
 
     def connect(self, timeout: float, *, tunnel: bool = True) -> socket.socket:
-        """Opens a connection. Without a tunnel, a proxy is left to the caller: see forwarded."""
+        """Opens a connection. Without a tunnel, the caller sends requests through the proxy: see forwarded."""
         proxy = self._proxy()
         sock = socket.create_connection((proxy.host, proxy.port) if proxy else (self.host, self.port), timeout)
         try:
@@ -87,7 +87,7 @@ class Address:
         sock.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
         answer = b""
         while b"\r\n\r\n" not in answer:
-            received = sock.recv(1)  # byte by byte: what follows belongs to the server
+            received = sock.recv(1)  # byte by byte, because the bytes after the answer are the server's
             if not received or len(answer) > 16384:
                 raise OSError("the proxy ended the connection")
             answer += received
@@ -147,7 +147,7 @@ class Transport:
         headers: Mapping[str, str] | None = None,
         accepted: tuple[int, ...] = (),
     ) -> Response:
-        """Sends a request. It raises an APIError for a status that is no success and not accepted, and ConnectionFailed."""
+        """Sends a request. It raises an APIError for a status that is neither a success nor accepted, and ConnectionFailed."""
         target = self.address.path + path + ("?" + urllib.parse.urlencode(query) if query else "")
         sent = dict(self._headers, **(headers or {}))
         text = None
@@ -165,7 +165,7 @@ class Transport:
         return response
 
     def _exchange(self, name: str, method: str, target: str, text: bytes | None, headers: dict[str, str]) -> Response:
-        """Sends a request, once more over a new connection if the server has closed the kept one meanwhile."""
+        """Sends a request. If the server had closed the kept connection, it sends the request again over a new one."""
         while True:
             reused = self._connection is not None
             connection = self._connection or _Connection(self.address, self.timeout)
@@ -198,7 +198,7 @@ class Transport:
         return Response(answer.status, answer.headers, body)  # type: ignore[arg-type]
 
     def _after_fork(self) -> None:
-        """Leaves the connection to the parent, and the lock, which a thread of the parent may hold."""
+        """Drops the connection, which is the parent's, and the lock, which a thread of the parent may hold."""
         self._pid, self._lock = os.getpid(), threading.Lock()
         self.close()
 

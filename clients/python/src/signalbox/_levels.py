@@ -25,7 +25,7 @@ class Level(enum.IntEnum):
 
     @classmethod
     def of(cls, number: int) -> Level:
-        """Returns the least severe level that lets nothing through that a level of Python's logging suppresses."""
+        """Returns the least severe level that suppresses everything that a level of Python's logging suppresses."""
         return next((each for each in cls if number <= each), cls.SILENT)
 
 

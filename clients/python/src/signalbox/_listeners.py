@@ -35,7 +35,7 @@ class Dispatcher:
     def __init__(self, problems: Problems, slow: float, started: Callable[[], Any]) -> None:
         self._problems = problems
         self._slow = slow
-        self._started = started  # is called when the thread starts, so that somebody checks on it
+        self._started = started  # is called when the thread starts, so that `check` is called from then on
         self._lock = threading.Lock()
         self._queue: deque[Callable[[], None]] = deque()
         self._busy = False
@@ -66,7 +66,7 @@ class Dispatcher:
             self._began = time.monotonic()
             try:
                 call()
-            except Exception:  # noqa: BLE001, a listener is not ours
+            except Exception:  # noqa: BLE001, the listener is the service's code
                 self._problems.warn(
                     "listener", "A Signalbox listener failed; it is called again at the next change.", exc_info=True
                 )

@@ -49,7 +49,7 @@ class LoggerTable:
         self._tree = Tree(environment, {}, {})
 
     def add(self, adapter: Adapter, name: str) -> bool:
-        """Sets the level of a new logger. It returns False for a known one."""
+        """Sets the level of a new logger. It returns False for a known logger."""
         identity = (id(adapter), name)
         if identity in self._loggers:
             return False
@@ -67,7 +67,7 @@ class LoggerTable:
         _finish([each for each in self.all() if self._settle(each)])
 
     def _settle(self, logger: Controlled) -> bool:
-        """Sets the level of a logger. Another thread may replace the tree meanwhile, so it looks again."""
+        """Sets the level of a logger. It repeats that if another thread has replaced the tree meanwhile."""
         changed = False
         while True:
             tree = self._tree
@@ -82,7 +82,7 @@ class LoggerTable:
     def _set(self, logger: Controlled) -> None:
         try:
             logger.adapter.set_level(logger.name, logger.applied)
-        except Exception as error:  # noqa: BLE001, an adapter may not be ours
+        except Exception as error:  # noqa: BLE001, the adapter may be the service's code
             self._failed(logger.name, error)
 
     def applied(self, adapter: Adapter, name: str) -> Level | None:
@@ -99,12 +99,12 @@ class LoggerTable:
         return [(each, levels) for each, levels in found if everything or levels != each.reported]
 
     def release(self) -> None:
-        """Gives all loggers the levels of the code again."""
+        """Restores the levels of the code for all loggers."""
         self.replace(Tree("", {}, {}))
 
     def after_fork(self) -> None:
-        """Prepares the table in a child, which may have been forked in the middle of a change: a level may be noted as applied,
-        and not be set."""
+        """Prepares the table in a child, which may have been forked in the middle of a change: a level may be recorded
+        as applied without being set."""
         self._lock = threading.Lock()
         for each in self.all():
             each.reported = None
@@ -114,7 +114,7 @@ class LoggerTable:
 
 
 def _finish(changed: list[Controlled]) -> None:
-    """Tells adapters that want to know that all of their levels have been set."""
+    """Calls levels_set of the adapters that have it, because all of their levels have been set."""
     for adapter in {id(each.adapter): each.adapter for each in changed}.values():
         levels_set = getattr(adapter, "levels_set", None)
         if levels_set is not None:

@@ -1,4 +1,4 @@
-"""What the generated management calls share."""
+"""The base of the generated management calls."""
 
 from __future__ import annotations
 

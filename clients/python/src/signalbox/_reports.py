@@ -1,4 +1,4 @@
-"""What a service reports: its flags, loggers and contexts, and how often flags had which value."""
+"""The reports of a service: its flags, loggers and contexts, and how often each flag had each value."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ class Reports:
         return {"type": "metric", "attributes": {**attributes, "recorded_at": at, "dimensions": dimensions}}
 
     def after_fork(self) -> None:
-        """Forgets what the parent reports."""
+        """Drops the items that the parent reports."""
         self._lock = threading.Lock()
         self._flags_known = 0
         self._counted = time.time()

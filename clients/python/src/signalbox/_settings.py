@@ -1,4 +1,4 @@
-"""What `start` is told."""
+"""The settings of a box."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ class EventSocket:
         return events
 
     def close(self) -> None:
-        """Ends the connection, politely if that needs no waiting."""
+        """Ends the connection, with a close frame if it can be sent without waiting."""
         with contextlib.suppress(Exception):  # the connection may be in any state
             self._protocol.send_close(1000)
             self.sock.setblocking(False)
@@ -155,6 +155,6 @@ class EventSocket:
         self.drop()
 
     def drop(self) -> None:
-        """Closes the descriptor without a word: after a fork the connection is the parent's."""
+        """Closes the descriptor without sending anything: after a fork the connection is the parent's."""
         with contextlib.suppress(OSError):
             self.sock.close()

@@ -43,9 +43,9 @@ class Timing(NamedTuple):
     report: float = 60.0  # between two reports of everything
     applied: float = 0.5  # from a level's change to its report
     save: float = 5.0  # between two writes of the cache
-    silence: float = 90.0  # a connection without any frame for so long is given up
+    silence: float = 90.0  # a connection is given up after this time without any frame
     stable: float = 10.0  # a connection that lasts this long resets the backoff
-    request: float = 10.0  # how long the server may take to begin an answer, or to go on with it
+    request: float = 10.0  # how long the server may take until the first, and between two parts of an answer
     slow: float = 1.0  # how long a listener may run before a warning is logged
     overdue: float = 5.0  # how long the server may take to end an expired level before the box asks
 
@@ -81,12 +81,12 @@ class Sync:
         self._box = box
         self._transport = transport
         self._timing = timing
-        self._etag = ""  # of the last snapshot; empty once a single resource was applied after it
+        self._etag = ""  # the ETag of the last snapshot; empty once a single resource was applied after it
         self._since: int | None = None  # the number of the last event; None before the first snapshot
         self._parts: set[str] = set()  # parts to load
         self._single: dict[str, set[str]] = {"flags": set(), "loggers": set(), "groups": set()}  # resources to load
         self._socket: EventSocket | None = None
-        self._heard = 0.0  # when the socket's last frame came
+        self._heard = 0.0  # when the socket's last frame arrived
         self._opened = 0.0
         self._attempt = 0
         self._load_attempt = 0
@@ -95,19 +95,19 @@ class Sync:
         self._load_at: float | None = None
         self._expire_at: float | None = None
         self._asked = -1e9  # when the server was last asked about an overdue level
-        self._report_at: float | None = None  # everything
-        self._news_at: float | None = None  # what is new
+        self._report_at: float | None = None  # when to report everything
+        self._news_at: float | None = None  # when to report new items
         self._save_at: float | None = None
         self._saved: Contents | None = None
         self._check_at: float | None = None
         self._closing: float | None = None  # the deadline of a close
         self._stop = threading.Event()  # is set by a close
         self._flags_lock = threading.Lock()
-        self._wanted: set[str] = set()  # what other threads asked for
+        self._wanted: set[str] = set()  # the requests of other threads
         self.thread = threading.Thread(target=self._run, name="signalbox", daemon=True)
         self._open_bell()
 
-    # Other threads call these.
+    # Other threads call these methods.
 
     def wake(self, what: str) -> None:
         """Asks the thread for something: "report", "levels", "save", "listener" or "close"."""
@@ -136,7 +136,7 @@ class Sync:
         self._transport.close()
         self._close_bell()
 
-    # The rest runs on the thread.
+    # The following methods run on the thread.
 
     def _run(self) -> None:
         pid = os.getpid()
@@ -167,8 +167,9 @@ class Sync:
         else:
             self._retry(self._timing.max_backoff, error)
             self._box.note(Status.STALE, error, polling=False)
-        # The service may have closed all descriptors, as programs do that become daemons. Everything is closed before anything is
-        # opened, because a new connection may get the number of one that is only believed to be open.
+        # The service may have closed all descriptors, as a program that becomes a daemon does. Everything is closed
+        # before anything is opened, because a new connection may get the number of a descriptor that only seems to be
+        # open.
         self._transport.close()
         self._close_bell()
         pause = self._connect_at - time.monotonic()
@@ -178,7 +179,7 @@ class Sync:
             except OSError:  # all descriptors are in use
                 pause = self._timing.min_backoff
             else:
-                self._answer()  # what was asked for while nobody could hear the bell
+                self._answer()  # the requests from the time without a bell
                 return
 
     def _open_bell(self) -> None:
@@ -224,7 +225,7 @@ class Sync:
                 self._read()
 
     def _answer(self) -> None:
-        """Does what other threads asked for."""
+        """Carries out the requests of other threads."""
         with contextlib.suppress(BlockingIOError):
             self._ears.recv(4096)
         with self._flags_lock:
@@ -321,7 +322,7 @@ class Sync:
             self._attempt = 0
         self._box.note(Status.STALE, error, polling=False)
         self._retry(self._timing.max_backoff, error)
-        if refused:  # the next attempt says why
+        if refused:  # the next attempt gets the reason
             self._connect_at = time.monotonic()
 
     def _retry(self, longest: float, error: SignalboxError | None = None, *, polling: bool = False) -> None:
@@ -338,7 +339,7 @@ class Sync:
         return sum(len(each) for each in self._single.values())
 
     def _load(self) -> None:
-        """Loads what events have named. After a failure, the next attempt loads everything."""
+        """Loads the resources that events have named. After a failure, the next attempt loads everything."""
         self._load_at = None
         parts, single = set(self._parts), self._single
         self._parts = set()
@@ -450,7 +451,8 @@ class Sync:
 
     def _expire(self) -> None:
         """Ends temporary levels on time while the server is away. While the box is live the server ends them, because the
-        clock of this machine may be wrong; if the server seems late, it is asked. That also finds a connection that hangs."""
+        clock of this machine may be wrong; if the server seems late, the box asks it. That also detects a connection
+        that hangs."""
         now, wall = time.monotonic(), time.time()
         due, late = self._box.expire(wall, self._timing.overdue)
         self._expire_at = None if due is None else now + max(due - wall, 0.001)
@@ -476,14 +478,14 @@ class Sync:
         try:
             self._box.reports.send(self._transport, everything=everything, pause=self._between)
         except UnauthorizedError:
-            pass  # the state says so
+            pass  # the state shows it
         except SignalboxError as error:
             self._box.problems.warn("report", "Reporting to Signalbox failed; it is tried again within a minute: %s", error)
         except Exception:  # noqa: BLE001, an adapter is asked for its levels
             self._box.problems.warn("report", "Reporting to Signalbox failed; it is tried again within a minute.", exc_info=True)
 
     def _between(self) -> None:
-        """Applies changes that came during a report."""
+        """Applies changes that arrived during a report."""
         if self._closing is None and self._socket is not None:
             self._read()
             if self._load_at is not None and not self._parts:

@@ -70,7 +70,7 @@ def _normalize(value: Any) -> Any:
 
 
 def _normalize_other(value: Any) -> Any:  # noqa: PLR0911, one line for each type
-    """Converts subclasses, and what has an obvious JSON form."""
+    """Converts subclasses, and objects that have an obvious JSON form."""
     if isinstance(value, enum.Enum):
         return _normalize(value.value)
     if isinstance(value, str):
@@ -88,7 +88,7 @@ def _normalize_other(value: Any) -> Any:  # noqa: PLR0911, one line for each typ
 
 
 def _normalize_named(value: Any) -> Any:
-    """Converts numbers such as Decimal, and UUIDs, whose modules are not imported for this."""
+    """Converts numbers such as Decimal, and UUIDs. It compares names of types, so that their modules need not be imported."""
     module = type(value).__module__
     if module in {"uuid", "ipaddress", "pathlib"}:
         return str(value)
@@ -101,7 +101,7 @@ def _normalize_named(value: Any) -> Any:
 
 
 def as_float(value: int) -> float:
-    """Converts an integer. One that is too large is infinite, as in JavaScript."""
+    """Converts an integer. An integer that is too large becomes infinite, as in JavaScript."""
     try:
         return float(value)
     except OverflowError:
@@ -277,7 +277,7 @@ def murmur3(data: bytes) -> int:
 
 
 def weight_of(value: Any) -> int:
-    """Returns the approximate size of the JSON of data, in bytes. Data is a tree, unlike what rules build."""
+    """Returns the approximate size of the JSON of data, in bytes. Data is a tree, unlike the values that rules build."""
     kind = type(value)
     if kind is str:
         return 2 + (len(value) if value.isascii() else len(value.encode()))

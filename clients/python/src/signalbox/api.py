@@ -47,7 +47,7 @@ class API(Management):
         return self._call("GET", "/api/v1/api_keys", None, {"page[number]": page_number, "page[size]": page_size, "meta[total]": meta_total, "sort": sort, "filter[search]": filter_search}, {})
 
     def create_api_key(self, body: Mapping[str, Any], *, dry_run: Parameter = None, idempotency_key: str | None = None, note: str | None = None) -> Any:
-        """Make an API key."""
+        """Create an API key."""
         return self._call("POST", "/api/v1/api_keys", body, {"dry_run": dry_run}, {"Idempotency-Key": idempotency_key, "Signalbox-Note": note})
 
     def get_api_key(self, id: str) -> Any:
@@ -83,7 +83,7 @@ class API(Management):
         return self._call("GET", "/api/v1/configs", None, {"page[number]": page_number, "page[size]": page_size, "meta[total]": meta_total, "sort": sort, "filter[search]": filter_search, "filter[parent]": filter_parent}, {})
 
     def create_config(self, body: Mapping[str, Any], *, dry_run: Parameter = None, idempotency_key: str | None = None, note: str | None = None) -> Any:
-        """Make a config."""
+        """Create a config."""
         return self._call("POST", "/api/v1/configs", body, {"dry_run": dry_run}, {"Idempotency-Key": idempotency_key, "Signalbox-Note": note})
 
     def get_config(self, id: str) -> Any:
@@ -103,7 +103,7 @@ class API(Management):
         return self._call("GET", f"/api/v1/configs/{self._segment(id)}/resolved", None, {"environment": environment}, {})
 
     def list_connections(self, *, page_size: Parameter = None, page_after: Parameter = None, sort: Parameter = None) -> Any:
-        """List who is connected."""
+        """List the open connections."""
         return self._call("GET", "/api/v1/connections", None, {"page[size]": page_size, "page[after]": page_after, "sort": sort}, {})
 
     def list_context_types(self, *, page_number: Parameter = None, page_size: Parameter = None, meta_total: Parameter = None, sort: Parameter = None, filter_search: Parameter = None) -> Any:
@@ -111,7 +111,7 @@ class API(Management):
         return self._call("GET", "/api/v1/context_types", None, {"page[number]": page_number, "page[size]": page_size, "meta[total]": meta_total, "sort": sort, "filter[search]": filter_search}, {})
 
     def create_context_type(self, body: Mapping[str, Any], *, dry_run: Parameter = None, idempotency_key: str | None = None, note: str | None = None) -> Any:
-        """Make a context type."""
+        """Create a context type."""
         return self._call("POST", "/api/v1/context_types", body, {"dry_run": dry_run}, {"Idempotency-Key": idempotency_key, "Signalbox-Note": note})
 
     def get_context_type(self, id: str) -> Any:
@@ -151,7 +151,7 @@ class API(Management):
         return self._call("GET", "/api/v1/environments", None, {"page[number]": page_number, "page[size]": page_size, "meta[total]": meta_total, "sort": sort, "filter[search]": filter_search, "filter[classification]": filter_classification, "filter[managed]": filter_managed}, {})
 
     def create_environment(self, body: Mapping[str, Any], *, dry_run: Parameter = None, idempotency_key: str | None = None, note: str | None = None) -> Any:
-        """Make an environment."""
+        """Create an environment."""
         return self._call("POST", "/api/v1/environments", body, {"dry_run": dry_run}, {"Idempotency-Key": idempotency_key, "Signalbox-Note": note})
 
     def get_environment(self, id: str) -> Any:
@@ -179,7 +179,7 @@ class API(Management):
         return self._call("GET", "/api/v1/flags", None, {"page[number]": page_number, "page[size]": page_size, "meta[total]": meta_total, "sort": sort, "filter[search]": filter_search, "filter[type]": filter_type, "filter[managed]": filter_managed, "filter[references_context]": filter_references_context, "filter[references_context_type]": filter_references_context_type, "filter[stale]": filter_stale}, {})
 
     def create_flag(self, body: Mapping[str, Any], *, dry_run: Parameter = None, idempotency_key: str | None = None, note: str | None = None) -> Any:
-        """Make a flag."""
+        """Create a flag."""
         return self._call("POST", "/api/v1/flags", body, {"dry_run": dry_run}, {"Idempotency-Key": idempotency_key, "Signalbox-Note": note})
 
     def evaluate_flags(self, body: Mapping[str, Any], *, page_number: Parameter = None, page_size: Parameter = None, meta_total: Parameter = None, idempotency_key: str | None = None, note: str | None = None) -> Any:
@@ -223,7 +223,7 @@ class API(Management):
         return self._call("GET", f"/api/v1/invitations/{self._segment(id)}", None, {}, {})
 
     def delete_invitation(self, id: str, *, dry_run: Parameter = None, if_match: str | None = None, note: str | None = None) -> Any:
-        """Take an invitation back."""
+        """Withdraw an invitation."""
         return self._call("DELETE", f"/api/v1/invitations/{self._segment(id)}", None, {"dry_run": dry_run}, {"If-Match": if_match, "Signalbox-Note": note})
 
     def list_jobs(self, *, page_number: Parameter = None, page_size: Parameter = None, meta_total: Parameter = None, sort: Parameter = None, filter_search: Parameter = None, filter_enabled: Parameter = None, filter_last_status: Parameter = None, filter_health: Parameter = None) -> Any:
@@ -231,7 +231,7 @@ class API(Management):
         return self._call("GET", "/api/v1/jobs", None, {"page[number]": page_number, "page[size]": page_size, "meta[total]": meta_total, "sort": sort, "filter[search]": filter_search, "filter[enabled]": filter_enabled, "filter[last_status]": filter_last_status, "filter[health]": filter_health}, {})
 
     def create_job(self, body: Mapping[str, Any], *, dry_run: Parameter = None, idempotency_key: str | None = None, note: str | None = None) -> Any:
-        """Make a job."""
+        """Create a job."""
         return self._call("POST", "/api/v1/jobs", body, {"dry_run": dry_run}, {"Idempotency-Key": idempotency_key, "Signalbox-Note": note})
 
     def get_job(self, id: str) -> Any:
@@ -275,7 +275,7 @@ class API(Management):
         return self._call("GET", "/api/v1/log_groups", None, {"page[number]": page_number, "page[size]": page_size, "meta[total]": meta_total, "sort": sort, "filter[search]": filter_search}, {})
 
     def create_log_group(self, body: Mapping[str, Any], *, dry_run: Parameter = None, idempotency_key: str | None = None, note: str | None = None) -> Any:
-        """Make a log group."""
+        """Create a log group."""
         return self._call("POST", "/api/v1/log_groups", body, {"dry_run": dry_run}, {"Idempotency-Key": idempotency_key, "Signalbox-Note": note})
 
     def get_log_group(self, id: str) -> Any:
@@ -355,7 +355,7 @@ class API(Management):
         return self._call("GET", "/api/v1/services", None, {"page[number]": page_number, "page[size]": page_size, "meta[total]": meta_total, "sort": sort, "filter[search]": filter_search}, {})
 
     def create_service(self, body: Mapping[str, Any], *, dry_run: Parameter = None, idempotency_key: str | None = None, note: str | None = None) -> Any:
-        """Make a service."""
+        """Create a service."""
         return self._call("POST", "/api/v1/services", body, {"dry_run": dry_run}, {"Idempotency-Key": idempotency_key, "Signalbox-Note": note})
 
     def get_service(self, id: str) -> Any:
@@ -387,7 +387,7 @@ class API(Management):
         return self._call("DELETE", "/api/v1/sessions/current", None, {}, {"If-Match": if_match, "Signalbox-Note": note})
 
     def create_sign_in_code(self, body: Mapping[str, Any] | None = None, *, idempotency_key: str | None = None, note: str | None = None) -> Any:
-        """Get a code that signs in a terminal."""
+        """Create a code that signs in a terminal."""
         return self._call("POST", "/api/v1/sessions/current/codes", body, {}, {"Idempotency-Key": idempotency_key, "Signalbox-Note": note})
 
     def delete_session(self, id: str, *, dry_run: Parameter = None, if_match: str | None = None, note: str | None = None) -> Any:
@@ -443,7 +443,7 @@ class API(Management):
         return self._call("GET", "/api/v1/webhooks", None, {"page[number]": page_number, "page[size]": page_size, "meta[total]": meta_total, "sort": sort, "filter[search]": filter_search}, {})
 
     def create_webhook(self, body: Mapping[str, Any], *, dry_run: Parameter = None, idempotency_key: str | None = None, note: str | None = None) -> Any:
-        """Make a webhook."""
+        """Create a webhook."""
         return self._call("POST", "/api/v1/webhooks", body, {"dry_run": dry_run}, {"Idempotency-Key": idempotency_key, "Signalbox-Note": note})
 
     def get_webhook(self, id: str) -> Any:
@@ -459,7 +459,7 @@ class API(Management):
         return self._call("DELETE", f"/api/v1/webhooks/{self._segment(id)}", None, {"dry_run": dry_run}, {"If-Match": if_match, "Signalbox-Note": note})
 
     def redeliver_webhook(self, id: str, body: Mapping[str, Any], *, idempotency_key: str | None = None, note: str | None = None) -> Any:
-        """Send the deliveries of a time again."""
+        """Send the deliveries of a period again."""
         return self._call("POST", f"/api/v1/webhooks/{self._segment(id)}/actions/redeliver", body, {}, {"Idempotency-Key": idempotency_key, "Signalbox-Note": note})
 
     def rotate_webhook_secret(self, id: str, body: Mapping[str, Any] | None = None, *, idempotency_key: str | None = None, note: str | None = None) -> Any:

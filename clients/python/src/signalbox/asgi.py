@@ -19,8 +19,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class ContextMiddleware:
-    """Evaluates flags for the contexts that a function returns for a request. Headers and paths are in the scope, and what
-    other middleware has put there, such as `scope["user"]`. The function must not wait for anything."""
+    """Evaluates flags for the contexts that a function returns for a request. The scope has the headers and the path,
+    and values of other middleware such as `scope["user"]`. The function must not block."""
 
     def __init__(self, app: App, contexts: Callable[[Scope], Mapping[str, Mapping[str, Any] | str]]) -> None:
         self._app = app

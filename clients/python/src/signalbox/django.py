@@ -39,7 +39,7 @@ def context_middleware(contexts: Callable[[Any], Contexts]) -> Callable[[Callabl
 
         return handle
 
-    # What django.utils.decorators.sync_and_async_middleware sets.
+    # django.utils.decorators.sync_and_async_middleware sets the same attributes.
     middleware.sync_capable = True  # type: ignore[attr-defined]
     middleware.async_capable = True  # type: ignore[attr-defined]
     return middleware

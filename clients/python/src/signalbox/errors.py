@@ -49,8 +49,8 @@ class APIError(SignalboxError):
         self.retry_after = retry_after
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Exceptions are copied by their text alone, with which this class cannot be made: a worker process could not hand
-        # the error to its parent.
+        # By default, pickle creates an exception from its text alone, which this class does not accept: a worker
+        # process could not pass the error to its parent.
         return type(self), (self.request, self.status, self.errors, self.retry_after)
 
     @property

@@ -2,10 +2,10 @@
 
     signalbox.logging.install(box)
 
-Every logger of logging.getLogger, also one that is made later, has the level of Signalbox while Signalbox manages it or a
-logger above it. All others are left alone, and so are handlers and propagation. A logger that Signalbox releases gets the
-level of the code again, also if the code has set it meanwhile. A record costs the same as without this module, because
-levels are only written when they change.
+Every logger of logging.getLogger, existing or future, has the level of Signalbox while Signalbox manages it or an
+ancestor. Other loggers, handlers and propagation are not changed. A logger that Signalbox releases gets the level of
+the code again, even if the code has set it meanwhile. A record costs the same as without this module, because levels
+are only written when they change.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Installed:
     def __init__(self, box: Box, manager: logging.Manager) -> None:
         self._box = box
         self._manager = manager
-        self._code: dict[str, int] = {}  # levels that the code has set, of loggers with a level of Signalbox
+        self._code: dict[str, int] = {}  # for loggers with a level of Signalbox: the level that the code has set
         self._get_logger = manager.getLogger
         self._active = True
         self._any = logging.Logger("signalbox")  # is not in the manager
@@ -44,11 +44,11 @@ class Installed:
         return self
 
     def uninstall(self) -> None:
-        """Gives all loggers the levels of the code again, and leaves them alone from here on."""
+        """Restores the levels of the code for all loggers, and stops following them."""
         if not self._active:
             return
         self._active = False
-        if self._manager.__dict__.get("getLogger") == self._found:  # else another box was installed later
+        if self._manager.__dict__.get("getLogger") == self._found:  # otherwise another box was installed later
             self._manager.__dict__.pop("getLogger")
             if getattr(self._get_logger, "__self__", None) is not self._manager:
                 self._manager.getLogger = self._get_logger  # type: ignore[method-assign]
@@ -72,7 +72,7 @@ class Installed:
         return found if isinstance(found, logging.Logger) else self._get_logger(name)
 
     def set_level(self, name: str, level: Level | None) -> None:
-        """Sets the level of a logger. None restores the level of the code. It counts after levels_set."""
+        """Sets the level of a logger. None restores the level of the code. It takes effect with levels_set."""
         logger = self._logger(name)
         if level is not None and self._active:
             self._code.setdefault(name, logger.level)
@@ -82,8 +82,8 @@ class Installed:
             del self._code[name]  # last: after a fork in between, the child sets the level again
 
     def levels_set(self) -> None:
-        """Clears what the loggers of the manager remember of their levels. Logger.setLevel does so each time, which took five
-        seconds for a level of 5,000 loggers."""
+        """Clears the cached levels of the manager's loggers. Logger.setLevel would clear them for each logger, which
+        took five seconds for 5,000 loggers."""
         _original_set_level(self._any, logging.NOTSET)
 
     def levels(self, name: str) -> tuple[Level | None, Level]:
@@ -93,7 +93,7 @@ class Installed:
         return Level.of(own) if own else None, Level.of(logger.getEffectiveLevel())
 
     def code_sets(self, logger: logging.Logger, level: int) -> bool:
-        """Notes a level that the code sets while Signalbox decides. It returns False for other loggers."""
+        """Records a level that the code sets while Signalbox decides. It returns False for other loggers."""
         if logger.name in self._code and getattr(logger, "manager", None) is self._manager:
             self._code[logger.name] = level
             return True

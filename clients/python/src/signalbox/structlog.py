@@ -116,8 +116,8 @@ class Installed:
 
 
 def install(box: Box, level: Level = Level.INFO) -> None:
-    """Lets a box set the levels of structlog's loggers. It configures structlog over what is configured already. level is the
-    level of the code, which loggers have while Signalbox does not manage them. Call it after structlog.configure and before
-    the first record: structlog may keep the loggers that exist already."""
+    """Lets a box set the levels of structlog's loggers. It keeps the existing configuration of structlog. level is the
+    level of the code, which loggers have while Signalbox does not manage them. Call it after structlog.configure and
+    before the first record: structlog may keep the loggers that exist already."""
     inner = structlog.get_config()["logger_factory"]
     structlog.configure(wrapper_class=FollowingLogger, logger_factory=Installed(box, inner, level))

@@ -1,4 +1,4 @@
-// Where the server is, and how to connect to it: by TLS, or through a proxy of the environment.
+// The address of the server, and connections to it: with TLS, and through a proxy that the environment names.
 
 import net from "node:net";
 import tls, { type SecureContextOptions } from "node:tls";
@@ -12,7 +12,7 @@ export class Address {
   readonly secure: boolean;
   readonly host: string;
   readonly port: number;
-  /** The path before that of every request; empty for most servers. */
+  /** The prefix of every request's path; empty for most servers. */
   readonly path: string;
   /** The host header. */
   readonly authority: string;
@@ -100,7 +100,7 @@ function finish(socket: net.Socket, timeout: number, event: string, done: Connec
   socket.on("timeout", late).on("error", failed).on("close", ended).on(event, connected);
 }
 
-/** Reads the answer of a proxy, and nothing of the server's bytes behind it. */
+/** Reads the answer of a proxy. It leaves the bytes after it, which are the server's, in the socket. */
 function readProxyAnswer(socket: net.Socket, timeout: number, done: (error: Error | null) => void): void {
   let answer = "";
   const end = (error: Error | null) => {

@@ -41,14 +41,14 @@ type Body<K extends OperationName> = operations[K] extends { requestBody: infer 
       : { body?: Content<NonNullable<R>> }
     : object;
 
-/** What a call is made with: path, query, headers and body, as far as the request has them. */
+/** The argument of a call: the path, query, headers and body that the request has. */
 export type CallOf<K extends OperationName> = Path<K> & Query<K> & Headers<K> & Body<K>;
 
 type Success = 200 | 201 | 202 | 204 | 207;
 type Responses<K extends OperationName> = operations[K]["responses"];
 type Documents<R> = R extends { content: infer C } ? C[keyof C] : undefined;
 
-/** What a call resolves to. */
+/** The result of a call. */
 export type AnswerOf<K extends OperationName> = Documents<Responses<K>[keyof Responses<K> & Success]>;
 
 /** Makes one call. The argument may be left out if nothing in it is required. */
@@ -61,7 +61,7 @@ export interface APIOptions {
   url?: string;
   /** The API key, instead of SIGNALBOX_API_KEY. */
   key?: string;
-  /** How long the server may take to begin an answer, or to go on with it, in milliseconds. */
+  /** How long the server may take until the first, and between two parts of an answer, in milliseconds. */
   timeout?: number;
   /** Certificates of your own, as for tls.createSecureContext. */
   tls?: SecureContextOptions;

@@ -55,7 +55,7 @@ export class Box {
   private readonly readers = new WeakMap<object, Reader<unknown>>();
   private currentState = new State("STARTING", new Date());
   private wasLive = false;
-  /** Levels may have ended here before the server ended them. */
+  /** Whether this box has ended levels that the server may not have ended yet. */
   private expired = false;
   private transport: Transport | undefined;
   private sync: Sync | undefined;
@@ -134,8 +134,8 @@ export class Box {
   // Configs.
 
   /** Declares a config: `box.config("checkout", { timeoutMs: 1500 })`. Values that the account's config does not have come from
-   * the defaults. Values of another type than their default, or that the parser or schema rejects, are not used: the last good
-   * ones stay. */
+   * the defaults. If a value has another type than its default, or the parser or schema rejects it, the last good values
+   * stay. */
   config<T extends object>(key: string, defaults: T, parser: StandardSchema<T>): Config<T>;
   config<T extends object>(key: string, defaults: T, parser?: (values: unknown) => T): Config<T>;
   config<T extends object>(key: string, defaults: T, parser?: Parser<T>): Config<T> {
@@ -144,8 +144,8 @@ export class Box {
 
   // Levels.
 
-  /** Lets the box set the level of a logger: that of Signalbox while Signalbox manages the logger or one above it. Its level is
-   * set before this returns. */
+  /** Lets the box set the level of a logger. The level of Signalbox applies while Signalbox manages the logger or an ancestor. It
+   * is set before this method returns. */
   addLogger(adapter: Adapter, name: string): void {
     if (this.loggers.add(adapter, name)) {
       this.reports.declared();
@@ -237,7 +237,7 @@ export class Box {
     };
   }
 
-  // The rest is for this package.
+  // The following methods are for this package only.
 
   /** Applies the first values, from the cache or else from the bootstrap file, and starts to follow the server.
    * @internal */

@@ -5,9 +5,9 @@
  *     const checkout = flags.boolean("checkout-v2", false);
  *     if (checkout()) …
  *
- * The key must be one for browsers (access `evaluate`), which is not a secret. Starting waits for nothing and throws nothing;
- * until the server has answered, flags have the values of the last visit, else those of the code. Changes come at once, by a stream
- * of events that the server announces. Where no stream gets through, they come by polling.
+ * The key must be one for browsers (access `evaluate`), which is not a secret. Starting waits for nothing and throws
+ * nothing. Until the server has answered, flags have the values of the last visit, else the defaults of the code.
+ * Changes arrive at once, by a stream of events that the server announces, or by polling where a stream does not work.
  */
 
 import { APIError, NotReadyError, SignalboxError } from "./errors.js";
@@ -21,8 +21,8 @@ export * from "./errors.js";
 export type { Stop } from "./listeners.js";
 export type { State, Status } from "./state.js";
 
-/** For whom flags are evaluated: `targetingKey` is the key of the user, an object such as `account` is the context of that type,
- * and other members are attributes of the user. */
+/** The context for which flags are evaluated: `targetingKey` is the key of the user, an object such as `account` is the
+ * context of that type, and other members are attributes of the user. */
 export type BrowserContext = Readonly<Record<string, unknown>>;
 
 /** The options of `startBrowser`. */
@@ -34,11 +34,11 @@ export interface BrowserOptions {
   context?: BrowserContext;
   /** The environment. A key for browsers has exactly one, so it needs no other. */
   environment?: string;
-  /** Between two requests while no stream of events works, in milliseconds; 30 s by default. */
+  /** The time between two requests while no stream of events works, in milliseconds; 30 s by default. */
   pollInterval?: number;
-  /** Where the values of the last visit are kept, such as localStorage. By default nowhere. */
+  /** The storage for the values of the last visit, such as localStorage. By default they are not kept. */
   storage?: Pick<Storage, "getItem" | "setItem">;
-  /** Is told about problems. */
+  /** Is called with a sentence about each problem. */
   log?: (message: string) => void;
 }
 
@@ -64,7 +64,7 @@ export interface BrowserFlag<T> {
 const POLL = 30_000;
 const REQUEST = 10_000;
 const MIN_BACKOFF = 1000;
-/** Without a change, a stream makes polling rarer. */
+/** The poll interval while a stream works. */
 const POLL_WITH_STREAM = 300_000;
 const SLOW_LISTENER = 1000;
 
@@ -81,15 +81,15 @@ export class BrowserBox {
   private generation = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private request: AbortController | undefined;
-  /** The event that asks for values is the cause of the next request, after the one under way. */
+  /** The etag of the event that causes the next request, which follows the current one. */
   private cause: string | undefined;
   private announced: readonly EventStream[] = [];
   private streams: EventSource[] = [];
   private streamUrls = "";
-  /** Whether a stream has delivered an event. A proxy may keep events back, so an open stream proves nothing. */
+  /** Whether a stream has delivered an event. A proxy may hold events back, so an open stream alone proves nothing. */
   private pushed = false;
   private streamFailures = 0;
-  /** Runs while nobody sees the page; then `asleep` says that the streams are closed. */
+  /** Runs while the page is hidden. When it ends, the streams are closed and `asleep` is true. */
   private inactivity: ReturnType<typeof setTimeout> | undefined;
   private asleep = false;
   private readonly problems: Problems;
@@ -245,7 +245,8 @@ export class BrowserBox {
     }
   }
 
-  /** Asks for the values that an event has announced. A request under way is not ended: events may come faster than answers. */
+  /** Asks for the values that an event has announced. It does not abort the current request, because events may come faster than
+   * answers. */
   private follow(): void {
     if (this.cause !== undefined && !this.request) {
       void this.refresh();
@@ -376,7 +377,7 @@ export class BrowserBox {
         this.known = true;
       }
     } catch {
-      // Half a value, or a storage that is not allowed, is no value.
+      // An incomplete value, or a storage that may not be used, counts as no value.
     }
   }
 

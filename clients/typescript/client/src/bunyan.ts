@@ -4,7 +4,7 @@ import type { Box } from "./box.js";
 import { type Access, Followers, levelAt } from "./followers.js";
 import { LEVELS } from "./levels.js";
 
-/** What this module uses of a logger of bunyan. */
+/** The members of a bunyan logger that this module uses. */
 export interface BunyanLogger {
   fields: Record<string, unknown>;
   levels(): number[];
@@ -25,13 +25,12 @@ const access: Access<BunyanLogger, number> = {
   levelOf: (_logger, level) => levelAt(level, NUMBERS),
 };
 
-/** Lets a box set the level of a logger of bunyan and of all its children, also of those that are made later:
- *
+/** Lets a box set the level of a logger of bunyan and of all its children, existing and future: *
  *     const log = bunyanLevels(box, bunyan.createLogger({ name: "shop" })).child({ component: "payments" }); // shop.payments
  *
- * A child has the name of its parent, and its component behind it. Only loggers that Signalbox manages, and those below them,
- * are touched; a released logger has the level of the code again, the same for all of its streams. It returns the same
- * logger. */
+ * The name of a child is its parent's name, a dot and its component. Only loggers that Signalbox manages, and their
+ * descendants, are changed; a released logger has the level of the code again, the same for all of its streams. It
+ * returns the same logger. */
 export function bunyanLevels<T extends BunyanLogger>(box: Box, logger: T, name?: string): T {
   const followers = new Followers<BunyanLogger, number>(box, access);
   adopt(followers, logger, name ?? String(logger.fields.name ?? "root"));

@@ -22,8 +22,8 @@ const nothing = () => undefined;
  *
  *     const log = consoleLevels(box, "shop.payments");
  *
- * level is the level of the code, which applies while Signalbox does not manage the logger or one above it. The console itself
- * stays as it is. */
+ * level is the level of the code, which applies while Signalbox manages neither the logger nor an ancestor. The console
+ * itself is not changed. */
 export function consoleLevels(box: Box, name: string, level: Level = "TRACE", to: ConsoleLogger = console): ConsoleLogger {
   const logger = { ...to } as ConsoleLogger;
   let uses = level;

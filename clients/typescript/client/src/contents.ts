@@ -1,4 +1,4 @@
-// Everything that a box knows of the account in its environment.
+// The resources of the account that a box has loaded for its environment.
 
 import type { Leveled } from "./levels.js";
 import { isObject, type Members, same } from "./values.js";

@@ -9,7 +9,7 @@ export type Context = string | object;
 /** Contexts by their types: `{ user: { key: "alice", plan: "pro" }, account: "acme" }`. */
 export type Contexts = Readonly<Record<string, Context>>;
 
-/** What a box adds to contexts, and how it learns of them. */
+/** The box that contexts are prepared for: it adds the service, and reports the contexts. */
 export interface ContextOwner {
   readonly serviceContext: Members;
   sawContexts(types: Members): void;
@@ -58,9 +58,8 @@ export function prepared(contexts: Contexts): Prepared {
   return new Prepared(types);
 }
 
-/** Calls a function, for which flags are evaluated for contexts, also in everything that it awaits or starts. Contexts of
- * other types that apply already stay.
- *
+/** Calls a function. In it, and in everything that it awaits or starts, flags are evaluated for the contexts. Contexts
+ of other types that already apply stay. *
  *     withContext({ user: { key: "alice", plan: "pro" } }, () => { if (checkout()) … })
  */
 export function withContext<T>(contexts: Contexts, run: () => T): T {

@@ -3,7 +3,7 @@
 import type { Box } from "./box.js";
 import { type Access, Followers } from "./followers.js";
 
-/** What this module uses of a logger of debug. */
+/** The members of a debug logger that this module uses. */
 export interface DebugLogger {
   enabled: boolean;
   // biome-ignore lint/suspicious/noExplicitAny: the arguments of debug
@@ -30,8 +30,8 @@ const access: Access<DebugLogger, Switch> = {
  *     const debug = debugLevels(box, createDebug);
  *     const log = debug("shop:payments");
  *
- * A logger prints while its level is DEBUG or TRACE. While Signalbox does not manage it, or one above it, the variable DEBUG
- * decides. */
+ * A logger prints while its level is DEBUG or TRACE. While Signalbox manages neither the logger nor an ancestor, the
+ * variable DEBUG decides. */
 export function debugLevels<T extends DebugLogger>(box: Box, createDebug: (namespace: string) => T): (namespace: string) => T {
   const followers = new Followers<DebugLogger, Switch>(box, access);
   const made = (namespace: string): T => {

@@ -17,7 +17,7 @@ export type Failure = "limit" | "type";
 
 /** A compiled node: a function of the state and the data of its scope. Rules of plain operators run without a state. */
 export type Evaluate = (st: State | undefined, data: unknown) => unknown;
-/** A compiled node of which only the truthiness is needed. */
+/** A compiled node whose caller only needs its truthiness. */
 export type Test = (st: State | undefined, data: unknown) => boolean;
 
 interface Extent {

@@ -1,4 +1,5 @@
-// What boxes do when Node.js has nothing left to do. One listener serves all of them: Node.js warns when there are many.
+// Closes the boxes when Node.js has nothing left to do. All boxes share one listener, because Node.js warns when there are
+// many.
 
 import type { Stop } from "./listeners.js";
 
@@ -10,7 +11,7 @@ function closeAll(): void {
   }
 }
 
-/** Calls a function before the process ends by itself. The returned function ends that. */
+/** Calls a function before the process ends by itself, unless the returned function was called before. */
 export function beforeExit(close: () => void): Stop {
   if (open.size === 0) {
     process.on("beforeExit", closeAll);

@@ -1,4 +1,4 @@
-// Makes errors of what went wrong.
+// Converts answers and thrown values to errors.
 
 import {
   APIError,

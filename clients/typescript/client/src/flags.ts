@@ -207,7 +207,7 @@ function evaluator<T>(plan: Plan | undefined, outcomes: readonly Outcome<T>[]): 
         }
         return fallback;
       } catch {
-        // Never into the caller; the rule that fails is passed over below.
+        // Reading a flag never throws; the code below skips the rule that fails.
       }
     }
     return outcomes[plan.decide(data, weight).rule + 1] as Outcome<T>;
@@ -233,7 +233,7 @@ export function valueText(value: unknown): string {
   try {
     text = typeof value === "string" ? value : (JSON.stringify(value) ?? "null");
   } catch {
-    text = typeof value; // a default without a JSON form
+    text = typeof value; // a default that JSON cannot express
   }
   const bytes = Buffer.from(text);
   if (bytes.length <= MAX_VALUE_TEXT) {
@@ -249,7 +249,7 @@ export function valueText(value: unknown): string {
 /** The declared flags, and the definitions of all flags. */
 export class FlagTable {
   readonly listeners: KeyListeners;
-  /** What applies where no contexts apply. */
+  /** The data of rules where no contexts apply. */
   readonly none: Prepared;
   private readonly declared = new Map<string, Declared<unknown>[]>();
   private count = 0;

@@ -27,7 +27,7 @@ interface Follower<T extends object, L> {
 
 interface Named<T extends object, L> {
   followers: Follower<T, L>[];
-  /** With so many followers, those that are gone are looked for. */
+  /** The number of followers at which sweep removes those whose loggers are gone. */
   sweepAt: number;
 }
 
@@ -61,7 +61,7 @@ export class Followers<T extends object, L> implements Adapter {
     this.write(logger, follower, this.box.loggers.applied(this, name));
   }
 
-  /** Returns what is known of a logger, or of the next one from which it inherits. */
+  /** Returns the follower of a logger, or of the nearest logger from which it inherits. */
   private nearest(logger: T): Follower<T, L> | undefined {
     for (let each: T | null = logger; each; each = Object.getPrototypeOf(each)) {
       const found = this.known.get(each);
@@ -72,13 +72,13 @@ export class Followers<T extends object, L> implements Adapter {
     return undefined;
   }
 
-  /** Returns the name of a logger, or of the next one from which it inherits; undefined for one that is not followed. */
+  /** Returns the name of a logger, or of the nearest logger from which it inherits; undefined if neither is followed. */
   nameOf(logger: T): string | undefined {
     return this.nearest(logger)?.name;
   }
 
-  /** Notes a level that the code has set. While Signalbox decides, its level is set again. name is for a logger that is not
-   * followed yet; without it, such a logger is left alone. */
+  /** Records a level that the code has set. While Signalbox decides, it sets its own level again. A logger that is not followed
+   * yet is followed if name is given, and ignored otherwise. */
   codeHasSet(logger: T, level: L, name?: () => string): void {
     if (this.writing) {
       return;
@@ -109,7 +109,7 @@ export class Followers<T extends object, L> implements Adapter {
   private write(logger: T, follower: Follower<T, L>, level: Level | undefined): void {
     const now = this.access.read(logger);
     if (follower.written !== undefined && now !== follower.written) {
-      follower.own = now; // the code has set it, in a framework that does not say so
+      follower.own = now; // the code has set it: this framework does not announce it
     }
     const wanted = level === undefined ? codeLevel(follower) : this.access.levelFor(logger, level);
     if (wanted === undefined || now === wanted) {
@@ -145,7 +145,7 @@ function codeLevel<T extends object, L>(follower: Follower<T, L>): L | undefined
   return each?.own;
 }
 
-/** Forgets loggers that are gone, when there are twice as many as after the last time. */
+/** Removes loggers that are gone, each time that the number of followers has doubled. */
 function sweep<T extends object, L>(named: Named<T, L>): void {
   if (named.followers.length >= named.sweepAt) {
     named.followers = named.followers.filter(({ logger }) => logger.deref() !== undefined);
@@ -153,8 +153,8 @@ function sweep<T extends object, L>(named: Named<T, L>): void {
   }
 }
 
-/** Returns the least severe level that lets nothing through which a framework's number suppresses. numbers has the framework's
- * numbers of TRACE to FATAL. */
+/** Returns the least severe level that suppresses everything that a framework's number suppresses. numbers has the
+ * framework's numbers of TRACE to FATAL. */
 export function levelAt(number: number, numbers: readonly number[]): Level {
   const found = numbers.findIndex((each) => number <= each);
   return found < 0 ? "SILENT" : (LEVELS[found] as Level);

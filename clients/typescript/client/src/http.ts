@@ -17,7 +17,7 @@ export interface Request {
   query?: Readonly<Record<string, string>> | undefined;
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
-  /** Statuses that are no error besides those of success. */
+  /** Further statuses that are not errors. */
   accepted?: readonly number[];
 }
 
@@ -84,7 +84,8 @@ export class Transport {
     };
   }
 
-  /** Sends a request. It rejects with an APIError for a status that is no success and not accepted, and a ConnectionError. */
+  /** Sends a request. It rejects with an APIError for a status that is neither a success nor accepted, and with a
+   * ConnectionError. */
   async request(request: Request): Promise<Response> {
     const name = `${request.method} ${request.path}`;
     const response = await this.exchange(name, request);
@@ -94,7 +95,7 @@ export class Transport {
     return response;
   }
 
-  /** Sends a request, once more over a new connection if the server has closed the kept one meanwhile. */
+  /** Sends a request. If the server had closed the kept connection, it sends the request again over a new one. */
   private async exchange(name: string, request: Request): Promise<Response> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -104,7 +105,7 @@ export class Transport {
           const cause = error instanceof LostConnection ? error.cause : error;
           throw new ConnectionError(`${name}: ${messageOf(cause)}`, { cause });
         }
-        this.agent.closeIdle(); // they are lost too
+        this.agent.closeIdle(); // they are probably closed too
       }
     }
   }
@@ -168,7 +169,8 @@ export async function readBody(message: IncomingMessage): Promise<Response> {
   return new Response(message.statusCode ?? 0, message.headers, text.toString("utf8"));
 }
 
-/** Returns the message of an error. One that stands for several connections, such as by IPv4 and IPv6, has none of its own. */
+/** Returns the message of an error. An error for several attempts, such as over IPv4 and IPv6, has only the messages of its
+ * parts. */
 export function messageOf(thrown: unknown): string {
   const error = asError(thrown);
   if (error instanceof AggregateError && !error.message) {

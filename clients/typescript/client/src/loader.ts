@@ -17,7 +17,7 @@ import type { Response, Transport } from "./http.js";
 import type { Settings } from "./settings.js";
 import { isObject, type Members } from "./values.js";
 
-/** What loading needs of a box. */
+/** The parts of a box that loading needs. */
 export interface Loaded {
   readonly settings: Settings;
   readonly contents: Contents;
@@ -31,7 +31,7 @@ const PATHS: Readonly<Record<Kind, string>> = { flags: "flags", loggers: "logger
 
 /** Loads snapshots and single resources. Its calls must not overlap: an older answer could replace a newer one. */
 export class Loader {
-  /** Of the last snapshot; empty once a single resource was applied after it. */
+  /** The ETag of the last snapshot; empty once a single resource was applied after it. */
   private etag = "";
 
   constructor(

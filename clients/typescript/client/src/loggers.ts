@@ -40,7 +40,7 @@ export class LoggerTable {
     this.tree = new Tree("", new Map(), new Map());
   }
 
-  /** Sets the level of a new logger. It returns false for a known one. */
+  /** Sets the level of a new logger. It returns false for a known logger. */
   add(adapter: Adapter, name: string): boolean {
     let named = this.loggers.get(adapter);
     if (!named) {

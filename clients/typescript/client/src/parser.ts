@@ -1,4 +1,4 @@
-// Checks values of the server before the code gets them.
+// Checks the server's values before the code gets them.
 
 import { isObject } from "./values.js";
 
@@ -13,7 +13,7 @@ export interface StandardSchema<T> {
 /** Returns a value of the server as the code uses it, or throws an error. */
 export type Parser<T> = ((value: unknown) => T) | StandardSchema<T>;
 
-/** Returns the value that a parser makes of a value. It throws an error for one that does not fit. */
+/** Returns the value after parsing. It throws an error if the value does not fit. */
 export function parsed<T>(parser: Parser<T>, value: unknown): T {
   if (typeof parser === "function" && !("~standard" in parser)) {
     return parser(value);

@@ -4,7 +4,7 @@ import type { Box } from "./box.js";
 import { type Access, Followers, levelAt } from "./followers.js";
 import { LEVELS } from "./levels.js";
 
-/** What this module uses of a logger of pino. */
+/** The members of a pino logger that this module uses. */
 export interface PinoLogger {
   level: string;
   readonly levels: { readonly values: { readonly [name: string]: number } };
@@ -27,19 +27,19 @@ const access: Access<PinoLogger, string> = {
   levelOf: ({ levels }, level) => levelAt(levels.values[level] ?? Number.POSITIVE_INFINITY, NUMBERS),
 };
 
-/** Returns the logger's name for a level. With levels of the service's own, it is the least severe that is not below. */
+/** Returns the logger's name for a level. If the service has custom levels, it is the least severe one that is not below the
+ * level. */
 function labelFor({ levels }: PinoLogger, number: number | undefined): string {
   const enough = Object.entries(levels.values).filter(([, value]) => number !== undefined && value >= number);
   return enough.length > 0 ? enough.reduce((a, b) => (b[1] < a[1] ? b : a))[0] : "silent";
 }
 
-/** Lets a box set the level of a logger of pino and of all its children, also of those that are made later:
- *
+/** Lets a box set the level of a logger of pino and of all its children, existing and future: *
  *     const log = pinoLevels(box, pino()).child({ name: "shop.payments" });
  *
- * A child has the name of its bindings, else that of its parent. The logger itself is "root" if it has no name. Only loggers
- * that Signalbox manages, and those below them, are touched; a released logger has the level of the code again. It returns the
- * same logger. */
+ * A child has the name in its bindings, else its parent's name. The logger itself is "root" if it has no name. Only
+ * loggers that Signalbox manages, and their descendants, are changed; a released logger has the level of the code
+ * again. It returns the same logger. */
 export function pinoLevels<T extends PinoLogger>(box: Box, logger: T, name?: string): T {
   const followers = new Followers<PinoLogger, string>(box, access);
   const { child } = logger;
@@ -68,8 +68,8 @@ export function pinoLevels<T extends PinoLogger>(box: Box, logger: T, name?: str
   return logger;
 }
 
-/** Reports whether a logger has methods of its own. The child of a request mostly has those of its parent, and follows with it.
- * Not to keep track of it matters: there are many, and a WeakRef to each would cost more than the child. */
+/** Reports whether a logger has methods of its own. Most children of requests share the methods of their parent and follow its
+ * level with them. They are not tracked, because there are many, and a WeakRef to each would cost more than the child. */
 function hasMethods(logger: PinoLogger): boolean {
   return Object.keys(logger.levels.values).some((level) => Object.hasOwn(logger, level));
 }

@@ -7,7 +7,7 @@ import { escapePointer, isObject, type Members } from "./values.js";
 /** Why a flag has a value. */
 export type Reason = "STATIC" | "TARGETING_MATCH" | "SPLIT" | "DEFAULT" | "DISABLED" | "ERROR";
 
-/** Why a flag has the code's default; empty if it has not. */
+/** Why a flag has the code's default; empty if it has a value of the server. */
 export type Code = "" | "FLAG_NOT_FOUND" | "TYPE_MISMATCH" | "PARSE_ERROR";
 
 /** The type of a flag. */
@@ -45,7 +45,7 @@ export class Plan {
   readonly type: unknown;
   readonly enabled: boolean;
   readonly rules: readonly PlannedRule[];
-  /** What is served when no rule matches. */
+  /** The value that is served when no rule matches. */
   readonly fallback: Served;
   /** The weight of contexts up to which no rule needs a state to notice that it exceeds a limit. */
   readonly light: number;

@@ -1,4 +1,4 @@
-// What a service reports: its flags, loggers and contexts, and how often flags had which value.
+// The reports of a service: its flags, loggers and contexts, and how often each flag had each value.
 
 import { APIError, NotFoundError, SignalboxError } from "./errors.js";
 import type { Counter, Declared } from "./flags.js";
@@ -7,7 +7,7 @@ import type { LoggerTable } from "./loggers.js";
 import type { Settings } from "./settings.js";
 import { isObject, type Members } from "./values.js";
 
-/** So many new declarations or contexts are reported before the next regular report. */
+/** The number of new declarations or contexts that triggers a report before the next regular one. */
 const MANY_PENDING = 50;
 /** How many contexts wait for a report; further contexts are dropped. */
 const MAX_PENDING = 1000;
@@ -16,12 +16,12 @@ const MAX_SEEN = 10_000;
 /** How many items one request has. */
 const CHUNK = 500;
 
-/** Where reports come from. */
+/** The box that reports come from. */
 export interface ReportSource {
   readonly settings: Settings;
   readonly loggers: LoggerTable;
   declaredFlags(): Declared<unknown>[];
-  /** Is called when much waits for a report. */
+  /** Is called when MANY_PENDING items wait for a report. */
   reportNow(): void;
   warn(kind: string, message: string): void;
 }
@@ -224,7 +224,7 @@ export class Reports {
   }
 }
 
-/** Reports whether a failed report is worth a line: a refused key shows in the state. */
+/** Reports whether a failed report is logged. A refused key is not, because the state shows it. */
 export function isWorthALine(error: unknown): boolean {
   return !(error instanceof SignalboxError && error instanceof APIError && error.status === 401);
 }

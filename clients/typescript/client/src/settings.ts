@@ -9,21 +9,21 @@ export interface Timing {
   /** The longest first pause before another attempt to reach the server. */
   minBackoff: number;
   maxBackoff: number;
-  /** Between snapshots while no socket can be opened. */
+  /** The time between snapshots while no socket can be opened. */
   poll: number;
   /** How long changes are collected before a snapshot is loaded. */
   settle: number;
-  /** Between two reports of everything. */
+  /** The time between two reports of everything. */
   report: number;
-  /** From a level's change to its report. */
+  /** The time from a level's change to its report. */
   applied: number;
-  /** Between two writes of the cache. */
+  /** The time between two writes of the cache. */
   save: number;
-  /** A connection without any frame for so long is given up. */
+  /** The time without any frame after which a connection is given up. */
   silence: number;
-  /** A connection that lasts so long starts the backoff anew. */
+  /** The time after which a connection that lasts resets the backoff. */
   stable: number;
-  /** How long the server may take to begin an answer, or to go on with it. */
+  /** How long the server may take until the first, and between two parts of an answer. */
   request: number;
   /** How long a listener may run before a warning is logged. */
   slow: number;
@@ -46,7 +46,7 @@ export const TIMING: Readonly<Timing> = {
   overdue: 5000,
 };
 
-/** What a box tells about problems: a function, or anything with warn, such as console or a logger of pino. */
+/** The receiver of a box's messages about problems: a function, or an object with warn, such as console or a pino logger. */
 export type Log = ((message: string) => void) | { warn(message: string): unknown };
 
 /** The options of `start`. */
@@ -65,7 +65,7 @@ export interface Options {
   bootstrap?: string | undefined;
   /** false never sends keys and attributes of users and other contexts to the server. */
   reportContexts?: boolean | undefined;
-  /** Who is told about problems, such as console. By default they appear with NODE_DEBUG=signalbox only. */
+  /** The receiver of messages about problems, such as console. By default they are only shown with NODE_DEBUG=signalbox. */
   log?: Log | undefined;
   /** Certificates of your own, as for tls.createSecureContext. */
   tls?: SecureContextOptions | undefined;

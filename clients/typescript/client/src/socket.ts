@@ -10,12 +10,12 @@ const MAX_EVENT = 64 << 10;
 
 const PATH = "/api/ws/v1/events";
 
-/** What happens on the socket after its first message. */
+/** The callbacks of a socket after its first message. */
 export interface SocketEvents {
-  /** Something arrived, also without an event. */
+  /** Data arrived, with or without an event. */
   heard(): void;
   event(event: Members): void;
-  /** The connection has ended. refused says that the server did so because of the key. */
+  /** The connection has ended. refused is true if the server ended it because of the key. */
   lost(error: SignalboxError, refused: boolean): void;
 }
 

@@ -14,18 +14,18 @@ import type { Status } from "./state.js";
 import type { Members } from "./values.js";
 import type { WebSocketConnection } from "./websocket.js";
 
-/** What the loop needs of its box. */
+/** The parts of a box that the loop needs. */
 export interface Synced extends Loaded {
   readonly status: Status;
   note(status: Status, why: Error | undefined, polling: boolean): void;
-  /** Applies the levels that have not expired. It returns when to look again, and whether the server is late. */
+  /** Applies the levels that have not expired. It returns when the next level expires, and whether the server is late. */
   expire(now: number): { due: number | undefined; late: boolean };
   report(everything: boolean): Promise<void>;
   save(contents: Contents): Promise<void>;
   warn(kind: string, message: string): void;
 }
 
-/** So many changes are read one by one; more are loaded as one snapshot. */
+/** How many changes are read one by one; a larger number is loaded as one snapshot. */
 const MAX_SINGLE = 8;
 
 const SINGLE: Readonly<Record<string, Kind>> = {
@@ -61,7 +61,7 @@ export class Sync {
   private opened = 0;
   private attempt = 0;
   private loadAttempt = 0;
-  // When something is due, in milliseconds of performance.now.
+  // The times at which work is due, in milliseconds of performance.now.
   private connectAt = 0;
   private loadAt = NEVER;
   private expireAt = NEVER;
@@ -86,13 +86,13 @@ export class Sync {
     this.done = this.run();
   }
 
-  /** Reports what is new as soon as possible. */
+  /** Reports new items as soon as possible. */
   reportNow(): void {
     this.newsAt = performance.now();
     this.ring();
   }
 
-  /** Notes that other levels may apply: they are reported soon, and temporary ones have another end. */
+  /** Records that other levels may apply: they are reported soon, and the next expiry is computed again. */
   levelsChanged(): void {
     this.newsAt = Math.min(this.newsAt, performance.now() + this.timing.applied);
     this.expireAt = performance.now();
@@ -295,7 +295,7 @@ export class Sync {
     this.box.note("STALE", error, false);
     this.retry(this.timing.maxBackoff, error);
     if (refused) {
-      this.connectAt = performance.now(); // the next attempt says why
+      this.connectAt = performance.now(); // the next attempt gets the reason
     }
     this.ring();
   }
@@ -316,7 +316,7 @@ export class Sync {
     return this.single.flags.size + this.single.loggers.size + this.single.groups.size;
   }
 
-  /** Loads what events have named. After a failure, the next attempt loads everything. */
+  /** Loads the resources that events have named. After a failure, the next attempt loads everything. */
   private async load(): Promise<void> {
     this.loadAt = NEVER;
     const { parts, single } = this;
@@ -382,7 +382,7 @@ export class Sync {
   }
 
   /** Ends temporary levels on time while the server is away. While the box is live the server ends them, because the clock of
-   * this machine may be wrong; if the server seems late, it is asked. That also finds a connection that hangs. */
+   * this machine may be wrong; if the server seems late, the box asks it. That also detects a connection that hangs. */
   private async expire(): Promise<void> {
     const wall = Date.now();
     const { due, late } = this.box.expire(wall);
@@ -404,7 +404,7 @@ export class Sync {
   private report(): void {
     const everything = performance.now() >= this.reportAt;
     if (this.reporting) {
-      this.newsAt = performance.now() + this.timing.applied; // after the one that is being sent
+      this.newsAt = performance.now() + this.timing.applied; // after the current report
       this.reportAt = everything ? this.newsAt : this.reportAt;
       return;
     }

@@ -1,5 +1,5 @@
-// Values as rules see them: JSON, and undefined. JavaScript's own conversions apply, but never to an object's own members
-// such as toString, and never to what a value inherits.
+// Values as rules see them: JSON, and undefined. JavaScript's conversions apply, but they never call an object's own
+// members, such as toString, and rules never see inherited members.
 
 export type Members = Record<string, unknown>;
 
@@ -17,7 +17,7 @@ function define(object: Members, key: string, value: unknown): void {
   }
 }
 
-/** Returns a copy of any value as JSON has it. What has no JSON form, or is nested too deeply, becomes null. */
+/** Returns a copy of any value as JSON would have it. A value that has no JSON form, or is nested too deeply, becomes null. */
 export function normalize(value: unknown): unknown {
   try {
     return normalized(value);

@@ -32,7 +32,7 @@ export class FrameReader {
   /** maxSize is the longest payload of a frame that is accepted. */
   constructor(private readonly maxSize: number) {}
 
-  /** Returns the frames that are complete with these bytes. It throws an error for what no server may send. */
+  /** Returns the frames that are complete with these bytes. It throws an error for bytes that a server must not send. */
   push(bytes: Buffer): Frame[] {
     this.buffered = this.buffered.length > 0 ? Buffer.concat([this.buffered, bytes]) : bytes;
     const frames: Frame[] = [];
@@ -78,7 +78,7 @@ export function frameOf(opcode: number, payload: Buffer): Buffer {
   return Buffer.concat([head, mask, masked]);
 }
 
-/** What happens to a connection. ended is called once, and nothing after it. */
+/** The callbacks of a connection. ended is called once, as the last one. */
 export interface WebSocketEvents {
   opened(connection: WebSocketConnection): void;
   text(message: string): void;

@@ -4,14 +4,14 @@ import type { Box } from "./box.js";
 import { type Access, Followers } from "./followers.js";
 import { LEVELS, type Level } from "./levels.js";
 
-/** What this module uses of a logger of winston. */
+/** The members of a winston logger that this module uses. */
 export interface WinstonLogger {
   level: string;
   silent: boolean;
   readonly levels: { readonly [name: string]: number };
 }
 
-/** What this module uses of a container of winston, such as winston.loggers. */
+/** The members of a winston container, such as winston.loggers, that this module uses. */
 export interface WinstonContainer {
   readonly loggers: Map<string, WinstonLogger>;
   // biome-ignore lint/suspicious/noExplicitAny: a function with the options of winston
@@ -21,7 +21,7 @@ export interface WinstonContainer {
 /** The level that suppresses everything. winston has a switch for that instead of a level. */
 const SILENT = "silent";
 
-/** Names of winston's levels for those of Signalbox: its own, and those of the sets syslog and cli. */
+/** The names of winston's levels for each level of Signalbox: in winston's own set, and in the sets syslog and cli. */
 const NAMES: Readonly<Record<Exclude<Level, "SILENT">, readonly string[]>> = {
   TRACE: ["trace", "silly"],
   DEBUG: ["debug", "verbose"],
@@ -43,7 +43,7 @@ const access: Access<WinstonLogger, string> = {
   levelOf: ({ levels }, level) => (level === SILENT ? SILENT.toUpperCase() : levelOf(levels, level)) as Level,
 };
 
-/** Returns the logger's name for a level, or of the next that is more severe. A logger without one logs nothing. */
+/** Returns the logger's name for a level, or for the next more severe level that it has. If it has none, it logs nothing. */
 function labelFor(levels: WinstonLogger["levels"], level: Level): string {
   for (const each of LEVELS.slice(LEVELS.indexOf(level))) {
     const found = each === "SILENT" ? undefined : NAMES[each].find((name) => name in levels);
@@ -54,7 +54,7 @@ function labelFor(levels: WinstonLogger["levels"], level: Level): string {
   return SILENT;
 }
 
-/** Returns the level of a name. A name of the service's own has that of the nearest known name which is as severe. */
+/** Returns the level of a name. A custom name has the level of the nearest known name that is as severe. */
 function levelOf(levels: WinstonLogger["levels"], name: string): Level {
   const severity = levels[name] ?? 0;
   const known = LEVELS.find(
@@ -67,13 +67,14 @@ function levelOf(levels: WinstonLogger["levels"], name: string): Level {
  *
  *     const log = winstonLevels(box, winston.createLogger({ … }), "shop.payments");
  *
- * or of all loggers of a container, also of those that are made later, by their ids:
+ * or of all loggers of a container, existing and future, by their ids:
  *
  *     winstonLevels(box, winston.loggers);
  *
- * Children of winston have the level of their parents. Transports with levels of their own are left alone. Only loggers that
- * Signalbox manages, and those below them, are touched; a released logger has the level of the code again. winston does not say
- * when the code sets a level: it then applies until the next change of Signalbox. It returns the same logger or container. */
+ * Children of winston have the level of their parents. Transports with levels of their own are not changed. Only
+ * loggers that Signalbox manages, and their descendants, are changed; a released logger has the level of the code
+ * again. winston does not announce a level that the code sets, so such a level applies until the next change of
+ * Signalbox. It returns the same logger or container. */
 export function winstonLevels<T extends WinstonContainer>(box: Box, container: T): T;
 export function winstonLevels<T extends WinstonLogger>(box: Box, logger: T, name: string): T;
 export function winstonLevels(box: Box, of: WinstonLogger | WinstonContainer, name = "root"): WinstonLogger | WinstonContainer {

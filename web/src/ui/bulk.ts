@@ -16,11 +16,11 @@ export interface Trial {
   current?: Loaded<Kind>;
   body?: Body;
   summary: Sentence[];
-  /** refusal is why the server would not carry out the write. */
+  /** refusal is the server's error, if it would refuse the write. */
   refusal?: ApiError;
 }
 
-/** Outcome has the sequence numbers of the changes that were made, and what was refused. */
+/** Outcome has the sequence numbers of the changes, and the refused writes. */
 export interface Outcome {
   changes: string[];
   done: number;
@@ -40,7 +40,7 @@ async function each<T, R>(items: T[], call: (item: T) => Promise<R>, workers = a
   return results;
 }
 
-/** tryAll asks what several writes would do, and changes nothing. */
+/** tryAll makes a dry run of several writes. */
 export function tryAll(writes: Write<Kind>[]): Promise<Trial[]> {
   return each(writes, async (write) => {
     try {

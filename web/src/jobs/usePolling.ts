@@ -1,16 +1,16 @@
 import { useEffect, useRef } from "react";
 import { clock } from "../api/clock";
-import type { Look } from "./runs";
+import type { Polling } from "./runs";
 
 const interval = 2000;
 
 /**
- * useLook calls look every two seconds while a run is in flight, and after a fire time until the run appears,
+ * usePolling calls read every two seconds while a run is in flight, and after a fire time until the run appears,
  * because runs send no events. It pauses while the tab is hidden.
  */
-export function useLook({ inFlight, soonest }: Look, look: () => void): void {
-  const latest = useRef(look);
-  latest.current = look;
+export function usePolling({ inFlight, soonest }: Polling, read: () => void): void {
+  const latest = useRef(read);
+  latest.current = read;
   useEffect(() => {
     if (!inFlight && soonest === undefined) return;
     const wait = inFlight ? interval : Math.max(interval, (soonest as number) - clock.now() + 500);

@@ -1,8 +1,8 @@
 import { QueryClient } from "@tanstack/react-query";
 import { afterEach, expect, test, vi } from "vitest";
 import type { Kind } from "../api/kinds";
+import { applyAll, isWork, tryAll } from "./bulk";
 import type { Write } from "./requests";
-import { applyAll, isWork, tryAll } from "./together";
 
 afterEach(() => vi.unstubAllGlobals());
 

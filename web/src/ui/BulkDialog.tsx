@@ -3,13 +3,13 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { type ApiError, asApiError } from "../api/client";
 import type { Kind } from "../api/kinds";
+import styles from "./BulkDialog.module.css";
+import { applyAll, isWork, type Outcome, revertAll, type Trial, tryAll } from "./bulk";
 import { Dialog } from "./Dialog";
 import { say, sayFailure } from "./messages";
 import type { Write } from "./requests";
 import { SentenceList } from "./Sentences";
 import { ErrorState, Loading } from "./states";
-import styles from "./Together.module.css";
-import { applyAll, isWork, type Outcome, revertAll, type Trial, tryAll } from "./together";
 import { useOnce } from "./useOnce";
 
 export interface Plan {
@@ -22,8 +22,8 @@ export interface Plan {
   writes: Write<Kind>[];
 }
 
-/** Together shows what writes of several resources would do, in one dry run, and carries them out. */
-export default function Together({ plan, close }: { plan: Plan; close: (isDone: boolean) => void }) {
+/** BulkDialog shows what writes of several resources would do, in one dry run, and carries them out. */
+export default function BulkDialog({ plan, close }: { plan: Plan; close: (isDone: boolean) => void }) {
   const queries = useQueryClient();
   const [trials, setTrials] = useState<Trial[]>();
   const [failure, setFailure] = useState<ApiError>();
