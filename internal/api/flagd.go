@@ -182,8 +182,12 @@ func (a *API) fetchAllFlags(c *call) (reply, error) {
 	})}, nil
 }
 
-// syncMetadata refuses a method that flagd has deprecated. It needs no key, because some providers send none there.
-func (a *API) syncMetadata(*call) (reply, error) {
+// syncMetadata refuses a method that flagd has deprecated. It needs no key, because some providers send none there. It reads the
+// message first: a stream that is answered before its request has ended is reset, and callers such as curl then show no answer.
+func (a *API) syncMetadata(c *call) (reply, error) {
+	if _, err := readMessage(c.request); err != nil {
+		return reply{}, err
+	}
 	return reply{raw: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.(*recorder).endWithStatus(grpcUnimplemented, "This server has no sync metadata. SyncFlags sends all flags.")
 	})}, nil

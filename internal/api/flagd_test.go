@@ -231,6 +231,12 @@ func TestFlagd_WrongMessages(t *testing.T) {
 			}
 		})
 	}
+	t.Run("of a method without a key", func(t *testing.T) {
+		t.Parallel()
+		if answer := callFrame(t.Context(), t, owner.node.URL+flagdService+"GetMetadata", framed(selector)[:9], nil); answer.status() != "3" {
+			t.Errorf("got status %s: the message was not read", answer.status())
+		}
+	})
 }
 
 // TestFlagd_Sync: a stream begins with all flags, follows changes, ends with UNAVAILABLE when the server stops, and with

@@ -113,7 +113,11 @@ func deliveryKind() kind[signalbox.Delivery] {
 
 // deliveryAnswer returns the status of the last answer, or why there is none.
 func deliveryAnswer(d signalbox.Delivery) string {
-	if len(d.Attempts) == 0 {
+	switch {
+	case len(d.Attempts) > 0:
+	case d.Status == signalbox.DeliveryCanceled:
+		return "the webhook was disabled"
+	default:
 		return ""
 	}
 	last := d.Attempts[len(d.Attempts)-1]
@@ -260,18 +264,23 @@ func (s *shell) testWebhook() *cobra.Command {
 	})
 }
 
-// attempted waits until a delivery was attempted.
+// attempted waits until a delivery was attempted, or will never be.
 func (c *call) attempted(ctx context.Context, sent signalbox.Delivery) (signalbox.Delivery, error) {
 	const pause = 100 * time.Millisecond
 	for {
-		page, err := c.client.Webhooks.Deliveries(ctx, sent.Webhook, signalbox.DeliveryParams{Size: 100})
-		if err != nil {
-			return sent, err
-		}
-		for _, each := range page.Items {
-			if each.ID == sent.ID && len(each.Attempts) > 0 {
-				return each, nil
+		for each, err := range c.client.Webhooks.AllDeliveries(ctx, sent.Webhook, signalbox.DeliveryParams{Size: 100}) {
+			if err != nil {
+				return sent, err
 			}
+			if each.ID <= sent.ID { // the newest come first, and others may have come since
+				if each.ID == sent.ID {
+					sent = each
+				}
+				break
+			}
+		}
+		if len(sent.Attempts) > 0 || sent.Status == signalbox.DeliveryCanceled {
+			return sent, nil
 		}
 		select {
 		case <-ctx.Done():

@@ -16,7 +16,8 @@ import pytest
 
 from signalbox import Box, Level, Status
 from signalbox._contents import Contents, instant
-from signalbox._sync import backoff
+from signalbox._sync import Sync, backoff
+from signalbox.errors import NotReadyError
 from support import FAST, PATIENCE, eventually
 
 Start = Callable[..., Box]
@@ -272,6 +273,59 @@ def test_listener_whose_thread_cannot_be_started(stub: Stub, start: Start, monke
     box.number("f0", default=0).on_change(called.set)
     assert failed.wait(PATIENCE)
     assert called.wait(PATIENCE)
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("can't start new thread"), OSError(24, "Too many open files")], ids=["threads", "descriptors"]
+)
+def test_thread_cannot_be_started(
+    stub: Stub, start: Start, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
+) -> None:
+    """A service near its limits starts all the same, with the values that it has."""
+
+    def fail(*_: Any) -> None:
+        raise error
+
+    what = "threading.Thread.start" if isinstance(error, RuntimeError) else "socket.socketpair"
+    with monkeypatch.context() as patch:
+        patch.setattr(what, fail)
+        box = start(stub.url)
+        assert box.number("f0", default=7)() == 7
+        assert box.state.status is Status.STALE
+        with pytest.raises(NotReadyError):
+            box.ready(0)
+        box.after_fork()  # it fails in a child as well
+    assert f"Signalbox is not followed; restart the service: {error}" in caplog.text
+    stub.answers = [snapshot(1, 1)]
+    box.after_fork()  # another child can follow
+    eventually(lambda: box.number("f0", default=7)() == 1, "the value in a child")
+    box.close()
+
+
+def test_descriptors_run_out(stub: Stub, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    stub.answers = [snapshot(1, 1), snapshot(2, 2)]
+    box = start(stub.url)
+    flag = box.number("f0", default=0)
+    box.ready(PATIENCE)
+    open_bell = Sync._open_bell
+    failures: list[int] = []
+
+    def fail_thrice(self: Sync) -> None:
+        if len(failures) < 3:
+            failures.append(1)
+            raise OSError(24, "Too many open files")
+        open_bell(self)
+
+    def fail(*_: Any, **__: Any) -> None:
+        monkeypatch.setattr(Box, "apply", apply)
+        raise OSError(24, "Too many open files")
+
+    apply = Box.apply
+    monkeypatch.setattr(Sync, "_open_bell", fail_thrice)
+    monkeypatch.setattr(Box, "apply", fail)
+    stub.answers = [snapshot(3, 3)]
+    eventually(lambda: flag() == 3, "the value after descriptors were missing")
+    assert len(failures) == 3
 
 
 @pytest.mark.parametrize(("attempt", "most"), [(1, 1), (3, 4), (10, 60), (1000, 60)])

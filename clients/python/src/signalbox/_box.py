@@ -28,7 +28,7 @@ from ._settings import Settings, read
 from ._state import State, Status
 from ._sync import Sync, Timing
 from ._values import weight_of
-from .errors import ClosedError, NotReadyError, SettingsError
+from .errors import ClosedError, NotFollowedError, NotReadyError, SettingsError
 
 if TYPE_CHECKING:
     import ssl
@@ -50,6 +50,7 @@ class Box:
         self.settings = settings
         self.problems = Problems(settings.log)
         self._sync: Sync | None = None
+        self._address: Address | None = None  # None for a box without a server
         self.dispatcher = self._new_dispatcher()
         self.service_context: dict[str, Any] = {"service": {"key": settings.service}} if settings.service else {}
         self.no_contexts = Contexts({})
@@ -271,26 +272,35 @@ class Box:
         """Applies the first values, from the cache or else from the bootstrap file, and starts the thread."""
         settings = self.settings
         problem = settings.problem()
-        address: Address | None = None
         if settings.url:
             try:
-                address = Address(settings.url, settings.ssl_context)
+                self._address = Address(settings.url, settings.ssl_context)
             except SettingsError as error:
                 problem = problem or error
         self._read_cache()
-        if problem is not None or address is None:
+        if problem is not None or self._address is None:
+            self._address = None
             self.reports.enabled = False
             self.problems.warn("settings", "Signalbox is not followed: %s", problem)
             self.note(Status.REFUSED, problem, polling=False)
             return self
-        self._start_thread(address)
+        self._start_thread(self._address)
         atexit.register(self._at_exit)
         _follow_forks(self)
         return self
 
     def _start_thread(self, address: Address) -> None:
-        self._sync = Sync(self, Transport(address, self.settings.key, self.settings.timing.request), self.settings.timing)
-        self._sync.thread.start()
+        sync = None
+        try:
+            transport = Transport(address, self.settings.key, self.settings.timing.request)
+            self._sync = sync = Sync(self, transport, self.settings.timing)
+            sync.thread.start()
+        except (RuntimeError, OSError) as error:  # there are too many threads or descriptors, or threads are not allowed
+            self._sync = None
+            if sync is not None:
+                sync.drop()
+            self.problems.warn("thread", "Signalbox is not followed; restart the service: %s", error)
+            self.note(Status.STALE, NotFollowedError(str(error)), polling=False)
 
     def _read_cache(self) -> None:
         settings = self.settings
@@ -382,7 +392,7 @@ class Box:
                 self._sync.first_live()
             self._sync.wake("levels")
         self._states.notify()
-        if not isinstance(why, ClosedError) and before.status is not status:
+        if not isinstance(why, (ClosedError, NotFollowedError)) and before.status is not status:
             self._log_state(status, why)
 
     def _log_state(self, status: Status, why: Exception | None) -> None:
@@ -420,9 +430,10 @@ class Box:
         self.reports.after_fork()
         self._states.after_fork()
         before, self._sync = self._sync, None
-        if before is None or self._closed:
+        if before is not None and not self._closed:
+            before.drop()
+        if self._address is None or self._closed:
             return
-        before.drop()
         self._was_live = False
         self._state = State(Status.STARTING, self._state.since)
         self._start_thread(Address(self.settings.url, self.settings.ssl_context))

@@ -104,8 +104,8 @@ class Sync:
         self._stop = threading.Event()  # is set by a close
         self._flags_lock = threading.Lock()
         self._wanted: set[str] = set()  # the requests of other threads
-        self._open_bell()
         self.thread = threading.Thread(target=self._run, name="signalbox", daemon=True)
+        self._open_bell()
 
     # Other threads call these methods.
 
@@ -172,9 +172,15 @@ class Sync:
         # open.
         self._transport.close()
         self._close_bell()
-        self._stop.wait(self._connect_at - time.monotonic())
-        self._open_bell()
-        self._answer()  # the requests from the time without a bell
+        pause = self._connect_at - time.monotonic()
+        while not self._stop.wait(pause):
+            try:
+                self._open_bell()
+            except OSError:  # all descriptors are in use
+                pause = self._timing.min_backoff
+            else:
+                self._answer()  # the requests from the time without a bell
+                return
 
     def _open_bell(self) -> None:
         self._ears, self._bell = socket.socketpair()

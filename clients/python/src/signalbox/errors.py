@@ -30,6 +30,10 @@ class ClosedError(SignalboxError):
     """The box is closed."""
 
 
+class NotFollowedError(SignalboxError):
+    """The process has no thread or descriptor left for following the server."""
+
+
 class APIError(SignalboxError):
     """The server's answer to a request that it refused. Its text has the server's own sentences."""
 
