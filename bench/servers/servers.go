@@ -108,7 +108,7 @@ func CreateAccount(ctx context.Context, folder, database, name string) (key stri
 }
 
 func (p *Server) waitUntilReady(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
