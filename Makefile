@@ -17,12 +17,17 @@ BENCH_MODULES := $(filter ./bench ./bench/%,$(MODULES))
 GOLANGCI_VERSION := v2.14.0
 GOLANGCI         := bin/tools/golangci-lint-$(GOLANGCI_VERSION)-$(shell go env GOVERSION)
 
+GOVULNCHECK_VERSION := v1.9.0
+GOVULNCHECK         := bin/tools/govulncheck-$(GOVULNCHECK_VERSION)-$(shell go env GOVERSION)
+# The database of known vulnerabilities; a folder is file:///….
+VULNDB              ?= https://vuln.go.dev
+
 # The build flags of everything without the race detector, linters included. The same flags for all
 # mean that a new machine compiles the standard library and the dependencies only once.
 PLAIN := CGO_ENABLED=0 GOFLAGS=-trimpath
 
 .DEFAULT_GOAL := help
-.PHONY: help run build demo screenshots test test-web test-python test-typescript bench-python bench-typescript test-fast test-fast-server test-fast-clients soak lint lint-bench check-platforms check-deploy check-flagd check-guides check-levels bench parity api-calls fuzz fmt clean
+.PHONY: help run build demo screenshots test test-web test-python test-typescript bench-python bench-typescript test-fast test-fast-server test-fast-clients soak lint lint-bench check-platforms check-deploy check-flagd check-guides check-levels vulncheck bench parity api-calls fuzz fmt clean
 
 help: ## list the commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -144,6 +149,9 @@ check-guides: ## run the programs of docs/openfeature.md and docs/flagd.md in Py
 check-levels: ## run the programs of docs/level-files.md in Java and Python against a server (minutes)
 	scripts/check-levels
 
+vulncheck: $(GOVULNCHECK) ## look for known vulnerabilities in what we call of libraries and of Go; needs the network (VULNDB)
+	scripts/each-module $(TEST_MODULES) -- "$(CURDIR)/$(GOVULNCHECK)" -db "$(VULNDB)" ./...
+
 bench: build ## run the side-by-side benchmarks, and keep the results with date, commit and machine in bench/results (BENCHFLAGS)
 	scripts/with-postgres go -C bench run . $(BENCHFLAGS)
 
@@ -178,3 +186,7 @@ clean: ## remove what the other commands built; data stays
 $(GOLANGCI):
 	GOBIN="$(CURDIR)/bin/tools" $(PLAIN) go install -ldflags '-s -w' github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 	mv bin/tools/golangci-lint $@
+
+$(GOVULNCHECK):
+	GOBIN="$(CURDIR)/bin/tools" $(PLAIN) go install -ldflags '-s -w' golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION)
+	mv bin/tools/govulncheck $@

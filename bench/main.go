@@ -44,6 +44,8 @@ func benchmarks() []benchmark {
 		{"snapshots", snapshots.Run},
 		{"bulk", bulk.Run},
 		{"growth", growth.Run},
+		{"growth-rows", growth.Rows},
+		{"growth-accounts", growth.Accounts},
 		{"stream", stream.Run},
 		{"logging-ingest", logging.Ingest},
 		{"logging-lists", logging.Lists},

@@ -7,11 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"time"
-
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver of PostgreSQL
-	_ "modernc.org/sqlite"             // the driver of SQLite
 
 	"github.com/signalbox/signalbox/bench/caller"
 	"github.com/signalbox/signalbox/bench/servers"
@@ -55,17 +51,13 @@ func (x *box) prepare(ctx context.Context, size int) (err error) {
 	if err = x.createTemplate(ctx, size); err != nil {
 		return err
 	}
-	driver, location := "pgx", x.database
-	if location == "" {
-		driver, location = "sqlite", "file:"+x.file()+"?_pragma=busy_timeout(10000)"
-	}
-	if x.db, err = sql.Open(driver, location); err == nil {
+	if x.db, err = x.store.Open(x.folder, x.database); err == nil {
 		x.cleanups = append(x.cleanups, func() { _ = x.db.Close() }) // the database is removed anyway
 	}
 	return err
 }
 
-func (x *box) file() string { return filepath.Join(x.folder, "signalbox.db") }
+func (x *box) file() string { return servers.File(x.folder) }
 
 func (x *box) start(ctx context.Context) (err error) {
 	x.server, err = servers.StartSignalbox(ctx, x.folder, x.database, "--allow-networks", "127.0.0.0/8", "--rate-limit", "0")
@@ -103,21 +95,9 @@ func (x *box) createTemplate(ctx context.Context, size int) error {
 	return err
 }
 
-// series returns a query for the numbers from 1 to n, and an expression that turns a number into an id. The ids begin
-// with the current time: retention removes older runs.
-func (x *box) series(n int) (numbers, id string) {
-	at := fmt.Sprintf("%012x", time.Now().UnixMilli())
-	prefix := fmt.Sprintf("'%s-%s-7000-8000-'", at[:8], at[8:])
-	if x.database != "" {
-		return fmt.Sprintf("(SELECT generate_series(1, %d) AS n) AS numbers", n), prefix + " || lpad(to_hex(n), 12, '0')"
-	}
-	return fmt.Sprintf("(WITH RECURSIVE series (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM series WHERE n < %d) SELECT n FROM series) AS numbers", n),
-		prefix + " || printf('%012x', n)"
-}
-
 // queue inserts pending runs of the template.
 func (x *box) queue(ctx context.Context, runs int) error {
-	numbers, id := x.series(runs)
+	numbers, id := x.store.Series(runs)
 	now := time.Now().UnixMicro()
 	return x.execute(ctx, fmt.Sprintf(`INSERT INTO run_queue (id, account_id, job_uid, job_key, lane, trigger, scheduled_for, status, created_at)
 		SELECT %s, account_id, uid, key, lane, 'SCHEDULE', %d + n, 'PENDING', %d FROM jobs, %s WHERE key = 'template'`, id, now, now, numbers))
@@ -126,7 +106,7 @@ func (x *box) queue(ctx context.Context, runs int) error {
 // copyJobs inserts copies of the template that are due at an instant, and again
 // every year.
 func (x *box) copyJobs(ctx context.Context, jobs int, due time.Time) error {
-	numbers, id := x.series(jobs)
+	numbers, id := x.store.Series(jobs)
 	return x.execute(ctx, fmt.Sprintf(`INSERT INTO jobs (uid, account_id, key, name, enabled, schedule, request_id, lane, version, search, next_run_at, created_at, updated_at)
 		SELECT %s, account_id, 'copy-' || n, name, enabled, '%d %d %d %d *', request_id, lane, version, search, %d, created_at, updated_at
 		FROM jobs, %s WHERE key = 'template'`, id, due.Minute(), due.Hour(), due.Day(), due.Month(), due.UnixMicro(), numbers))

@@ -3,8 +3,10 @@ package jobs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,17 +15,20 @@ import (
 	"github.com/signalbox/signalbox/bench/servers"
 )
 
+// peersVariable leaves River out when it is "no".
+const peersVariable = "SIGNALBOX_BENCH_PEERS"
+
 const (
-	// asked is how many runs are requested.
+	// asked is the number of requested runs.
 	asked = 250
 	// rest is the pause between two runs, so that each starts on an idle system.
 	rest = 120 * time.Millisecond
 )
 
 // latencies measures the time from requesting a run to its call at the sink, on an
-// idle system.
+// idle system and, for Signalbox, also while services report what they declare.
 func (b *bench) latencies(ctx context.Context) error {
-	fmt.Fprintf(b.out, "\nfrom asking for a run to the request received, %d times when idle\n%-9s %-22s %9s %9s\n", asked, "store", "who", "p50", "p99")
+	fmt.Fprintf(b.out, "\nfrom asking for a run to the request received, %d times when idle; observing: while %d observations come in a minute\n%-9s %-22s %9s %9s\n", asked, observed, "store", "who", "p50", "p99")
 	for _, s := range b.stores {
 		for _, c := range []struct {
 			who string
@@ -31,8 +36,16 @@ func (b *bench) latencies(ctx context.Context) error {
 		}{
 			{"River, stock", func(ctx context.Context, s servers.Store) (map[string]int64, error) { return b.askRiver(ctx, s, false) }},
 			{"River, tuned", func(ctx context.Context, s servers.Store) (map[string]int64, error) { return b.askRiver(ctx, s, true) }},
-			{"Signalbox", b.askSignalbox},
+			{"Signalbox", func(ctx context.Context, s servers.Store) (map[string]int64, error) {
+				return b.askSignalbox(ctx, s, nil)
+			}},
+			{"Signalbox, observing", func(ctx context.Context, s servers.Store) (map[string]int64, error) {
+				return b.askSignalbox(ctx, s, observe)
+			}},
 		} {
+			if os.Getenv(peersVariable) == "no" && strings.HasPrefix(c.who, "River") {
+				continue
+			}
 			if err := b.sink.Reset(ctx); err != nil {
 				return err
 			}
@@ -75,8 +88,8 @@ func quantile(sorted []time.Duration, percent int) time.Duration {
 	return sorted[(len(sorted)-1)*percent/100].Round(10 * time.Microsecond)
 }
 
-// askSignalbox requests runs over the API and returns the time of each request by run.
-func (b *bench) askSignalbox(ctx context.Context, s servers.Store) (map[string]int64, error) {
+// askSignalbox requests runs over the API, while beside does something else with the server, unless it is nil.
+func (b *bench) askSignalbox(ctx context.Context, s servers.Store, beside func(ctx context.Context, address string) error) (map[string]int64, error) {
 	box, err := b.newBox(ctx, s, small)
 	if err != nil {
 		return nil, err
@@ -84,6 +97,14 @@ func (b *bench) askSignalbox(ctx context.Context, s servers.Store) (map[string]i
 	defer box.close()
 	if err := box.start(ctx); err != nil {
 		return nil, err
+	}
+	besides := make(chan error, 1)
+	if beside != nil {
+		ends, end := context.WithTimeout(ctx, asked*rest)
+		defer end()
+		go func() { besides <- beside(ends, box.server.Address) }()
+	} else {
+		besides <- nil
 	}
 	started := map[string]int64{}
 	tick := time.NewTicker(rest)
@@ -97,7 +118,39 @@ func (b *bench) askSignalbox(ctx context.Context, s servers.Store) (map[string]i
 		}
 		started[id] = at
 	}
-	return started, b.sink.WaitFor(ctx, asked)
+	return started, errors.Join(b.sink.WaitFor(ctx, asked), <-besides)
+}
+
+const (
+	observed       = 100_000 // observations in a minute
+	observedAtOnce = 500     // in a report: the flags of a service
+	enough         = 0.9     // of the observations must have been answered
+)
+
+// observe reports the flags of one service after the other until ctx ends.
+func observe(ctx context.Context, address string) error {
+	tick := time.NewTicker(time.Minute * observedAtOnce / observed)
+	defer tick.Stop()
+	began, reported := time.Now(), 0
+	for service := 0; ; service++ {
+		select {
+		case <-ctx.Done():
+			if rate := float64(reported) / time.Since(began).Minutes(); rate < enough*observed {
+				return fmt.Errorf("only %.0f observations a minute were answered", rate)
+			}
+			return nil
+		case <-tick.C:
+		}
+		items := make([]string, observedAtOnce)
+		for i := range items {
+			items[i] = fmt.Sprintf(`{"id":"flag-%d","type":"BOOLEAN","default":false,"service":"service-%d","environment":"production"}`, i, service)
+		}
+		_, err := servers.Fetch(ctx, http.MethodPost, address, "/api/v1/flags/bulk", []byte(`{"flags":[`+strings.Join(items, ",")+`]}`))
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+		reported += observedAtOnce
+	}
 }
 
 func runNow(ctx context.Context, address string) (string, error) {

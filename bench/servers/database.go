@@ -2,6 +2,8 @@ package servers
 
 import (
 	"context"
+	"database/sql"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -10,6 +12,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver of PostgreSQL
+	_ "modernc.org/sqlite"             // the driver of SQLite
 )
 
 // Store is a kind of database to measure on.
@@ -66,6 +70,30 @@ func (s Store) NewDatabase(ctx context.Context) (string, func(), error) {
 	location.Path = "/" + name
 	drop := func() { _ = execute(context.WithoutCancel(ctx), s.server, "DROP DATABASE "+name+" WITH (FORCE)") } // the server is temporary
 	return location.String(), drop, nil
+}
+
+// File returns the file of a database in the folder of a server on SQLite.
+func File(folder string) string { return filepath.Join(folder, "signalbox.db") }
+
+// Open opens the database of a server, to fill it faster than through the API. The server must have been started once, and it
+// must be stopped while its tables are filled.
+func (s Store) Open(folder, database string) (*sql.DB, error) {
+	if s.IsFile() {
+		return sql.Open("sqlite", "file:"+File(folder)+"?_pragma=busy_timeout(10000)")
+	}
+	return sql.Open("pgx", database)
+}
+
+// Series returns a query of the numbers n from 1 to count, for use after FROM, and an expression that makes an id of a number.
+// The ids begin with the current time: retention removes older runs.
+func (s Store) Series(count int) (numbers, id string) {
+	at := fmt.Sprintf("%012x", time.Now().UnixMilli())
+	prefix := fmt.Sprintf("'%s-%s-7000-8000-'", at[:8], at[8:])
+	if s.IsFile() {
+		return fmt.Sprintf("(WITH RECURSIVE series (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM series WHERE n < %d) SELECT n FROM series) AS numbers", count),
+			prefix + " || printf('%012x', n)"
+	}
+	return fmt.Sprintf("(SELECT generate_series(1, %d) AS n) AS numbers", count), prefix + " || lpad(to_hex(n), 12, '0')"
 }
 
 // Start starts a Signalbox on a new database, which is dropped when it stops.

@@ -39,7 +39,8 @@ func binary() string {
 
 // Server is a server in a process of its own.
 type Server struct {
-	Address string // host:port
+	Address string        // host:port
+	Ready   time.Duration // from its start to its first answer that it is ready; only of a Signalbox
 	command *exec.Cmd
 	drop    func() // removes its database, unless it is nil
 }
@@ -81,6 +82,7 @@ func StartSignalbox(ctx context.Context, folder, database string, args ...string
 	args = append([]string{"serve", "--listen", address, "--data", folder, "--database", database, "--bootstrap-key", Key}, args...)
 	command := exec.CommandContext(ctx, binary(), args...)
 	command.Stdout, command.Stderr = log, log
+	began := time.Now()
 	if err := command.Start(); err != nil {
 		return nil, fmt.Errorf("starting %s (make build makes bin/signalbox): %w", binary(), err)
 	}
@@ -89,6 +91,7 @@ func StartSignalbox(ctx context.Context, folder, database string, args ...string
 		server.Stop()
 		return nil, err
 	}
+	server.Ready = time.Since(began)
 	return server, nil
 }
 
@@ -105,9 +108,9 @@ func CreateAccount(ctx context.Context, folder, database, name string) (key stri
 }
 
 func (p *Server) waitUntilReady(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
+	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		if _, err := Fetch(ctx, http.MethodGet, p.Address, "/api/readiness", nil); err == nil {

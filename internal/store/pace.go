@@ -15,6 +15,8 @@ const (
 	day     = 24 * time.Hour
 	// smallShare is the percentage of an account's rows that may be removed in a day of catching up.
 	smallShare = 5
+	// clockLeeway is how far ahead a bound may have been made. A bound that is further ahead was made by a wrong clock.
+	clockLeeway = time.Hour
 	// maxCounted bounds how many rows are counted to know the share: counting tens of millions takes too long.
 	maxCounted = 1_000_000
 )
@@ -92,7 +94,16 @@ type agingRows struct {
 	from   string // the table and a condition on the account, $1
 	column string
 	scan   func(row) (time.Time, error) // the column
+	bound  func(time.Time) any          // the column's value at an instant; only of rows that removeAged removes
 }
+
+// inAccount is the condition of agingRows that have an account.
+const inAccount = `account_id = $1`
+
+// atMicros and atID return the value of a column that is an instant, and of one whose ids begin with an instant.
+func atMicros(at time.Time) any { return micros(at) }
+
+func atID(at time.Time) any { return firstID(at) }
 
 // limit returns the instant before which rows of an account, or of all accounts for "", may be removed. It is not
 // later than the argument before.
@@ -120,7 +131,7 @@ type bound struct {
 // stale reports whether a bound has to be replaced. A bound that keeps nothing is never stale.
 func (b *bound) stale(at time.Time) bool {
 	age := at.Sub(b.madeAt)
-	return b.keepsFrom != nil && (age >= day || age < -time.Hour)
+	return b.keepsFrom != nil && (age >= day || age < -clockLeeway)
 }
 
 func (p *Pace) bound(ctx context.Context, account, kind string) (*bound, error) {
@@ -155,6 +166,18 @@ func (p *Pace) newBound(ctx context.Context, account string, rows agingRows, bef
 		return nil, err
 	}
 	return p.bound(ctx, account, rows.kind)
+}
+
+// keepNothing stores bounds that keep nothing, for accounts that have no bound or a stale one. The condition selects accounts without
+// old rows; its argument is $1.
+func (p *Pace) keepNothing(ctx context.Context, kind, condition string, arg any) error {
+	return p.db.write(ctx, writeOptions{priority: forObservations}, func(ctx context.Context, tx *Tx) error {
+		return tx.run(ctx, `INSERT INTO retention_bounds (account_id, kind, keeps_from, made_at)
+			SELECT id, CAST($2 AS text), NULL, CAST($3 AS bigint) FROM accounts WHERE `+condition+`
+			ON CONFLICT (account_id, kind) DO UPDATE SET keeps_from = NULL, made_at = excluded.made_at
+			WHERE retention_bounds.keeps_from IS NOT NULL AND (retention_bounds.made_at <= $4 OR retention_bounds.made_at > $5)`,
+			arg, kind, micros(p.at), micros(p.at.Add(-day)), micros(p.at.Add(clockLeeway)))
+	})
 }
 
 // keepsFrom returns the instant from which on rows are kept today; nil when the rows older than before are a small share.

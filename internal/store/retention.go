@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -31,7 +32,7 @@ func (db *DB) RemoveRuns(ctx context.Context, before time.Time, pace *Pace) (rem
 
 // removeRunsAt removes finished runs of each account at a pace. Configurations stay, because other runs may refer to them.
 func (db *DB) removeRunsAt(ctx context.Context, before time.Time, pace *Pace) (removed int, err error) {
-	rows := agingRows{kind: "runs", column: "id", scan: scanIDTime, from: `run_history WHERE account_id = $1`}
+	rows := agingRows{kind: "runs", column: "id", scan: scanIDTime, bound: atID, from: `run_history WHERE ` + inAccount}
 	return db.removeAged(ctx, before, pace, rows, func(account string, before time.Time) (int, error) { return db.removeRunsWhere(ctx, account, before) })
 }
 
@@ -103,7 +104,7 @@ func (db *DB) removeUnused(ctx context.Context, before time.Time) error {
 
 // RemoveChanges removes changes made before an instant, in batches like RemoveRuns. It reads only the oldest.
 func (db *DB) RemoveChanges(ctx context.Context, before time.Time, pace *Pace) (removed int, err error) {
-	rows := agingRows{kind: "changes", from: `changes WHERE account_id = $1`, column: "created_at", scan: scanTime}
+	rows := agingRows{kind: "changes", from: `changes WHERE ` + inAccount, column: "created_at", scan: scanTime, bound: atMicros}
 	return db.removeAged(ctx, before, pace, rows, func(account string, before time.Time) (int, error) { return db.removeChanges(ctx, account, before) })
 }
 
@@ -134,7 +135,7 @@ func (db *DB) removeChanges(ctx context.Context, account string, before time.Tim
 // RemoveMetrics removes the metrics of a resolution before an instant, in batches like RemoveRuns.
 func (db *DB) RemoveMetrics(ctx context.Context, by observations.Resolution, before time.Time, pace *Pace) (removed int, err error) {
 	table, at := metricTable(by)
-	rows := agingRows{kind: table, from: table + ` WHERE account_id = $1`, column: at, scan: scanTime}
+	rows := agingRows{kind: table, from: table + ` WHERE ` + inAccount, column: at, scan: scanTime, bound: atMicros}
 	return db.removeAged(ctx, before, pace, rows, func(account string, before time.Time) (int, error) {
 		return db.removeAll(ctx, `DELETE FROM `+table+` WHERE account_id = $3 AND (`+at+`, name, unit, dimensions) IN
 			(SELECT `+at+`, name, unit, dimensions FROM `+table+` WHERE account_id = $3 AND `+at+` < $1 ORDER BY `+at+` LIMIT $2)
@@ -146,16 +147,31 @@ func (db *DB) RemoveMetrics(ctx context.Context, by observations.Resolution, bef
 // may wait for a writer that creates a logger again. It then evaluates only the outer conditions again, so they
 // repeat that the logger is deleted.
 func (db *DB) ForgetLoggers(ctx context.Context, keep int) (removed int, err error) {
-	return db.removeOfEach(ctx, func(account string) (int, error) {
+	crowded, err := db.accountIDs(ctx, `SELECT account_id FROM loggers WHERE deleted_at IS NOT NULL GROUP BY account_id HAVING count(*) > $1`, keep)
+	if err != nil {
+		return 0, err
+	}
+	return removeOfEach(crowded, func(account string) (int, error) {
 		return db.removeAll(ctx, `DELETE FROM loggers WHERE account_id = $3 AND deleted_at IS NOT NULL AND key IN
 			(SELECT key FROM loggers WHERE account_id = $3 AND deleted_at IS NOT NULL ORDER BY deleted_at DESC, key LIMIT $2 OFFSET $1)
 			RETURNING account_id`, int64(keep), account)
 	})
 }
 
-// removeAged removes rows of every account before an instant, or before an earlier instant that the pace allows.
+// removeAged removes rows of every account before an instant, or before an earlier instant that the pace allows. One statement
+// finds the accounts that have such rows: a transaction for each account would take minutes with 100,000 of them.
 func (db *DB) removeAged(ctx context.Context, before time.Time, pace *Pace, rows agingRows, remove func(account string, before time.Time) (int, error)) (removed int, err error) {
-	return db.removeOfEach(ctx, func(account string) (int, error) {
+	hasOld := `EXISTS (SELECT 1 FROM ` + strings.Replace(rows.from, inAccount, `account_id = accounts.id`, 1) + ` AND ` + rows.column + ` < $1)`
+	if pace != nil {
+		if err := pace.keepNothing(ctx, rows.kind, `NOT `+hasOld, rows.bound(before)); err != nil {
+			return 0, err
+		}
+	}
+	old, err := db.accountIDs(ctx, `SELECT id FROM accounts WHERE `+hasOld, rows.bound(before))
+	if err != nil {
+		return 0, err
+	}
+	return removeOfEach(old, func(account string) (int, error) {
 		allowed, err := pace.limit(ctx, account, rows, before)
 		if err != nil {
 			return 0, err
@@ -164,13 +180,16 @@ func (db *DB) removeAged(ctx context.Context, before time.Time, pace *Pace, rows
 	})
 }
 
-// removeOfEach calls remove for every account and adds up the results.
-func (db *DB) removeOfEach(ctx context.Context, remove func(account string) (int, error)) (removed int, err error) {
-	heads, err := db.Heads(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for account := range heads {
+// accountIDs returns the ids of accounts that a query selects.
+func (db *DB) accountIDs(ctx context.Context, query string, args ...any) ([]string, error) {
+	return fetch(ctx, db, forObservations, func(ctx context.Context, tx *ReadTx) ([]string, error) {
+		return all(ctx, tx.conn, scanString, query, args...)
+	})
+}
+
+// removeOfEach calls remove for accounts and adds up the results.
+func removeOfEach(accounts []string, remove func(account string) (int, error)) (removed int, err error) {
+	for _, account := range accounts {
 		count, err := remove(account)
 		removed += count
 		if err != nil {

@@ -555,7 +555,7 @@ func (tx *Tx) disableWebhook(ctx context.Context, end finished) error {
 // RemoveDeliveries removes ended deliveries that were made before an instant, with their attempts, and events without a
 // delivery, in batches like RemoveRuns.
 func (db *DB) RemoveDeliveries(ctx context.Context, before time.Time, pace *Pace) (removed int, err error) {
-	rows := agingRows{kind: "webhook_deliveries", column: "id", scan: scanIDTime, from: `webhook_deliveries WHERE account_id = $1 AND status NOT IN ('waiting', 'pending', 'sending')`}
+	rows := agingRows{kind: "webhook_deliveries", column: "id", scan: scanIDTime, bound: atID, from: `webhook_deliveries WHERE ` + inAccount + ` AND status NOT IN ('waiting', 'pending', 'sending')`}
 	return db.removeAged(ctx, before, pace, rows, func(account string, before time.Time) (int, error) { return db.removeDeliveries(ctx, account, before) })
 }
 
