@@ -109,7 +109,6 @@ soak: ## the same as make test with the long forms of kills, reconnects, sockets
 	scripts/ensure-cc
 	scripts/ensure-node
 	scripts/ensure-pgbouncer
-	scripts/ensure-patroni
 	SIGNALBOX_SOAK=1 $(TEST) $(TESTFLAGS) ./...
 	SIGNALBOX_SOAK=1 $(MAKE) --no-print-directory test-python
 	SIGNALBOX_SOAK=1 $(MAKE) --no-print-directory test-typescript

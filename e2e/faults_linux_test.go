@@ -76,7 +76,6 @@ const (
 	onPostgres  = "PostgreSQL"
 	withPooler  = "PgBouncer in transaction mode"
 	withStandby = "PostgreSQL with a standby"
-	withPatroni = "PostgreSQL with Patroni"
 	onSQLite    = "SQLite"
 )
 
@@ -89,7 +88,6 @@ type schedule struct {
 	settings          []string // of every node
 	database          storetest.Database
 	postgres, standby *cluster
-	patroni           *patroni
 	disk              *disk
 	nodes             []*faultyNode
 	over              chan struct{} // closed when all faults have happened
@@ -119,10 +117,9 @@ func (s *schedule) open(t *testing.T) *sql.DB {
 	switch s.kind {
 	case onSQLite:
 		return s.database.Raw(t)
-	case withPatroni:
-		return storetest.Database{Kind: "postgres", URL: s.patroni.leader(t).url()}.Raw(t)
+	default:
+		return s.postgres.open(t)
 	}
-	return s.postgres.open(t)
 }
 
 // replace ends the process of a node by a signal and starts it again, like a supervisor: a node that has kept no state yet ends
@@ -151,14 +148,6 @@ func drawSchedule(t *testing.T, seed uint64) *schedule {
 	if s.kind == withStandby {
 		s.faults[len(s.faults)-1] = fault{"fail over to the standby", func(t *testing.T, s *schedule) { s.failOver(t) }}
 	}
-	return s
-}
-
-// drawPatroni decides by the seed which faults happen on a cluster of Patroni.
-func drawPatroni(seed uint64) *schedule {
-	s := newSchedule(seed)
-	s.kind = withPatroni
-	s.draw(append(append(processFaults(), patroniFaults()...), patroniFaults()...))
 	return s
 }
 
@@ -195,10 +184,6 @@ func (s *schedule) start(t *testing.T) {
 	switch s.kind {
 	case onSQLite:
 		s.startSQLite(t)
-	case withPatroni:
-		s.patroni = newPatroni(t, 3)
-		s.database = s.patroni.database(t)
-		count = 2
 	default:
 		s.startPostgres(t)
 		count = 2 + s.random.IntN(2)
@@ -302,9 +287,6 @@ func (s *schedule) run(t *testing.T) figures {
 	t.Logf("faults: %s", strings.Join(names, ", "))
 	for _, each := range s.faults {
 		each.happens(t, s)
-		if s.patroni != nil {
-			s.patroni.settle(t)
-		}
 		s.pause(suite.Scale(300*time.Millisecond, 2*time.Second))
 	}
 	close(s.over)
