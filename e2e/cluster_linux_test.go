@@ -22,27 +22,40 @@ import (
 // cluster is a PostgreSQL server of one test, which the test may stop, freeze and replace.
 type cluster struct {
 	folder, address string
+	arguments       []string            // of the server
 	credential      *syscall.Credential // nil: this user
 	server          *exec.Cmd
 	log             *bytes.Buffer
 	exited          chan struct{}
 }
 
-// newCluster starts a PostgreSQL server of its own.
-func newCluster(t *testing.T) *cluster {
+// newCluster starts a PostgreSQL server of its own, with more arguments.
+func newCluster(t *testing.T, arguments ...string) *cluster {
+	t.Helper()
+	c := prepareCluster(t, arguments...)
+	c.init(t)
+	return c
+}
+
+// prepareCluster is newCluster without a start: its folder is empty.
+func prepareCluster(t *testing.T, arguments ...string) *cluster {
 	t.Helper()
 	storetest.Need(t, "postgres")
-	c := &cluster{credential: serverUser(t), address: freePort(t)}
+	c := &cluster{credential: serverUser(t), address: freePort(t), arguments: arguments}
 	c.folder = c.newFolder(t)
+	return c
+}
+
+func (c *cluster) init(t *testing.T) {
+	t.Helper()
 	c.command(t, "initdb", "-D", c.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
 	c.start(t)
-	return c
 }
 
 // newStandby returns a second server that follows c.
 func (c *cluster) newStandby(t *testing.T) *cluster {
 	t.Helper()
-	standby := &cluster{credential: c.credential, address: freePort(t)}
+	standby := &cluster{credential: c.credential, address: freePort(t), arguments: []string{"-c", "wal_retrieve_retry_interval=500ms"}}
 	standby.folder = standby.newFolder(t)
 	host, port, _ := strings.Cut(c.address, ":")
 	standby.command(t, "pg_basebackup", "-h", host, "-p", port, "-U", "postgres", "-D", standby.data(), "-R", "-X", "stream", "-c", "fast", "--no-sync")
@@ -105,8 +118,8 @@ func (c *cluster) start(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.server, c.log, c.exited = c.program("postgres", "-D", c.data(), "-p", port, "-c", "listen_addresses=127.0.0.1",
-		"-c", "unix_socket_directories=", "-c", "max_connections=200", "-c", "fsync=off"), &bytes.Buffer{}, make(chan struct{})
+	c.server, c.log, c.exited = c.program("postgres", append([]string{"-D", c.data(), "-p", port, "-c", "listen_addresses=127.0.0.1",
+		"-c", "unix_socket_directories=", "-c", "max_connections=200", "-c", "fsync=off"}, c.arguments...)...), &bytes.Buffer{}, make(chan struct{})
 	c.server.Stdout, c.server.Stderr = c.log, c.log
 	if err := c.server.Start(); err != nil {
 		t.Fatal(err)
@@ -128,6 +141,16 @@ func (c *cluster) start(t *testing.T) {
 func (c *cluster) stop(signal syscall.Signal) {
 	_ = c.server.Process.Signal(signal) // fails if it has ended
 	<-c.exited
+}
+
+// hasEnded reports whether the server has ended, as it does when it cannot recover on a full disk.
+func (c *cluster) hasEnded() bool {
+	select {
+	case <-c.exited:
+		return true
+	default:
+		return false
+	}
 }
 
 // signal sends a signal to the server and all its processes.

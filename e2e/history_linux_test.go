@@ -21,8 +21,10 @@ import (
 // history records the answers and events that the clients of a schedule received.
 type history struct {
 	urls   []string
+	small  string // the key of an account on the free plan
 	target *sink
 	kept   acknowledged
+	pace   time.Duration // of the clients
 	ended  chan struct{}
 	all    sync.WaitGroup
 
@@ -31,6 +33,8 @@ type history struct {
 	tried    map[string]int // by flag: the last value that was sent
 	writes   int
 	refusals int
+	slots    int              // writes that the account on the free plan was allowed
+	full     int              // and those that its plan refused
 	heard    map[int64]string // by seq: the events that the socket received
 	loaded   []gap            // changes without events, because the socket made the client load everything
 	broken   []string         // broken promises
@@ -46,15 +50,18 @@ func sequence(text string) int64 {
 }
 
 // newHistory starts the clients of a schedule.
-func newHistory(t *testing.T, urls []string, target *sink) *history {
+func newHistory(t *testing.T, urls []string, small string, target *sink) *history {
 	t.Helper()
-	h := &history{urls: urls, target: target, ended: make(chan struct{}), values: map[string]int{}, tried: map[string]int{}, heard: map[int64]string{}}
+	h := &history{urls: urls, small: small, target: target, pace: 5 * time.Millisecond, ended: make(chan struct{}),
+		values: map[string]int{}, tried: map[string]int{}, heard: map[int64]string{}}
 	revoked := h.revokedKey(t)
 	for i := range 3 {
 		h.all.Go(func() { h.runJobs(i) })
 		h.all.Go(func() { h.writeFlags(i) })
+		h.all.Go(h.useQuotas)
 	}
 	h.all.Go(h.listen)
+	h.all.Go(h.watchQuotas)
 	h.all.Go(func() { h.useRevoked(revoked) })
 	return h
 }
@@ -83,7 +90,7 @@ func (h *history) each(interval time.Duration, fn func(client *http.Client, url 
 
 // runJobs creates jobs that run now, and requests runs of another job.
 func (h *history) runJobs(writer int) {
-	h.each(20*time.Millisecond, func(client *http.Client, url string, i int) {
+	h.each(4*h.pace, func(client *http.Client, url string, i int) {
 		if i%4 == 0 {
 			if id, err := post(client, url+"/api/v1/jobs", newJob(fmt.Sprintf("now-%d-%d", writer, i), "now", h.target.URL)); err == nil {
 				h.kept.note(&h.kept.jobs, id)
@@ -99,7 +106,7 @@ func (h *history) runJobs(writer int) {
 // writeFlags replaces the flag of this writer, with a higher number each time.
 func (h *history) writeFlags(writer int) {
 	key := fmt.Sprint("flag-", writer)
-	h.each(15*time.Millisecond, func(client *http.Client, url string, i int) {
+	h.each(3*h.pace, func(client *http.Client, url string, i int) {
 		h.mu.Lock()
 		h.tried[key] = i
 		h.mu.Unlock()
@@ -168,7 +175,7 @@ func (h *history) revokedKey(t *testing.T) string {
 
 // useRevoked tries the revoked key at every node.
 func (h *history) useRevoked(key string) {
-	h.each(50*time.Millisecond, func(client *http.Client, url string, _ int) {
+	h.each(10*h.pace, func(client *http.Client, url string, _ int) {
 		if status, body := ask(client, http.MethodGet, url+"/api/v1/accounts/current", key, ""); status == http.StatusOK {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -230,9 +237,8 @@ func (h *history) follow(socket *websocket.Conn, since string) string {
 }
 
 // check compares the history with the database.
-func (h *history) check(t *testing.T, s *schedule) figures {
+func (h *history) check(t *testing.T, db *sql.DB, upTo time.Time) figures {
 	t.Helper()
-	db := s.postgres.open(t)
 	storetest.Wait(t, patience, "nothing waits or runs", func() bool {
 		return number(t, db, `SELECT count(*) FROM runs WHERE status IN ('PENDING', 'RUNNING')`) == 0
 	})
@@ -244,10 +250,13 @@ func (h *history) check(t *testing.T, s *schedule) figures {
 		}
 	}
 	h.checkEvents(t, db)
+	h.checkQuotas(t, db)
+	fired, coalesced := checkInstants(t, db, upTo)
 	for _, each := range h.broken {
 		t.Error(each)
 	}
-	return figures{Jobs: len(h.kept.jobs), Runs: len(h.kept.runs), Writes: h.writes, Events: len(h.heard), Refusals: h.refusals}
+	return figures{Jobs: len(h.kept.jobs), Runs: len(h.kept.runs), Writes: h.writes, Events: len(h.heard), Instants: fired, Coalesced: coalesced,
+		Slots: h.slots, Full: h.full, Refusals: h.refusals}
 }
 
 // checkEvents looks for changes of flags that the socket neither received nor was told to load. The last changes may be

@@ -174,8 +174,14 @@ func TestKill_NoRunLostOrRepeated(t *testing.T) {
 // pause disables the job that fires every minute: the checks would take a run that has just begun for a lost one.
 func (n *node) pause(t *testing.T, target *sink) {
 	t.Helper()
-	paused := strings.Replace(newJob("always", "* * * * *", target.URL), `"name":"j"`, `"name":"j","enabled":false`, 1)
-	got, err := (&exchange{url: n.url, method: http.MethodPut, path: "/api/v1/jobs/always", key: ownerKey, body: paused}).send()
+	n.disable(t, "always", target)
+}
+
+// disable disables a job that fires every minute.
+func (n *node) disable(t *testing.T, job string, target *sink) {
+	t.Helper()
+	paused := strings.Replace(newJob(job, "* * * * *", target.URL), `"name":"j"`, `"name":"j","enabled":false`, 1)
+	got, err := (&exchange{url: n.url, method: http.MethodPut, path: "/api/v1/jobs/" + job, key: ownerKey, body: paused}).send()
 	if err != nil || got.status != http.StatusOK {
 		t.Fatalf("got %s %s, %v", got.line, got.body, err)
 	}

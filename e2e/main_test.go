@@ -35,7 +35,7 @@ func run(m *testing.M) int {
 	if err == nil {
 		defer os.RemoveAll(folder)
 		binary = filepath.Join(folder, "signalbox")
-		err = build(binary)
+		err = build(binary, "./cmd/signalbox")
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -44,10 +44,10 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// build builds the program as make build does.
-func build(to string) error {
+// build builds a program as make build does.
+func build(to, program string) error {
 	command := exec.CommandContext(context.Background(), "go", "build", "-trimpath", "-buildvcs=false",
-		"-ldflags", "-s -w -X github.com/signalbox/signalbox/internal/app.version="+version, "-o", to, "./cmd/signalbox")
+		"-ldflags", "-s -w -X github.com/signalbox/signalbox/internal/app.version="+version, "-o", to, program)
 	command.Dir = ".."
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := command.CombinedOutput(); err != nil {

@@ -145,7 +145,23 @@ func serverSettings(database storetest.Database, more ...string) []string {
 // start runs a server on a database until the end of a Go test.
 func start(t *testing.T, database storetest.Database, settings ...string) *node {
 	t.Helper()
-	n, err := startNode(database.Dir, serverSettings(database, settings...), nil)
+	return startAs(t, binary, database, settings...)
+}
+
+// startAs is start for a program.
+func startAs(t *testing.T, program string, database storetest.Database, settings ...string) *node {
+	t.Helper()
+	n, err := startProgram(program, database.Dir, serverSettings(database, settings...), nil)
+	endWithTest(t, n)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, n.stderr.String())
+	}
+	return n
+}
+
+// endWithTest ends a server that was started, and may have ended, when the test ends.
+func endWithTest(t *testing.T, n *node) *node {
+	t.Helper()
 	if n != nil {
 		t.Cleanup(func() {
 			select {
@@ -156,9 +172,6 @@ func start(t *testing.T, database storetest.Database, settings ...string) *node 
 				}
 			}
 		})
-	}
-	if err != nil {
-		t.Fatalf("%v\n%s", err, n.stderr.String())
 	}
 	return n
 }

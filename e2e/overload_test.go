@@ -23,7 +23,7 @@ func TestOverload_OthersGoOn(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			database := storetest.New(t, kind)
 			n := start(t, database, "SIGNALBOX_ALLOW_NETWORKS=127.0.0.0/8")
-			other := n.otherAccount(t, database)
+			other := otherAccount(t, database, "pro")
 			n.makeFlags(t, suite.Scale(200, 1000))
 			flag := &exchange{url: n.url, method: http.MethodPost, path: "/api/v1/flags", key: other,
 				body: `{"data":{"type":"flag","id":"checkout","attributes":{"type":"BOOLEAN","default":false}}}`}
@@ -47,10 +47,10 @@ func TestOverload_OthersGoOn(t *testing.T) {
 	}
 }
 
-// otherAccount makes an account by the command line and returns its key.
-func (n *node) otherAccount(t *testing.T, database storetest.Database) string {
+// otherAccount makes an account on a plan by the command line and returns its key.
+func otherAccount(t *testing.T, database storetest.Database, plan string) string {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), binary, "admin", "accounts", "create", "other", "--plan", "pro", "--json")
+	command := exec.CommandContext(t.Context(), binary, "admin", "accounts", "create", "other", "--plan", plan, "--json")
 	command.Env = serverSettings(database, "HOME="+t.TempDir())
 	printed, err := command.Output()
 	var made struct{ Key string }

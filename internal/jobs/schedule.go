@@ -163,9 +163,12 @@ type Sooner struct {
 	Next time.Time
 }
 
-// Earlier returns the next instant of a recurring job if it is before the stored one,
-// or nil. That happens after a clock was ahead and was set back.
+// Earlier returns the next instant of a job if it is before the stored one, or nil. That happens after
+// a clock was ahead and was set back. A one-off for a date keeps it.
 func (d Due) Earlier(now time.Time, zones *Zones) *time.Time {
+	if strings.EqualFold(d.Schedule, Now) && now.Before(d.ScheduledAt) {
+		return &now
+	}
 	fires, recurs := d.cron(zones)
 	if !recurs {
 		return nil

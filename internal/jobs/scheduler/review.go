@@ -15,8 +15,8 @@ type review struct {
 	finished time.Time // when the last review ended
 }
 
-// startReview starts a review if the last one was long ago or if the clock went
-// back: jobs that fired while the clock was ahead have a late next run.
+// startReview starts a review if the last one was long ago, if the clock was wrong, or if it went
+// back: jobs that fired or were written while the clock was ahead have a late next run.
 func (s *Scheduler) startReview(now time.Time) {
 	wentBack := now.Before(s.lastCheck.Add(-time.Second))
 	if wentBack || !s.review.active && now.Sub(s.review.finished) >= reviewInterval {

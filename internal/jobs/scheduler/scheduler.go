@@ -115,6 +115,7 @@ func (s *Scheduler) Wake() { s.wake.Ring() }
 func (s *Scheduler) fireDue(ctx context.Context) (time.Duration, error) {
 	for {
 		if s.Paused.IsOn() {
+			s.review = review{} // jobs that are written by a wrong clock have to be reviewed
 			return maxSleep, nil
 		}
 		sleep, err := s.untilDue(ctx)

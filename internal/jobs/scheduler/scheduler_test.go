@@ -512,8 +512,12 @@ func TestReview_ClockWentAheadAndCameBack(t *testing.T) {
 	newJob(t, db, account, "yearly", "0 0 1 1 *", time.Date(2032, 1, 1, 0, 0, 0, 0, time.UTC))
 	newJob(t, db, account, "once", "2050-01-01T00:00:00Z", time.Date(2050, 1, 1, 0, 0, 0, 0, time.UTC))
 	newJob(t, db, account, "left", "* * * * *", began.AddDate(5, 0, 0)) // by a node that is gone
+	newJob(t, db, account, "at once", "now", began.AddDate(5, 0, 0))
 	r := start(t, db)
 	r.check(t)
+	if runs := runsOf(t, db, account, "at once"); len(runs) != 1 {
+		t.Errorf("the job that fires at once has %d runs", len(runs))
+	}
 	if got, want := next("left"), began.Add(30*time.Second); !got.Equal(want) {
 		t.Errorf("at the start: the job fires at %s, want %s", got, want)
 	}
@@ -535,6 +539,36 @@ func TestReview_ClockWentAheadAndCameBack(t *testing.T) {
 	if runs := runsOf(t, db, account, "often"); len(runs) != 2 {
 		t.Errorf("it has %d runs, want 2", len(runs))
 	}
+}
+
+// While its clock is wrong, a node still answers requests, and what they write has the time of that clock.
+func TestReview_AfterWrongClock(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	db := c.open(t, storetest.New(t, "sqlite"))
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	var wrong atomic.Bool
+	var asked atomic.Int64
+	r := newRig(db.Scheduler(), &jobs.Backlog{Requests: db.Jobs(), Loops: db.Jobs().ForLoops(), Limit: jobs.MaxPending, Now: time.Now})
+	r.Paused = func() bool {
+		asked.Add(1)
+		return wrong.Load()
+	}
+	r.start(t)
+	r.check(t)
+	wrong.Store(true)
+	before := asked.Load()
+	r.Wake()
+	storetest.Wait(t, soon, "the scheduler has noticed", func() bool { return asked.Load() > before })
+	newJob(t, db, account, "at once", "now", c.now().AddDate(1, 0, 0))
+	newJob(t, db, account, "often", "* * * * *", c.now().AddDate(1, 0, 0))
+	wrong.Store(false)
+	r.Wake()
+	storetest.Wait(t, soon, "it has fired", func() bool { return len(runsOf(t, db, account, "at once")) == 1 })
+	storetest.Wait(t, soon, "the other job is corrected", func() bool {
+		return readJob(t, db, account, "often").NextRunAt.Before(c.now().Add(time.Hour))
+	})
+	r.Stop()
 }
 
 // watched is a store that calls reviewing when a scheduler reviews jobs.

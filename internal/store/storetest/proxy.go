@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -21,16 +22,26 @@ type Proxy struct {
 
 	mu     sync.Mutex
 	down   bool
-	silent bool
+	silent map[Way]bool
+	delay  time.Duration
 	links  map[*link]struct{}
 }
+
+// Way is one of the two ways that bytes go.
+type Way int
+
+// The ways.
+const (
+	ToServer Way = iota
+	ToClient
+)
 
 // ThroughProxy returns the same PostgreSQL database, reached through a proxy.
 func (d Database) ThroughProxy(t testing.TB) (Database, *Proxy) {
 	t.Helper()
 	config, err := pgconn.ParseConfig(d.URL)
 	must(t, err)
-	proxy := &Proxy{links: map[*link]struct{}{}}
+	proxy := &Proxy{links: map[*link]struct{}{}, silent: map[Way]bool{}}
 	proxy.network, proxy.server = pgconn.NetworkAddress(config.Host, config.Port)
 	if proxy.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil { //nolint:noctx // a test's own listener
 		t.Fatal(err)
@@ -75,17 +86,31 @@ func (p *Proxy) Down() {
 	p.Cut()
 }
 
-// Up lets new connections through again, and drops silent connections.
+// Up lets everything through again at once, and drops silent connections.
 func (p *Proxy) Up() {
 	p.setDown(false)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.silent = false
+	p.delay = 0
+	clear(p.silent)
 	for each := range p.links {
-		if each.held.Load() {
+		if each.held[ToServer].Load() || each.held[ToClient].Load() {
 			each.close()
 		}
 	}
+}
+
+// Slow makes every piece of up to 32 KiB wait for a time before it is passed on, until Up.
+func (p *Proxy) Slow(delay time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.delay = delay
+}
+
+func (p *Proxy) lag() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.delay
 }
 
 func (p *Proxy) setDown(down bool) {
@@ -97,21 +122,32 @@ func (p *Proxy) setDown(down bool) {
 // Stall makes every existing connection go silent without closing it, as if the
 // server had lost its power. New connections work, as if another server had taken
 // over.
-func (p *Proxy) Stall() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for each := range p.links {
-		each.held.Store(true)
-	}
-}
+func (p *Proxy) Stall() { p.hold(ToServer, ToClient) }
 
 // Silence is Stall for new connections too, until Up: the network takes every byte
 // and delivers none.
-func (p *Proxy) Silence() {
+func (p *Proxy) Silence() { p.silence(ToServer, ToClient) }
+
+// SilenceWay is Silence for one way: bytes go the other way.
+func (p *Proxy) SilenceWay(way Way) { p.silence(way) }
+
+func (p *Proxy) silence(ways ...Way) {
 	p.mu.Lock()
-	p.silent = true
+	for _, way := range ways {
+		p.silent[way] = true
+	}
 	p.mu.Unlock()
-	p.Stall()
+	p.hold(ways...)
+}
+
+func (p *Proxy) hold(ways ...Way) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for each := range p.links {
+		for _, way := range ways {
+			each.held[way].Store(true)
+		}
+	}
 }
 
 func (p *Proxy) close() {
@@ -138,13 +174,13 @@ func (p *Proxy) connect(client net.Conn) {
 		_ = client.Close()
 		return
 	}
-	link := &link{client: client, server: server, done: make(chan struct{})}
+	link := &link{client: client, server: server, lag: p.lag, done: make(chan struct{})}
 	if !p.add(link) {
 		link.close()
 		return
 	}
-	p.running.Go(func() { link.pump(server, client) })
-	link.pump(client, server)
+	p.running.Go(func() { link.pump(server, client, ToServer) })
+	link.pump(client, server, ToClient)
 	p.remove(link)
 }
 
@@ -153,7 +189,9 @@ func (p *Proxy) add(link *link) bool {
 	defer p.mu.Unlock()
 	if !p.down {
 		p.links[link] = struct{}{}
-		link.held.Store(p.silent)
+		for way := range link.held {
+			link.held[way].Store(p.silent[Way(way)])
+		}
 	}
 	return !p.down
 }
@@ -167,9 +205,10 @@ func (p *Proxy) remove(link *link) {
 // link is one connection and its other half.
 type link struct {
 	client, server net.Conn
+	lag            func() time.Duration
 	closing        sync.Once
 	done           chan struct{}
-	held           atomic.Bool // no byte passes any more
+	held           [2]atomic.Bool // by way: no byte passes any more
 }
 
 func (l *link) close() {
@@ -179,12 +218,12 @@ func (l *link) close() {
 	})
 }
 
-func (l *link) pump(to io.Writer, from io.Reader) {
+func (l *link) pump(to io.Writer, from io.Reader, way Way) {
 	defer l.close()
 	bytes := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(bytes)
-		if !l.pass() || err != nil {
+		if !l.pass(way) || err != nil {
 			return
 		}
 		if _, err := to.Write(bytes[:n]); err != nil {
@@ -193,11 +232,16 @@ func (l *link) pump(to io.Writer, from io.Reader) {
 	}
 }
 
-// pass reports whether a byte may pass. If the link is held, it waits until the link has ended.
-func (l *link) pass() bool {
-	if l.held.Load() {
+// pass reports whether a byte may pass, after the delay of the network. If the way is held, it waits until the link has ended.
+func (l *link) pass(way Way) bool {
+	if delay := l.lag(); delay > 0 {
+		select {
+		case <-l.done:
+		case <-time.After(delay):
+		}
+	}
+	if l.held[way].Load() {
 		<-l.done
-		return false
 	}
 	select {
 	case <-l.done:
