@@ -27,7 +27,7 @@ VULNDB              ?= https://vuln.go.dev
 PLAIN := CGO_ENABLED=0 GOFLAGS=-trimpath
 
 .DEFAULT_GOAL := help
-.PHONY: help run build demo screenshots test test-web test-python test-typescript bench-python bench-typescript test-fast test-fast-server test-fast-clients soak lint lint-bench check-platforms check-deploy check-flagd check-guides check-levels vulncheck bench parity api-calls fuzz fmt clean
+.PHONY: help run build demo screenshots test test-web test-python test-typescript bench-python bench-typescript test-fast test-fast-server test-fast-clients soak lint lint-bench check-platforms check-deploy check-flagd check-guides check-levels vulncheck bench parity api-calls fuzz fuzz-some fmt clean
 
 help: ## list the commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -173,6 +173,9 @@ parity: ## record anew what the evaluators of other products answer for the expo
 
 fuzz: ## run every fuzz target for FUZZTIME, one after the other
 	FUZZTIME=$(FUZZTIME) scripts/with-postgres scripts/fuzz $(TEST_MODULES)
+
+fuzz-some: ## run three fuzz targets for two seconds each, others every day (FUZZ_DAY)
+	$(PLAIN) FUZZTIME=2s FUZZ_PICK=3 scripts/fuzz $(TEST_MODULES)
 
 fmt: $(GOLANGCI) ## format the code and sort its imports
 	scripts/each-module $(MODULES) -- "$(CURDIR)/$(GOLANGCI)" fmt ./...

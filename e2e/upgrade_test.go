@@ -173,7 +173,8 @@ func (r *rolling) send(t *testing.T, to *node, want int, method, path, body stri
 	t.Helper()
 	got, err := (&exchange{url: to.url, method: method, path: path, key: upgradeKey, body: body}).send()
 	if err != nil || got.status != want {
-		t.Fatalf("%s %s got %d %s, %v", method, path, got.status, got.body, err)
+		log := to.stderr.String()
+		t.Fatalf("%s %s got %d %s, %v; the server logged\n%s", method, path, got.status, got.body, err, log[max(0, len(log)-2000):])
 	}
 	return got.body
 }

@@ -73,7 +73,8 @@ func newCluster(t *testing.T, nodes, each int) *cluster {
 		db := storetest.OpenSealed(t, database, func(o *store.Options) { o.Connections = connections })
 		c.nodes = append(c.nodes, newRig(t, db, func(w *worker.Worker) {
 			w.Store, w.Sender = observedStore{w.Store, c.claims}, c.sender
-			w.Intervals = worker.Intervals{} // the real ones
+			w.Intervals = worker.Intervals{Heartbeat: 2 * time.Second, AbortAfter: 5 * soon, LostAfter: 6 * soon, CancelCheck: time.Second,
+				Poll: time.Second, Backlog: time.Millisecond, Write: 8 * time.Millisecond} // the real ones, but no node is declared lost
 		}))
 	}
 	return c
