@@ -47,8 +47,6 @@ type dialect struct {
 	// deliveries is the priority of the worker that sends deliveries of webhooks. Thousands of them a second would keep SQLite's
 	// only writer from the writes of callers. The heartbeats are those of the worker of runs.
 	deliveries priority
-	// notifyRun tells other nodes that a run was canceled.
-	notifyRun string
 }
 
 func sqliteDialect() dialect {
@@ -94,7 +92,6 @@ func postgresDialect() dialect {
 		skipLocked:     ` FOR UPDATE SKIP LOCKED`,
 		skipChanging:   ` FOR NO KEY UPDATE OF jobs SKIP LOCKED`,
 		deliveries:     forLoops,
-		notifyRun:      `SELECT pg_notify('` + runsChannel + `', $1)`,
 		firstOf: func(columns, table, ids string) string {
 			return `SELECT ` + columns + ` FROM unnest(CAST($2 AS text[])) AS listed (value)
 				CROSS JOIN LATERAL (` + ids + `) AS chosen (chosen_id) JOIN ` + table + ` ON id = chosen_id`
