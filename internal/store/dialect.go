@@ -48,8 +48,6 @@ type dialect struct {
 	// deliveries is the priority of the worker that sends deliveries of webhooks. Thousands of them a second would make the
 	// writes of callers wait for SQLite's only writer. The worker of runs sends the heartbeats, so they are not delayed.
 	deliveries priority
-	// notifyRun tells other nodes that a run was canceled.
-	notifyRun string
 }
 
 func sqliteDialect() dialect {
@@ -95,7 +93,6 @@ func postgresDialect() dialect {
 		skipLocked:     ` FOR UPDATE SKIP LOCKED`,
 		skipChanging:   ` FOR NO KEY UPDATE OF jobs SKIP LOCKED`,
 		deliveries:     forLoops,
-		notifyRun:      `SELECT pg_notify('` + runsChannel + `', $1)`,
 		firstOf: func(columns, table, ids string) string {
 			return `SELECT ` + columns + ` FROM unnest(CAST($2 AS text[])) AS listed (value)
 				CROSS JOIN LATERAL (` + ids + `) AS chosen (chosen_id) JOIN ` + table + ` ON id = chosen_id`

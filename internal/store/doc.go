@@ -35,8 +35,9 @@
 //
 // # Notifications
 //
-// A transaction that records changes notifies the other nodes. Their Listeners
-// wake the change feed, which reads the new changes from the table. A notification
-// may be lost, so the feed is also woken after every connect. Another channel
-// carries the ids of canceled runs.
+// When a transaction that recorded changes is committed, the other nodes are
+// notified. Their Listeners wake the change feed, which reads the new changes from
+// the table. A notification may be lost, so the feed also polls, and it is woken
+// after every connect. Another channel carries the ids of canceled runs.
+// Notifications are not part of the transaction; see announcer.
 package store

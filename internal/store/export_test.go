@@ -147,3 +147,20 @@ func RestoreWith(ctx context.Context, file, from, kept string, after func(step s
 
 // FinishRestoreWith is FinishRestore with a function that is called after each step.
 func FinishRestoreWith(file string, after func(step string)) error { return finishRestore(file, after) }
+
+// NewAnnouncer returns an announcer that gives the payloads of its notices to send.
+func NewAnnouncer(send func(payloads []string)) (tell func(payloads ...string), stop func()) {
+	a := &announcer{send: func(_ context.Context, notices []notice) error {
+		var payloads []string
+		for _, each := range notices {
+			payloads = append(payloads, each.payload)
+		}
+		send(payloads)
+		return nil
+	}}
+	return func(payloads ...string) {
+		for _, each := range payloads {
+			a.tell(notice{changesChannel, each})
+		}
+	}, a.stop
+}

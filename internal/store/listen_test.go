@@ -39,6 +39,17 @@ func (w *wakes) more(t *testing.T, before int64) time.Duration {
 	return time.Since(began)
 }
 
+// announcedTenant returns an account that no notification is still to come of.
+func announcedTenant(t *testing.T, database storetest.Database) string {
+	t.Helper()
+	db := database.Open(t)
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return account
+}
+
 func change(t *testing.T, db *store.DB, account string) {
 	t.Helper()
 	if err := db.Write(t.Context(), account, func(ctx context.Context, tx *store.Tx) error {
@@ -52,7 +63,7 @@ func TestListener_OtherNodesCommit(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	here, there := database.Open(t), database.Open(t)
-	account := storetest.NewTenant(t, there, "pro").Account.ID
+	account := announcedTenant(t, database)
 	woken := listen(t, here)
 	quickest := time.Hour
 	for i := 0; i < 10 || i < 200 && quickest > 50*time.Millisecond; i++ { // the machine may be busy, but not every time
@@ -74,7 +85,7 @@ func TestListener_RolledBack(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	here, there := database.Open(t), database.Open(t)
-	account := storetest.NewTenant(t, there, "pro").Account.ID
+	account := announcedTenant(t, database)
 	woken := listen(t, here)
 	before := woken.count.Load()
 	_ = there.Write(t.Context(), account, insert(account, "e")) // no change recorded

@@ -115,7 +115,7 @@ func (p *postgres) snapshot(ctx context.Context, via priority, fn func(querier) 
 	begin := func(conn *pgx.Conn) *pgx.Batch {
 		return batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", serverLimits(conn, p.limits.Read, p.limits.Read))
 	}
-	return p.orClosed(p.transact(ctx, writeOptions{priority: via}, begin, func(_ context.Context, conn querier) (bool, error) { return false, fn(conn) }))
+	return p.orClosed(p.transact(ctx, writeOptions{priority: via}, begin, func(_ context.Context, conn querier) error { return fn(conn) }))
 }
 
 // orClosed marks the errors of a closed pool as errClosed: database/sql has no named error for them.
@@ -135,7 +135,7 @@ func (p *postgres) write(ctx context.Context, options writeOptions, fn work) err
 		var access int64
 		err := p.transact(ctx, options,
 			func(conn *pgx.Conn) *pgx.Batch { return p.beginWrite(conn, options, attempt, &access) },
-			func(ctx context.Context, conn querier) (bool, error) { return fn(ctx, conn, access) })
+			func(ctx context.Context, conn querier) error { return fn(ctx, conn, access) })
 		if postgresCode(err) == readOnly { // the server has become a standby: look for the new primary
 			p.forgetIdle()
 		}
@@ -222,14 +222,13 @@ func (p *postgres) forgetIdle() {
 }
 
 // transact runs fn in a transaction that starts with the statements of begin.
-func (p *postgres) transact(ctx context.Context, options writeOptions, begin func(*pgx.Conn) *pgx.Batch, fn func(context.Context, querier) (changed bool, err error)) error {
+func (p *postgres) transact(ctx context.Context, options writeOptions, begin func(*pgx.Conn) *pgx.Batch, fn func(context.Context, querier) error) error {
 	conn, err := p.begin(ctx, options.priority, begin)
 	if err != nil {
 		return err
 	}
-	changed, err := fn(ctx, pooled{conn})
-	if err == nil {
-		err = commit(ctx, conn, changed, options.account)
+	if err = fn(ctx, pooled{conn}); err == nil {
+		err = commit(ctx, conn)
 	}
 	return giveBack(ctx, conn, err)
 }
@@ -254,14 +253,10 @@ func (p *postgres) begin(ctx context.Context, via priority, begin func(*pgx.Conn
 	}
 }
 
-// commit notifies other nodes that an account changed and commits, in one round trip.
-func commit(ctx context.Context, conn *sql.Conn, changed bool, account string) error {
+func commit(ctx context.Context, conn *sql.Conn) error {
 	var tag pgconn.CommandTag
 	err := send(ctx, conn, func(*pgx.Conn) *pgx.Batch {
 		last := &pgx.Batch{}
-		if changed {
-			last.Queue(`SELECT pg_notify('`+changesChannel+`', $1)`, account)
-		}
 		last.Queue("COMMIT").Exec(func(done pgconn.CommandTag) error {
 			tag = done
 			return nil

@@ -117,10 +117,11 @@ func (tx *Tx) queueRuns(ctx context.Context, rows [][]any) error {
 // CancelRun cancels a run unless it has ended, and reports whether it did. detail is the run's error.
 func (tx *Tx) CancelRun(ctx context.Context, account, id, detail string, at time.Time) (bool, error) {
 	ended, _, err := tx.end(ctx, canceled("CAST($4 AS text)", "$3", `run_queue.account_id = $1 AND run_queue.id = $2`), account, id, micros(at), detail)
-	if err != nil || len(ended) == 0 || tx.dialect.notifyRun == "" {
-		return len(ended) > 0, err
+	if err != nil || len(ended) == 0 {
+		return false, err
 	}
-	return true, tx.run(ctx, tx.dialect.notifyRun, id)
+	tx.notices = append(tx.notices, notice{runsChannel, id})
+	return true, nil
 }
 
 const (

@@ -53,6 +53,7 @@ type DB struct {
 	versions versionCache
 	reads    coalesce.Group[string, struct{}, accounts.Versions] // of versions
 	failure  writeFailure
+	announce announcer
 	steps    func() ([]migration, error) // of the schema; every readiness probe asks for them
 }
 
@@ -91,8 +92,8 @@ type writeOptions struct {
 }
 
 // work is the function of a transaction. access is the access version of the locked account, or 0 if the engine did not
-// read it with the lock. changed reports whether changes were recorded, so that other nodes are notified.
-type work func(ctx context.Context, conn querier, access int64) (changed bool, err error)
+// read it with the lock.
+type work func(ctx context.Context, conn querier, access int64) error
 
 // querier runs statements on one connection.
 type querier interface {
@@ -113,7 +114,9 @@ func Open(ctx context.Context, options Options) (*DB, error) {
 	var err error
 	if options.Database != "" {
 		db.dialect = postgresDialect()
-		db.engine, err = openPostgres(ctx, options.Database, options.Connections, options.Limits)
+		var engine *postgres
+		engine, err = openPostgres(ctx, options.Database, options.Connections, options.Limits)
+		db.engine, db.announce.send = engine, engine.announce
 	} else {
 		db.engine, err = openSQLite(ctx, options)
 	}
@@ -127,9 +130,10 @@ func Open(ctx context.Context, options Options) (*DB, error) {
 	return db, nil
 }
 
-// Close waits for writers and closes all connections.
+// Close waits for writers and notifications, and closes all connections.
 func (db *DB) Close() error {
 	db.reads.Stop()
+	db.announce.stop()
 	return db.engine.close()
 }
 
@@ -191,12 +195,11 @@ func (db *DB) write(ctx context.Context, options writeOptions, fn func(context.C
 	defer cancel()
 	ctx, end := db.begin(ctx, "write")
 	var tx *Tx // of the last attempt
-	err := classify(ctx, db.engine.write(ctx, options, func(ctx context.Context, conn querier, access int64) (bool, error) {
+	err := classify(ctx, db.engine.write(ctx, options, func(ctx context.Context, conn querier, access int64) error {
 		// The time is read under the lock, so that times follow the order of changes.
 		tx = &Tx{ReadTx: ReadTx{conn: conn, dialect: db.dialect, ring: db.ring.Load(), log: db.options.Log, now: db.now()},
 			locked: options.account, access: access, historyLimit: db.options.HistoryBytes}
-		err := safely(func() error { return fn(ctx, tx) })
-		return tx.changed, err
+		return safely(func() error { return fn(ctx, tx) })
 	}))
 	committed := err == nil
 	if errors.Is(err, transaction.ErrDryRun) {
@@ -218,6 +221,10 @@ func (db *DB) follow(tx *Tx) {
 	if wake := db.wake.Load(); tx.changed && wake != nil {
 		(*wake)(tx.locked)
 	}
+	if tx.changed {
+		tx.notices = append(tx.notices, notice{changesChannel, tx.locked})
+	}
+	db.announce.tell(tx.notices...)
 	if wake := db.onDue.Load(); tx.delivers && wake != nil {
 		(*wake)()
 	}
@@ -268,14 +275,15 @@ func (tx *ReadTx) Now() time.Time { return tx.now }
 // Tx runs the reading and writing statements of all concepts in one transaction.
 type Tx struct {
 	ReadTx
-	locked       string // the account whose lock it holds; "" is none
-	access       int64  // that account's access version; 0 is unknown
-	historyLimit int64  // bytes of an account's history; zero is no limit
-	trimmed      int    // number of changes whose documents it removed
-	changed      bool   // it recorded changes
-	firstChange  int64  // the number of the first change it recorded; zero for none
-	wrote        bool   // a statement changed rows
-	delivers     bool   // it made deliveries of webhooks claimable
+	locked       string   // the account whose lock it holds; "" is none
+	access       int64    // that account's access version; 0 is unknown
+	historyLimit int64    // bytes of an account's history; zero is no limit
+	trimmed      int      // number of changes whose documents it removed
+	changed      bool     // it recorded changes
+	firstChange  int64    // the number of the first change it recorded; zero for none
+	wrote        bool     // a statement changed rows
+	delivers     bool     // it made deliveries of webhooks claimable
+	notices      []notice // for other nodes, beside those of changes
 	afterCommit  []func()
 }
 

@@ -265,7 +265,7 @@ func (e *sqliteEngine) runInSavepoint(job *writeJob) error {
 	if err := e.writer.run(ctx, "SAVEPOINT job"); err != nil {
 		return err
 	}
-	if _, job.err = job.fn(ctx, e.writer, 0); job.err != nil {
+	if job.err = job.fn(ctx, e.writer, 0); job.err != nil {
 		if err := e.writer.run(ctx, "ROLLBACK TO job"); err != nil {
 			return err
 		}
