@@ -174,8 +174,8 @@ parity: ## record anew what the evaluators of other products answer for the expo
 fuzz: ## run every fuzz target for FUZZTIME, one after the other
 	FUZZTIME=$(FUZZTIME) scripts/with-postgres scripts/fuzz $(TEST_MODULES)
 
-fuzz-some: ## run three fuzz targets for two seconds each, others every day (FUZZ_DAY)
-	$(PLAIN) FUZZTIME=2s FUZZ_PICK=3 scripts/fuzz $(TEST_MODULES)
+fuzz-some: ## run three fuzz targets with 2000 inputs each, others every day (FUZZ_DAY)
+	$(PLAIN) FUZZTIME=2000x FUZZ_PICK=3 scripts/fuzz $(TEST_MODULES)
 
 fmt: $(GOLANGCI) ## format the code and sort its imports
 	scripts/each-module $(MODULES) -- "$(CURDIR)/$(GOLANGCI)" fmt ./...
