@@ -99,7 +99,7 @@ func (d *demo) fill(ctx context.Context) (err error) {
 	if err := h.makeOwner(ctx, server.Operator()); err != nil {
 		return err
 	}
-	if err := h.play(ctx, slices.Concat(h.invitations(), h.writes(), h.reports())); err != nil {
+	if err := h.play(ctx, slices.Concat(h.invitations(), h.writes(), h.reports(), h.usage())); err != nil {
 		return err
 	}
 	d.key = h.keys["services"].key
@@ -117,6 +117,9 @@ func (h *history) play(ctx context.Context, events []event) error {
 		}
 		h.clock.set(at)
 		if err := each.do(ctx); err != nil {
+			return err
+		}
+		if err := h.deliver(ctx); err != nil {
 			return err
 		}
 	}
@@ -154,7 +157,7 @@ type write struct {
 
 // writes returns the writes in the data files as events.
 func (h *history) writes() (events []event) {
-	for _, kind := range []string{"environments", "settings", "api_keys", "log_groups", "loggers", "flags", "configs", "jobs"} {
+	for _, kind := range []string{"environments", "settings", "api_keys", "log_groups", "loggers", "flags", "configs", "jobs", "webhooks"} {
 		resources := read[[]struct {
 			ID       string  `json:"id"`
 			Versions []write `json:"versions"`

@@ -91,7 +91,7 @@ for (const { label, path } of [
     const page = await w.open(path);
     await page.waitForFunction((all) => document.querySelector("[role=grid]")?.getAttribute("aria-rowcount") === String(all + 1), count);
     await within({ blanks: 1 }, async () => ({ blanks: (await blanks(page, label)).length }));
-    await within({ milliseconds: 200 }, async (attempt) => ({ milliseconds: await answered(page, `-0${attempt}42`, 10) }));
+    await within({ milliseconds: 100 }, async (attempt) => ({ milliseconds: await answered(page, `-0${attempt}42`, 10) }));
     expect(await heap(page)).toBeLessThan(150);
   }, 120_000);
 }
@@ -192,6 +192,18 @@ async function busyPerFrame(page: Page, by: { top?: number; left?: number }): Pr
   return ((await busyFor(cdp)) - before) / frames;
 }
 
+/** slowly measures on a processor that is four times slower. */
+async function slowly(page: Page, measure: () => Promise<number>): Promise<number> {
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send("Emulation.setCPUThrottlingRate", { rate: 4 });
+  try {
+    return await measure();
+  } finally {
+    await cdp.send("Emulation.setCPUThrottlingRate", { rate: 1 });
+    await cdp.detach();
+  }
+}
+
 test("40 environments cost little more than one when 10,000 flags are scrolled, and the names stay in place", async () => {
   const names = Array.from({ length: 38 }, (_, index) => `region-${String(index).padStart(2, "0")}`);
   for (const id of names) {
@@ -214,7 +226,9 @@ test("40 environments cost little more than one when 10,000 flags are scrolled, 
   const left = (await name.boundingBox())?.x;
   const few = await w.open("/flags?env=production");
   await few.locator('[data-cell="0:0"]').waitFor();
-  // The goal is 30 frames a second on an idle machine. The test compares two measurements, because other programs slow both.
+  // At four times the work, a frame of 33 ms is 30 frames a second. Its processor time does not depend on other programs.
+  await within({ busy: 1000 / 30 }, async () => ({ busy: await slowly(page, () => busyPerFrame(page, { top: 120 })) }));
+  await within({ busy: 1000 / 30 }, async () => ({ busy: await slowly(page, () => busyPerFrame(page, { left: 100 })) }));
   await within({ times: 3 }, async () => ({ times: (await busyPerFrame(page, { top: 120 })) / (await busyPerFrame(few, { top: 120 })) }));
   await busyPerFrame(page, { left: 100 });
   await page.getByRole("columnheader", { name: "region-30" }).waitFor();

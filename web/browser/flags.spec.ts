@@ -194,6 +194,38 @@ test("a version is compared as a version, because services reported versions", a
   expect(JSON.stringify(found)).toContain('"value":false');
 });
 
+test("a group of conditions and a date are built without JSON, and a question has the JSON one click away", async () => {
+  await w.server.api("POST", "/api/v1/flags", envelope("flag", "grouped", { type: "BOOLEAN", default: false }));
+  const page = await w.open("/flags/grouped?tab=production");
+  await page.getByRole("button", { name: "Add rule" }).click();
+  await page.getByRole("combobox", { name: "Attribute" }).fill("user.plan");
+  await page.getByRole("textbox", { name: "Value" }).fill("pro");
+  await page.getByRole("button", { name: "Add group" }).click();
+  const group = page.getByRole("group", { name: "Group of conditions" });
+  await group.getByRole("combobox", { name: "Attribute" }).first().fill("user.country");
+  await group.getByRole("textbox", { name: "Value" }).first().fill("DE");
+  await group.getByRole("combobox", { name: "Attribute" }).last().fill("user.since");
+  await group.getByRole("combobox", { name: "Comparison" }).last().selectOption({ label: "is before" });
+  await group.getByRole("textbox", { name: "Value" }).last().fill("2026-01-01");
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  const question = page.getByRole("dialog", { name: /^Add a rule of grouped/ });
+  await question.getByText("Details").click();
+  await question.getByText("user.since", { exact: false }).last().waitFor();
+  await question.getByRole("button", { name: "Apply" }).click();
+  await page.getByRole("listitem", { name: /^user\.plan is pro/ }).waitFor();
+  const served = async (country: string, since: string) => {
+    const context = { user: { key: "alice", plan: "pro", country, since } };
+    const found = await w.server.api<object>("POST", "/api/v1/flags/grouped/actions/evaluate", { environment: "production", context });
+    return JSON.stringify(found).includes('"value":true');
+  };
+  expect(await Promise.all([served("DE", "2030-01-01"), served("FR", "2025-06-01"), served("FR", "2030-01-01")])).toEqual([
+    true,
+    true,
+    false,
+  ]);
+});
+
 test("the server says which flags are stale", async () => {
   const page = await w.open("/flags?q=checkout");
   await page.getByRole("link", { name: "checkout", exact: true }).waitFor();

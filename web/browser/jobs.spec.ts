@@ -35,7 +35,7 @@ test("an empty list teaches, and a new job is checked while it is typed and run 
   const page = await w.open("/jobs");
   await page.getByText("No jobs yet").waitFor();
   await page.getByText("signalbox jobs create", { exact: false }).waitFor();
-  await page.getByRole("button", { name: "New job" }).click();
+  await page.locator(".empty").getByRole("button", { name: "New job" }).click();
   await page.getByRole("button", { name: "Paste a curl command" }).click();
   await page.getByLabel("A curl command").fill("curl -X PATCH nowhere -H 'Accept: text/plain'");
   await page.getByRole("button", { name: "Fill the form" }).click();

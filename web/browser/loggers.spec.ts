@@ -132,6 +132,19 @@ test("a level is set for 30 minutes or another time, with a note that the histor
   await page.getByText("Why: Ticket for 2 h 30 min").waitFor();
 });
 
+test("a filter keeps the levels of the branches above, and a frozen environment shows the levels that it has", async () => {
+  const page = await w.open("/loggers?q=child");
+  await page.getByRole("button", { name: `${pill("deep.child")}: ` }).waitFor();
+  await page.getByRole("button", { name: new RegExp(`^${pill("deep")}: \\w+ own`, "i") }).waitFor();
+
+  await w.server.api("POST", "/api/v1/environments", envelope("environment", "old", { name: "Old" }));
+  const environments = { old: { level: "ERROR" } };
+  await w.server.api("PUT", "/api/v1/loggers/shop.frozen", envelope("logger", "shop.frozen", { environments }));
+  await w.server.api("PUT", "/api/v1/environments/old", envelope("environment", "old", { name: "Old", managed: false }));
+  await page.goto("/loggers?q=frozen&env=old");
+  await page.getByRole("button", { name: "Level of shop.frozen in Old: ERROR own" }).waitFor();
+});
+
 test("a viewer sees everything and is told why nothing can be changed", async () => {
   const made = await w.server.api<{ data: { attributes: { key: string } } }>("POST", "/api/v1/api_keys", {
     data: { type: "api_key", attributes: { name: "viewer", role: "VIEWER" } },

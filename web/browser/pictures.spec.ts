@@ -1,3 +1,4 @@
+import type { Locator } from "playwright-core";
 import { expect } from "vitest";
 import { expectAccessible } from "./axe";
 import { envelope, fixture, test } from "./harness";
@@ -31,10 +32,25 @@ const w = fixture(async ({ api }) => {
   await api("POST", "/api/v1/contexts/bulk", { contexts: [{ type: "user", key: "alice", attributes: { plan: "pro" } }] });
   const data = [evaluated("used", "true", 40, 30), evaluated("used", "false", 2, 20), evaluated("used", "false", 1000, 3 * 24 * 60)];
   await api("POST", "/api/v1/metrics/bulk", { data });
+  const job = { name: "Nightly", schedule: "0 3 * * *", configuration: { url: "http://127.0.0.1:1/", method: "GET" } };
+  await api("POST", "/api/v1/jobs", envelope("job", "nightly", job));
+  await api("POST", "/api/v1/jobs/nightly/actions/run");
+  await api("POST", "/api/v1/configs", envelope("config", "app", { items: { timeout_ms: { value: 1500 } } }));
 });
 
 /** drawn waits for a chart and returns how many milliseconds drawing it took at most. */
 const drawn = "Math.max(...performance.getEntriesByName('chart').map(({ duration }) => duration))";
+
+/** hoverOver moves the pointer over a chart until a number is among those of the step under the pointer, and returns its position. */
+async function hoverOver(chart: Locator, number: RegExp): Promise<{ x: number; y: number }> {
+  const plot = chart.locator(".u-over");
+  const found = chart.locator("b").filter({ hasText: number });
+  const { width = 0, height = 0 } = (await plot.boundingBox()) ?? {};
+  const position = { x: width - 1, y: height / 2 };
+  for (; position.x > 0 && (await found.count()) === 0; position.x -= 4) await plot.hover({ position });
+  await found.first().waitFor();
+  return { ...position, x: position.x + 4 };
+}
 
 test("the list of flags says outcomes, with the trend of a day in one request", async () => {
   const page = await w.open("/keys?env=production");
@@ -72,7 +88,12 @@ test("the first steps tick themselves", async () => {
   await expectAccessible(page);
   await w.server.api("PUT", "/api/v1/loggers/shop", envelope("logger", "shop", { managed: true, level: "DEBUG" }));
   await steps.waitFor({ state: "detached" });
-  await page.getByRole("region", { name: "Use" }).getByText("Connected services").waitFor();
+  const use = page.getByRole("region", { name: "Use" });
+  for (const tile of ["Evaluations a minute", "Connected services", "Changes in the last hour"]) await use.getByText(tile).waitFor();
+  await use.getByRole("figure", { name: "Evaluations of the last hour by environment" }).locator("canvas").waitFor();
+  const runs = page.getByRole("region", { name: "Runs" });
+  await runs.getByRole("figure", { name: "Runs of each hour by outcome" }).locator("canvas").waitFor();
+  await runs.getByText("Failed").first().waitFor();
   await expectAccessible(page);
 });
 
@@ -87,6 +108,34 @@ test("the palette makes and does things", async () => {
   await page.getByRole("option", { name: "New flag" }).waitFor();
   await page.keyboard.press("Enter");
   await page.getByRole("dialog").getByLabel("Id").waitFor();
+  await w.server.api("PUT", "/api/v1/loggers/shop", envelope("logger", "shop", { managed: true, level: "DEBUG" }));
+  await page.goto("/");
+  await page.getByRole("heading", { name: "Home" }).waitFor();
+  await page.keyboard.press("Control+k");
+  for (const [text, hit] of [
+    ["set level of shop", "Set level of shop…"],
+    ["run nightly", "Run job nightly now"],
+    ["staging", /^staging/],
+    ["owner", /^Owner key/],
+    ["timeout", "timeout_ms"],
+  ] as const) {
+    await search.fill(text);
+    await page.getByRole("option", { name: hit }).first().waitFor();
+  }
+});
+
+test("a job shows its runs by outcome, and a click leads to those of a day", async () => {
+  const page = await w.open("/jobs/nightly?tab=stats");
+  const chart = page.getByRole("figure", { name: "Runs of each day by outcome, and their durations" });
+  await chart.locator("canvas").waitFor();
+  const position = await hoverOver(chart, /^1$/);
+  await chart.getByText("As a table").click();
+  await chart.getByRole("columnheader", { name: "Failed" }).waitFor();
+  expect(await page.evaluate(drawn)).toBeLessThan(100);
+  await expectAccessible(page);
+  await chart.locator(".u-over").click({ position });
+  await page.waitForURL(/day=\d{4}-\d{2}-\d{2}/);
+  await page.getByRole("grid", { name: "Runs" }).getByText("Failed").first().waitFor();
 });
 
 // This test is the last, because the server records an evaluation up to 10 s later.
@@ -99,11 +148,7 @@ test("a flag shows what it serves everywhere, and how often", async () => {
   await panel.getByText("42 in 24 h").waitFor();
   const chart = panel.getByRole("figure", { name: "Evaluations by value, 24 h" });
   await chart.locator("canvas").waitFor();
-  const hovered = chart.locator("b").filter({ hasText: /^40$/ }); // one of the numbers of the step under the pointer
-  const { width = 0, height = 0 } = (await chart.locator(".u-over").boundingBox()) ?? {};
-  for (let x = width - 1; x > 0 && (await hovered.count()) === 0; x -= 4)
-    await chart.locator(".u-over").hover({ position: { x, y: height / 2 } });
-  await hovered.waitFor();
+  await hoverOver(chart, /^40$/);
   await page.mouse.move(0, 0);
   await chart.getByRole("button", { name: "true" }).click();
   expect(await chart.getByRole("button", { name: "true" }).getAttribute("aria-pressed")).toBe("false");
@@ -113,6 +158,8 @@ test("a flag shows what it serves everywhere, and how often", async () => {
   await chart.getByText(/Created/).waitFor();
   await panel.getByText("7 d").click();
   await panel.getByText("1 k in 7 d").waitFor();
+  await panel.getByText("90 d").click();
+  await panel.getByText("1 k in 90 d").waitFor();
   expect(await page.evaluate(drawn)).toBeLessThan(100);
   await expectAccessible(page);
 });

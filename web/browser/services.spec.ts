@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { expectAccessible } from "./axe";
+import { expectAccessible, violations } from "./axe";
 import { envelope, fixture, test } from "./harness";
 
 const w = fixture(async ({ api }) => {
@@ -60,18 +60,55 @@ test("a context has the flags that name it", async () => {
 });
 
 test("home shows what needs attention, and the recent changes", async () => {
-  const page = await w.open("/");
+  const page = await w.open("about:blank");
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(decodeURIComponent(request.url())));
+  await page.goto("/");
   const matters = page.getByRole("region", { name: "Needs attention" });
   await matters.getByText(/no connection/).waitFor();
   await matters.getByText("DEBUG in production ends").waitFor();
   await page.getByRole("region", { name: "Recent changes" }).getByRole("link", { name: "flag beta" }).waitFor();
   await expectAccessible(page);
+  expect(asked.some((url) => url.includes("/flags?") && url.includes("filter[stale]=true"))).toBe(true);
+  expect(asked.filter((url) => url.includes("/flags?") && !url.includes("filter[stale]=true"))).toEqual([]);
   expect(await page.getByRole("region", { name: "Recent changes" }).getByText("session").count()).toBe(0);
   await page.getByLabel("Environment in focus").selectOption("staging");
   await matters.getByText("DEBUG in production ends").waitFor({ state: "detached" });
   await page.getByRole("link", { name: "flag beta" }).click();
   await page.getByRole("dialog").getByText("created the flag").waitFor();
 });
+
+test("every screen is accessible on a phone, and those without a test of their own on a desk", async () => {
+  const phone = await w.open("/", { viewport: { width: 390, height: 800 }, hasTouch: true });
+  const { data } = await w.server.api<{ data: { id: string }[] }>("GET", "/api/v1/runs?filter[job]=nightly");
+  const paths = [
+    "/",
+    "/flags",
+    "/flags/beta",
+    "/flags/beta?tab=production",
+    "/flags/beta?tab=why",
+    "/loggers",
+    "/loggers/shop",
+    "/configs",
+  ];
+  paths.push("/jobs/nightly", `/jobs/nightly/runs/${data[0]?.id}`, "/history", "/environments", "/services", "/services/contexts");
+  for (const path of [...paths, "/people", "/keys", "/plan", "/webhooks"]) {
+    await phone.goto(path);
+    await phone.locator("main.screen").waitFor();
+    await phone.locator(".skeleton").first().waitFor({ state: "detached" });
+    expect(await violations(phone), path).toEqual([]);
+    expect(await phone.evaluate(() => document.documentElement.scrollWidth - innerWidth), `${path} scrolls sideways`).toBeLessThanOrEqual(
+      0,
+    );
+  }
+  const desk = await w.open("/history");
+  for (const path of ["/history", "/services/contexts", "/people", "/keys", "/docs"]) {
+    await desk.goto(path);
+    await desk.locator("main").waitFor();
+    await desk.locator(".skeleton").first().waitFor({ state: "detached" });
+    expect(await violations(desk), path).toEqual([]);
+  }
+}, 120_000);
 
 test("the plan says how much of each limit is used", async () => {
   const page = await w.open("/plan");

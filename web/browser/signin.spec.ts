@@ -1,17 +1,33 @@
+import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { expectAccessible, violations } from "./axe";
 import { fixture, test } from "./harness";
 
 const w = fixture();
 
+/** watchErrors notes in the session's storage that the page showed an error, however briefly. */
+const watchErrors = (page: Page) =>
+  page.addInitScript(() => {
+    const look = () => {
+      const shown = document.querySelector(".error, .empty [role=alert]");
+      if (shown) sessionStorage.setItem("error", shown.outerHTML);
+    };
+    new MutationObserver(look).observe(document, { childList: true, subtree: true });
+  });
+
+const errorOf = (page: Page) => page.evaluate(() => sessionStorage.getItem("error"));
+
 test("the set-up link makes the owner, who signs out and in again", async () => {
   const link = /\S+\/setup\?token=\S+/.exec(w.server.command("admin", "users", "setup-link"))?.[0] as string;
-  const page = await w.open(new URL(link).pathname + new URL(link).search, { key: "" });
+  const page = await w.open("about:blank", { key: "" });
+  await watchErrors(page);
+  await page.goto(new URL(link).pathname + new URL(link).search);
   await page.getByLabel("E-mail").fill("ada@example.com");
   await page.getByLabel("Name").fill("Ada Lovelace");
   await page.getByRole("textbox", { name: "Password" }).fill("correct horse battery");
   await page.getByRole("button", { name: "Create the owner" }).click();
   await page.getByRole("button", { name: "Signed in as Ada Lovelace" }).click();
+  expect(await errorOf(page)).toBeNull();
   await page.getByRole("button", { name: "Sign out" }).click();
 
   await page.getByLabel("E-mail").fill("ada@example.com");
@@ -21,6 +37,40 @@ test("the set-up link makes the owner, who signs out and in again", async () => 
   await page.getByRole("textbox", { name: "Password" }).fill("correct horse battery");
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
   await page.getByRole("navigation", { name: "Main" }).waitFor();
+  expect(await errorOf(page)).toBeNull();
+});
+
+test("a join link leads to Home without an error on the way", async () => {
+  const link = /\S+\/join\?token=\S+/.exec(w.server.command("admin", "users", "invite", "grace@example.com"))?.[0] as string;
+  const page = await w.open("about:blank", { key: "" });
+  await watchErrors(page);
+  await page.goto(new URL(link).pathname + new URL(link).search);
+  await page.getByLabel("Name").fill("Grace Hopper");
+  await page.getByRole("textbox", { name: "Password" }).fill("correct horse battery");
+  await page.getByRole("button", { name: "Join" }).click();
+  await page.getByRole("heading", { name: "Home" }).waitFor();
+  expect(await errorOf(page)).toBeNull();
+});
+
+test("every empty list has its first action", async () => {
+  const page = await w.open("/");
+  for (const [path, action, form] of [
+    ["/flags", "New flag", "dialog"],
+    ["/configs", "New config", "dialog"],
+    ["/log-groups", "New group", "dialog"],
+    ["/jobs", "New job", "form"],
+    ["/webhooks", "New webhook", "form"],
+    ["/loggers", "New key for a service", "dialog"],
+    ["/services", "New key for a service", "dialog"],
+    ["/services/contexts", "New key for a service", "dialog"],
+  ] as const) {
+    await page.goto(path);
+    await page.locator(".empty").getByRole("button", { name: action }).click();
+    await page
+      .locator(form === "form" ? "form" : "[role=dialog] form")
+      .first()
+      .waitFor();
+  }
 });
 
 test("a stranger is sent to the sign-in and comes back to where they were going", async () => {

@@ -4,7 +4,7 @@ import { answer, envelope, fixture, test } from "./harness";
 
 /** These tests are about failures that must not happen: a blank page, lost text, an action that is done twice, a wrong message. */
 const w = fixture(async (server) => {
-  for (const id of ["stopped", "drafted", "ended", "contested"])
+  for (const id of ["stopped", "drafted", "ended", "contested", "upgraded", "slow", "unknown"])
     await server.api("POST", "/api/v1/flags", envelope("flag", id, { type: "BOOLEAN", default: false }));
   await server.api("POST", "/api/v1/flags", envelope("flag", "limits", { type: "JSON", default: { limit: 1 } }));
   await server.api("POST", "/api/v1/flags", envelope("flag", "cut", { type: "BOOLEAN", default: false }));
@@ -36,20 +36,23 @@ test("the page stays when the server stops, and says why a click does nothing", 
   await page.getByRole("heading", { name: "Environments" }).waitFor();
 });
 
-test("after an upgrade the page is loaded again, once", async () => {
-  const page = await w.open("/flags?q=stopped", { fresh: true });
-  await page.getByRole("switch").first().waitFor();
+test("after an upgrade the page is loaded again, once, with what was typed", async () => {
+  const page = await w.open("/flags/upgraded?tab=production", { fresh: true });
+  await page.getByRole("button", { name: "Add rule" }).click();
+  const description = page.getByRole("textbox", { name: "Description" });
+  await description.fill("Typed before the upgrade");
   let loads = 0;
   page.on("framenavigated", () => loads++);
-  await page.route("**/assets/KeyHelp-*", (route) => route.fulfill({ status: 404 }));
+  await page.route("**/assets/CodeMirrorEditor-*", (route) => route.fulfill({ status: 404 }));
   await page.route(`${w.server.url}/`, (route) =>
     route.fulfill({ contentType: "text/html", body: '<script type="module" crossorigin src="/assets/index-upgraded.js"></script>' }),
   );
-  await page.keyboard.press("?");
-  await page.waitForEvent("load");
-  await page.getByRole("switch").first().waitFor();
-  await page.keyboard.press("?");
+  const again = page.waitForEvent("load");
+  await page.getByText("JSON Logic").click();
+  await again;
+  await page.getByText("This is what you typed").waitFor();
   await page.getByRole("alert").getByText("A part of the console could not be loaded.").waitFor();
+  expect(await description.inputValue()).toBe("Typed before the upgrade");
   expect(loads).toBe(1);
 });
 
@@ -130,6 +133,63 @@ test("a write whose answer is cut off is looked up, and said as it is", async ()
   await toggle.click({ force: true });
   await page.getByText("cut is off in Staging.").waitFor();
   expect(await page.getByRole("button", { name: "Undo" }).count()).toBe(0); // the console does not know the number of the change
+});
+
+test("what nobody can know is said to be unknown, and then shown as it is", async () => {
+  const page = await w.open("/flags?q=unknown&env=staging");
+  const name = "unknown in Staging";
+  await page.getByRole("switch", { name, checked: true }).waitFor();
+  let isCut = false;
+  await page.route("**/api/v1/flags/unknown", async (route) => {
+    if (route.request().method() !== "PUT" && !isCut) return route.continue();
+    if (!isCut) await route.fetch();
+    isCut = true;
+    await route.abort();
+  });
+  await page.getByRole("switch", { name }).click({ force: true });
+  const alert = page.getByRole("alert");
+  await alert.getByText("Switch unknown off in Staging: no answer").waitFor();
+  await alert.getByText("it is not known whether this was done").waitFor();
+  await page.getByRole("switch", { name, checked: false }).waitFor();
+});
+
+test("while the server is slow, a control is pending and a second click does nothing", async () => {
+  const page = await w.open("/flags?q=slow&env=staging");
+  let go = () => {};
+  const slow = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  let writes = 0;
+  await page.route("**/api/v1/flags/slow", async (route) => {
+    if (route.request().method() === "PUT") {
+      writes++;
+      await slow;
+    }
+    await route.continue();
+  });
+  const toggle = page.getByRole("switch", { name: "slow in Staging" });
+  await toggle.click({ force: true });
+  await page.waitForFunction(() => document.querySelector("[role=switch][aria-busy=true]"));
+  await toggle.click({ force: true });
+  go();
+  await page.getByText("slow is off in Staging.").waitFor();
+  await page.waitForFunction(() => document.querySelector("[role=switch][aria-busy=false]"));
+  expect(writes).toBe(1);
+});
+
+test("a message has the sentence of the change, and lies below dialogs", async () => {
+  const page = await w.open("/flags?q=stopped&env=staging");
+  await page.getByRole("switch", { name: "stopped in Staging", checked: true }).click({ force: true });
+  const message = page.getByRole("status").filter({ hasText: "stopped is off in Staging." });
+  await message.getByText("Turned off").waitFor();
+  await message.hover(); // it stays
+  await page.keyboard.press("Control+k");
+  await page.getByRole("dialog", { name: "Search" }).waitFor();
+  const isOnTop = await page.locator("[role=status]", { hasText: "stopped is off in Staging." }).evaluate((element) => {
+    const { left, top, width, height } = element.getBoundingClientRect();
+    return element.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+  });
+  expect(isOnTop).toBe(false);
 });
 
 test("an edit survives the end of the session, and is saved after the sign-in", async () => {

@@ -43,7 +43,7 @@ test("an empty list leads to the first webhook; its secret is shown once, and a 
   await page.getByText("No webhooks yet").waitFor();
   await page.getByText("signalbox webhooks create", { exact: false }).waitFor();
   await expectAccessible(page);
-  await page.getByRole("link", { name: "Create the first one" }).click();
+  await page.locator(".empty").getByRole("button", { name: "New webhook" }).click();
   await page.getByLabel("Name", { exact: false }).first().fill("Ops");
   await page.getByLabel("URL").fill("nowhere");
   await page.getByText("must be an absolute URL", { exact: false }).waitFor();

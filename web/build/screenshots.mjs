@@ -39,6 +39,9 @@ const screens = [
   { name: "revert", title: "What a revert would do", path: lastChange, act: previewRevert },
   { name: "environments", title: "Environments", path: "/environments" },
   { name: "services", title: "Services", path: "/services" },
+  { name: "gets", title: "Every flag that somebody gets", path: "/services/contexts/gets?of=user:hiro" },
+  { name: "webhooks", title: "Webhooks", path: "/webhooks" },
+  { name: "webhook", title: "The deliveries of a webhook", path: busiestWebhook },
   { name: "people", title: "People", path: "/people" },
   { name: "keys", title: "API keys", path: "/keys" },
   { name: "plan", title: "The plan", path: "/plan" },
@@ -80,6 +83,11 @@ async function askWhy(page) {
 async function failedRun(request) {
   const [run] = await list(request, "runs?filter[job]=merchant-payouts&filter[status]=FAILED&page[size]=1");
   return `/jobs/merchant-payouts/runs/${run.id}`;
+}
+
+async function busiestWebhook(request) {
+  const [webhook] = (await list(request, "webhooks")).filter(({ attributes }) => attributes.name === "Audit log");
+  return `/webhooks/${webhook.id}`;
 }
 
 async function lastChange(request) {

@@ -203,7 +203,12 @@ function UserMenu({ onKeys }: { onKeys: () => void }) {
   const queries = useQueryClient();
   const router = useRouter();
   const signOut = async () => {
-    await send("DELETE", "/api/v1/sessions/current");
+    try {
+      await send("DELETE", "/api/v1/sessions/current", { anonymous: true });
+    } catch (problem) {
+      const failure = asApiError(problem);
+      if (failure.status !== 401) return sayFailure("Sign out", failure); // 401: the session has ended already
+    }
     queries.clear();
     drafts.clear();
     await router.navigate({ to: "/sign-in" });

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, NativeSelect, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { Alert, Group, NativeSelect, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { pathOf } from "../api/kinds";
 import { useList } from "../api/queries";
@@ -6,6 +6,7 @@ import { CopyAs } from "../ui/CopyAs";
 import { changedMembers } from "../ui/diff";
 import { type Drafting, useDraft } from "../ui/draft";
 import { FormModal } from "../ui/FormModal";
+import { SubmitButton } from "../ui/SubmitButton";
 import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
 import { type Config, type Level, writable } from "./values";
@@ -153,9 +154,9 @@ function ConfigForm({ kept: { value: draft, base, change }, isNew, onSave, foote
       )}
       <Group justify="space-between">
         <span>{footer?.(draft)}</span>
-        <Button type="submit" size="sm" loading={busy}>
+        <SubmitButton size="sm" busy={busy}>
           {isNew ? "Create" : "Save"}
-        </Button>
+        </SubmitButton>
       </Group>
     </Stack>
   );

@@ -1,9 +1,9 @@
-import { Button, Group, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
+import { Group, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { ApiError } from "../api/client";
 import type { Resource } from "../api/kinds";
 import { CopyAs } from "../ui/CopyAs";
-import { RoleGate } from "../ui/RoleGate";
+import { SubmitButton } from "../ui/SubmitButton";
 import { ErrorState } from "../ui/states";
 import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
@@ -16,7 +16,7 @@ export function EnvironmentForm({ environment, etag }: { environment: Resource<"
   const [color, setColor] = useState(attributes.color ?? "");
   const [classification, setClassification] = useState<string>(attributes.classification);
   const wanted = { name, color: color || null, classification };
-  const { submit, failure } = useSubmit(async () => {
+  const { submit, failure, busy } = useSubmit(async () => {
     await writer.perform({
       kind: "environment",
       id,
@@ -47,13 +47,9 @@ export function EnvironmentForm({ environment, etag }: { environment: Resource<"
         />
         {failure && <ErrorState error={failure} />}
         <Group>
-          <RoleGate needs="ADMIN">
-            {(disabled) => (
-              <Button type="submit" size="compact-sm" disabled={disabled}>
-                Save
-              </Button>
-            )}
-          </RoleGate>
+          <SubmitButton needs="ADMIN" size="compact-sm" busy={busy}>
+            Save
+          </SubmitButton>
           <CopyAs
             method="PUT"
             path={`/api/v1/environments/${encodeURIComponent(id)}`}

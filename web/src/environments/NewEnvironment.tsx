@@ -1,8 +1,8 @@
-import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
+import { Group, Stack, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { CopyAs } from "../ui/CopyAs";
-import { RoleGate } from "../ui/RoleGate";
 import { SidePanel } from "../ui/SidePanel";
+import { SubmitButton } from "../ui/SubmitButton";
 import { ErrorState } from "../ui/states";
 import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
@@ -15,7 +15,7 @@ export function NewEnvironment({ close }: { close: (id?: string) => void }) {
   const [name, setName] = useState("");
   const [color, setColor] = useState("");
   const attributes = { name: name || id, color: color || null };
-  const { submit, failure } = useSubmit(async () => {
+  const { submit, failure, busy } = useSubmit(async () => {
     const made = await writer.perform({
       kind: "environment",
       id,
@@ -47,13 +47,9 @@ export function NewEnvironment({ close }: { close: (id?: string) => void }) {
           <NameAndColor name={name || id} setName={setName} color={color} setColor={setColor} failure={failure} />
           {failure && <ErrorState error={failure} />}
           <Group>
-            <RoleGate needs="ADMIN">
-              {(disabled) => (
-                <Button type="submit" size="compact-sm" disabled={disabled || id === ""}>
-                  Create
-                </Button>
-              )}
-            </RoleGate>
+            <SubmitButton needs="ADMIN" size="compact-sm" busy={busy} disabled={id === ""}>
+              Create
+            </SubmitButton>
             <CopyAs method="POST" path="/api/v1/environments" body={{ data: { type: "environment", id, attributes } }} />
           </Group>
         </Stack>

@@ -100,7 +100,7 @@ function Nested({ condition, onChange, ...props }: GroupProps) {
   return (
     <fieldset className={styles.group} aria-label="Group of conditions">
       <Builder {...props} model={condition} onChange={(model) => onChange({ kind: "group", ...model })} />
-      <Button size="compact-xs" variant="subtle" onClick={() => onChange(undefined)} aria-label="Remove the group">
+      <Button size="compact-xs" variant="subtle" onClick={() => onChange(undefined)} aria-label="Remove group of conditions">
         Remove group
       </Button>
     </fieldset>

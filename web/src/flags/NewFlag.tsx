@@ -1,8 +1,9 @@
-import { Button, Group, NativeSelect, Stack, TextInput } from "@mantine/core";
+import { Group, NativeSelect, Stack, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { CopyAs } from "../ui/CopyAs";
 import { useDraft } from "../ui/draft";
 import { FormModal } from "../ui/FormModal";
+import { SubmitButton } from "../ui/SubmitButton";
 import { readAs, textOf, valueFrom } from "../ui/typed";
 import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
@@ -75,9 +76,7 @@ export default function NewFlag({ close }: { close: () => void }) {
               body={{ data: { type: "flag", id, attributes } }}
               cli={`signalbox flags create ${id || "ID"} --type ${type.toLowerCase()} --default '${JSON.stringify(attributes.default)}'`}
             />
-            <Button type="submit" loading={busy}>
-              Create
-            </Button>
+            <SubmitButton busy={busy}>Create</SubmitButton>
           </Group>
         </Stack>
       </form>

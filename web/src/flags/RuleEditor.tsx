@@ -3,6 +3,7 @@ import type { Environment } from "../api/session";
 import { type Drafting, useDraft } from "../ui/draft";
 import { FormModal } from "../ui/FormModal";
 import { JsonEditor } from "../ui/JsonEditor";
+import { SubmitButton } from "../ui/SubmitButton";
 import { textOf, valueFrom } from "../ui/typed";
 import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
@@ -111,9 +112,9 @@ export function RuleEditor({ flag, environment, etag, edited, close }: Props) {
             >
               Cancel
             </Button>
-            <Button type="submit" loading={busy}>
+            <SubmitButton environment={environment.id} busy={busy}>
               {rule ? "Save" : "Add"}
-            </Button>
+            </SubmitButton>
           </Group>
         </Stack>
       </form>

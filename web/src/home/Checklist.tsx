@@ -126,7 +126,9 @@ function Snippets({ apiKey }: { apiKey?: string }) {
       </div>
       <Tabs.Panel value={language}>
         <div className="code-block">
-          <Code block>{code}</Code>
+          <Code block tabIndex={0}>
+            {code}
+          </Code>
           <CopyText text={code} />
         </div>
       </Tabs.Panel>

@@ -234,10 +234,11 @@ function Filters({ total }: { total: number }) {
 }
 
 function NoJobs() {
+  const navigate = useNavigate();
   const code = `signalbox jobs create nightly-report '30 2 * * *' https://reports.example.com/build \\
   --header 'Authorization: env:TOKEN' --url ${window.location.origin}`;
   return (
-    <EmptyState title="No jobs yet" code={code}>
+    <EmptyState title="No jobs yet" code={code} action={<NewButton onClick={() => navigate({ to: "/jobs/new" })}>New job</NewButton>}>
       A job sends one HTTP request when it is due: by five cron fields in a time zone, once at an instant, or now. Every run is kept with
       its request, its response and its duration.
     </EmptyState>

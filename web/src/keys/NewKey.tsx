@@ -1,12 +1,12 @@
-import { Button, Checkbox, Code, Group, NativeSelect, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { Checkbox, Code, Group, NativeSelect, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useEnvironments } from "../api/session";
 import { CopyAs } from "../ui/CopyAs";
 import { CopyText } from "../ui/CopyText";
-import { RoleGate } from "../ui/RoleGate";
 import { RoleSelect } from "../ui/RoleSelect";
 import { ShownOnce } from "../ui/ShownOnce";
 import { SidePanel } from "../ui/SidePanel";
+import { SubmitButton } from "../ui/SubmitButton";
 import { ErrorState } from "../ui/states";
 import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
@@ -18,7 +18,7 @@ export function NewKey({ close }: { close: () => void }) {
   const [draft, setDraft] = useState(empty);
   const [key, setKey] = useState<string>();
   const change = (changes: Partial<Draft>) => setDraft((old) => ({ ...old, ...changes }));
-  const { submit, failure } = useSubmit(async () => {
+  const { submit, failure, busy } = useSubmit(async () => {
     const made = await writer.perform({
       kind: "api_key",
       id: "",
@@ -94,13 +94,9 @@ export function NewKey({ close }: { close: () => void }) {
             />
             {failure && <ErrorState error={failure} />}
             <Group>
-              <RoleGate needs="ADMIN">
-                {(disabled) => (
-                  <Button type="submit" size="compact-sm" disabled={disabled}>
-                    Create the key
-                  </Button>
-                )}
-              </RoleGate>
+              <SubmitButton needs="ADMIN" size="compact-sm" busy={busy}>
+                Create the key
+              </SubmitButton>
               <CopyAs method="POST" path="/api/v1/api_keys" body={{ data: { type: "api_key", attributes: attributesOf(draft) } }} />
             </Group>
           </Stack>

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
+import { Group, Stack, Text, TextInput } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Resource } from "../api/kinds";
@@ -10,6 +10,7 @@ import { EnvironmentName } from "../ui/EnvironmentDot";
 import { Grid } from "../ui/Grid";
 import { LevelPill } from "../ui/LevelPill";
 import { NewButton } from "../ui/NewButton";
+import { SubmitButton } from "../ui/SubmitButton";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
 import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
@@ -102,7 +103,7 @@ function NewGroup({ close }: { close: () => void }) {
   const writer = useWriter();
   const navigate = useNavigate();
   const [id, setId] = useState("");
-  const { submit, failure } = useSubmit(async () => {
+  const { submit, failure, busy } = useSubmit(async () => {
     const made = await writer.perform({
       kind: "log_group",
       id,
@@ -126,7 +127,7 @@ function NewGroup({ close }: { close: () => void }) {
             data-autofocus
           />
           <Group justify="flex-end">
-            <Button type="submit">Create</Button>
+            <SubmitButton busy={busy}>Create</SubmitButton>
           </Group>
         </Stack>
       </form>

@@ -1,11 +1,11 @@
-import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
+import { Group, Stack, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { Role } from "../api/kinds";
 import { CopyAs } from "../ui/CopyAs";
-import { RoleGate } from "../ui/RoleGate";
 import { RoleSelect } from "../ui/RoleSelect";
 import { ShownOnce } from "../ui/ShownOnce";
 import { SidePanel } from "../ui/SidePanel";
+import { SubmitButton } from "../ui/SubmitButton";
 import { ErrorState } from "../ui/states";
 import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
@@ -17,7 +17,7 @@ export function Invite({ close }: { close: () => void }) {
   const [role, setRole] = useState<Role>("MEMBER");
   const [link, setLink] = useState<string>();
   const attributes = { email, role };
-  const { submit, failure } = useSubmit(async () => {
+  const { submit, failure, busy } = useSubmit(async () => {
     const made = await writer.perform({
       kind: "invitation",
       id: "",
@@ -53,13 +53,9 @@ export function Invite({ close }: { close: () => void }) {
             <RoleSelect value={role} onChange={setRole} />
             {failure && <ErrorState error={failure} />}
             <Group>
-              <RoleGate needs="ADMIN">
-                {(disabled) => (
-                  <Button type="submit" size="compact-sm" disabled={disabled}>
-                    Create the link
-                  </Button>
-                )}
-              </RoleGate>
+              <SubmitButton needs="ADMIN" size="compact-sm" busy={busy}>
+                Create the link
+              </SubmitButton>
               <CopyAs method="POST" path="/api/v1/invitations" body={{ data: { type: "invitation", attributes } }} />
             </Group>
           </Stack>

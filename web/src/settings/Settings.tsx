@@ -5,8 +5,9 @@ import { useOne } from "../api/queries";
 import { inOrder, useEnvironments, useMe } from "../api/session";
 import { EnvironmentDot } from "../ui/EnvironmentDot";
 import { OrderList } from "../ui/OrderList";
-import { RoleGate, useRefusal } from "../ui/RoleGate";
+import { useRefusal } from "../ui/RoleGate";
 import { Sessions } from "../ui/Sessions";
+import { SubmitButton } from "../ui/SubmitButton";
 import { ErrorState, Loading } from "../ui/states";
 import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
@@ -65,7 +66,7 @@ function AccountName() {
   const writer = useWriter();
   const queries = useQueryClient();
   const [name, setName] = useState(account.attributes.name);
-  const { submit, failure } = useSubmit(async () => {
+  const { submit, failure, busy } = useSubmit(async () => {
     await writer.perform({
       kind: "account",
       id: account.id,
@@ -89,13 +90,9 @@ function AccountName() {
         />
         {failure && <ErrorState error={failure} />}
         <div>
-          <RoleGate needs="ADMIN">
-            {(disabled) => (
-              <Button type="submit" size="compact-sm" disabled={disabled || name === account.attributes.name}>
-                Save
-              </Button>
-            )}
-          </RoleGate>
+          <SubmitButton needs="ADMIN" size="compact-sm" busy={busy} disabled={name === account.attributes.name}>
+            Save
+          </SubmitButton>
         </div>
       </Stack>
     </form>

@@ -19,7 +19,8 @@ const pages = {
 
 /** RedeemLink is the page of set-up, invitation and reset links, which sign in. */
 export default function RedeemLink() {
-  const { pathname, search } = useLocation();
+  const location = useLocation();
+  const [{ pathname, search }] = useState(location); // it changes before the page is left
   const { token } = search as { token?: string };
   const page = pages[pathname as keyof typeof pages];
   const router = useRouter();

@@ -127,12 +127,21 @@ function Card({ webhook }: { webhook: Webhook }) {
 }
 
 function NoWebhooks() {
+  const navigate = useNavigate();
   const code = `signalbox webhooks create 'On call' https://hooks.example.com/signalbox \\
   --events 'job.*,change.flag' --url ${window.location.origin}`;
   return (
-    <EmptyState title="No webhooks yet" code={code}>
+    <EmptyState
+      title="No webhooks yet"
+      code={code}
+      action={
+        <NewButton needs="ADMIN" onClick={() => navigate({ to: "/webhooks/new" })}>
+          New webhook
+        </NewButton>
+      }
+    >
       A webhook tells another system what happens: a failing job, a changed flag, an expired level. It sends to a chat, a pager or
-      your own program, and keeps every delivery with its answer. <Link to="/webhooks/new">Create the first one</Link>, or run:
+      your own program, and keeps every delivery with its answer. Create one here, or run:
     </EmptyState>
   );
 }
