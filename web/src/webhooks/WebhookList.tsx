@@ -140,8 +140,8 @@ function NoWebhooks() {
         </NewButton>
       }
     >
-      A webhook tells another system what happens: a failing job, a changed flag, an expired level. It sends to a chat, a pager or
-      your own program, and keeps every delivery with its answer. Create one here, or run:
+      A webhook tells another system what happens: a failing job, a changed flag, an expired level. It sends to a chat, a pager or your own
+      program, and keeps every delivery with its answer. Create one here, or run:
     </EmptyState>
   );
 }
