@@ -169,7 +169,7 @@ test("allowed values are a small table, and a wrong one is refused beside it", a
   await page.getByLabel("Value 2", { exact: true }).fill("2");
   await page.getByRole("button", { name: "Save" }).click();
   await answer(page, "Change colors");
-  await page.getByText("colors was changed.").waitFor();
+  await page.getByText("Changed colors.").waitFor();
   const { data } = await w.server.api("GET", "/api/v1/flags/colors");
   expect(data.attributes.values).toEqual([
     { name: "Number 1", value: 1 },

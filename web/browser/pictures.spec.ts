@@ -124,20 +124,6 @@ test("the palette makes and does things", async () => {
   }
 });
 
-test("a job shows its runs by outcome, and a click leads to those of a day", async () => {
-  const page = await w.open("/jobs/nightly?tab=stats");
-  const chart = page.getByRole("figure", { name: "Runs of each day by outcome, and their durations" });
-  await chart.locator("canvas").waitFor();
-  const position = await hoverOver(chart, /^1$/);
-  await chart.getByText("As a table").click();
-  await chart.getByRole("columnheader", { name: "Failed" }).waitFor();
-  expect(await page.evaluate(drawn)).toBeLessThan(100);
-  await expectAccessible(page);
-  await chart.locator(".u-over").click({ position });
-  await page.waitForURL(/day=\d{4}-\d{2}-\d{2}/);
-  await page.getByRole("grid", { name: "Runs" }).getByText("Failed").first().waitFor();
-});
-
 // This test is the last, because the server records an evaluation up to 10 s later.
 test("a flag shows what it serves everywhere, and how often", async () => {
   const page = await w.open("/flags/used");

@@ -27,8 +27,9 @@ test("copying works over plain HTTP on another host name", async () => {
   expect(await page.evaluate(() => window.isSecureContext)).toBe(false);
   const field = page.getByRole("button", { name: "Search" });
   await field.click();
-  await page.keyboard.press("Control+v");
   const search = page.getByRole("combobox", { name: "Search everything" });
+  await search.waitFor();
+  await page.keyboard.press("Control+v");
   await page.waitForFunction(() => document.querySelector<HTMLInputElement>("input[role=combobox]")?.value !== "");
   expect(await search.inputValue()).toBe("signalbox flags why tabs -e production user:alice");
 });
