@@ -68,7 +68,7 @@ func (h *history) useQuotas() {
 // watchQuotas lists what the account on the free plan has.
 func (h *history) watchQuotas() {
 	all := quotas()
-	h.each(10*h.pace, func(client *http.Client, url string, i int) {
+	h.each(10*h.pace, func(_ *http.Client, url string, i int) {
 		each := all[i%len(all)]
 		got, err := (&exchange{url: url, method: http.MethodGet, path: "/api/v1/" + each.path, key: h.small}).send()
 		var listed struct{ Data []json.RawMessage }
