@@ -219,7 +219,7 @@ func (s *server) list(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		s.t.Error(err)
 	}
-	var all []document
+	all := []document{} // an empty list is sent as a list
 	for _, name := range slices.Sorted(maps.Keys(s.stored)) {
 		if id, is := strings.CutPrefix(name, kind+":"); is {
 			all = append(all, document{id, s.encode(s.stored[name])})
