@@ -364,7 +364,7 @@ func TestFollow_StopEndsStreams(t *testing.T) {
 // A stream whose peer has stopped reading is closed, and delays no other stream.
 func TestFollow_StuckReader(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, stream.Options{Heartbeat: 100 * time.Millisecond, Join: time.Nanosecond}, startWithSmallBuffers)
+	s := newStage(t, stream.Options{Heartbeat: time.Second, Join: time.Nanosecond}, startWithSmallBuffers)
 	healthy := s.follow("", "")
 	newest := make(chan string, 1)
 	go func() {
@@ -382,7 +382,9 @@ func TestFollow_StuckReader(t *testing.T) {
 	storetest.Wait(t, 3*soon, "the stuck stream is closed", func() bool {
 		for range 200 {
 			s.commit(flagChange("f"))
-			<-newest
+			if _, open := <-newest; !open {
+				t.Fatal("the healthy stream is closed")
+			}
 		}
 		return count(&s.closed, "broken").Load()+count(&s.closed, "slow_reader").Load() == 1
 	})
