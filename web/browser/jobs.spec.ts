@@ -133,8 +133,10 @@ test("Undo reverts one's own change, and a colleague's in the same moment stays"
   await job("undone", "/ok");
   const page = await w.open("/jobs?q=undone");
   await page.getByRole("switch", { name: "undone is enabled" }).click({ force: true });
+  const undo = page.getByRole("button", { name: "Undo", exact: true });
+  await undo.waitFor();
   await w.server.api("PUT", "/api/v1/jobs/undone", await touched("undone"));
-  await page.getByRole("button", { name: "Undo", exact: true }).click();
+  await undo.click();
   await page
     .getByRole("alert")
     .getByText(/^Undo: failed/)

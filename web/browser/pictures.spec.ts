@@ -88,12 +88,7 @@ test("the first steps tick themselves", async () => {
   await expectAccessible(page);
   await w.server.api("PUT", "/api/v1/loggers/shop", envelope("logger", "shop", { managed: true, level: "DEBUG" }));
   await steps.waitFor({ state: "detached" });
-  const use = page.getByRole("region", { name: "Use" });
-  for (const tile of ["Evaluations a minute", "Connected services", "Changes in the last hour"]) await use.getByText(tile).waitFor();
-  await use.getByRole("figure", { name: "Evaluations of the last hour by environment" }).locator("canvas").waitFor();
-  const runs = page.getByRole("region", { name: "Runs" });
-  await runs.getByRole("figure", { name: "Runs of each hour by outcome" }).locator("canvas").waitFor();
-  await runs.getByText("Failed").first().waitFor();
+  await page.getByRole("region", { name: "Use" }).getByText("Connected services").waitFor();
   await expectAccessible(page);
 });
 
