@@ -1,7 +1,7 @@
 import { get } from "node:http";
 import type { CDPSession, Page } from "playwright-core";
 import { expect } from "vitest";
-import { fixture, test } from "./harness";
+import { envelope, fixture, test } from "./harness";
 
 const count = 10_000;
 const ids = Array.from({ length: count }, (_, index) => String(index).padStart(5, "0"));
@@ -11,6 +11,8 @@ const w = fixture(async ({ api }) => {
   const flags = ids.map((id) => ({ id: `flag-${id}`, type: "BOOLEAN", default: false, ...where }));
   const loggers = ids.map((id) => ({ id: `shop.part-${id.slice(0, 3)}.logger-${id}`, level: "INFO", resolved_level: "INFO", ...where }));
   await Promise.all([api("POST", "/api/v1/flags/bulk", { flags }), api("POST", "/api/v1/loggers/bulk", { loggers })]);
+  const nightly = { name: "Nightly", schedule: "0 3 * * *", configuration: { url: "http://127.0.0.1:1/" } };
+  await api("POST", "/api/v1/jobs", envelope("job", "nightly", nightly)); // an empty list has no grid
 });
 
 /** within repeats a measurement up to `tries` times until all figures are within their budgets: other programs may use the processor. */

@@ -128,7 +128,10 @@ class Admin:
         try:
             self.request("PUT", f"/api/v1/{path}/{key}", _document(kind, key, attributes))
         except signalbox.errors.NotFoundError:
-            self.request("POST", f"/api/v1/{path}", _document(kind, key, attributes))
+            try:
+                self.request("POST", f"/api/v1/{path}", _document(kind, key, attributes))
+            except signalbox.errors.ConflictError:  # a box has reported it in the meantime
+                self.request("PUT", f"/api/v1/{path}/{key}", _document(kind, key, attributes))
 
     def key(self, role: str = "VIEWER") -> tuple[str, str]:
         """Creates an API key; it returns its id and the key."""
