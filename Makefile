@@ -27,7 +27,7 @@ VULNDB              ?= https://vuln.go.dev
 PLAIN := CGO_ENABLED=0 GOFLAGS=-trimpath
 
 .DEFAULT_GOAL := help
-.PHONY: help run build demo screenshots test test-web test-python test-typescript bench-python bench-typescript test-fast test-fast-server test-fast-clients soak lint lint-bench check-platforms check-deploy check-flagd check-guides check-levels vulncheck bench parity api-calls fuzz fuzz-some fmt clean
+.PHONY: help run build demo screenshots test race test-web test-clients test-python test-typescript bench-python bench-typescript test-fast test-fast-server test-fast-clients soak lint lint-bench check-platforms check-deploy check-flagd check-guides check-levels vulncheck bench parity api-calls fuzz fuzz-some fmt clean
 
 help: ## list the commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,12 +50,6 @@ screenshots: build ## take a picture of every screen of the console from the dem
 	$(PLAIN) go build -o bin/demo ./cmd/demo
 	scripts/with-node node web/build/screenshots.mjs bin/demo docs/screenshots
 
-# The race detector skips SQLite, which is C translated to Go, and the hashing of passwords: with it
-# they would run many times slower, and their races are not ours to find. A package may only be
-# skipped if it uses no generic code of other packages: the linker keeps one copy of such code, and an
-# uninstrumented copy would hide locks from the detector. JSON, for one, keeps its types in a sync.Map.
-RACE := -race $(patsubst %,-gcflags=%=-race=false,modernc.org/sqlite modernc.org/sqlite/lib modernc.org/libc modernc.org/memory golang.org/x/crypto/argon2 golang.org/x/crypto/blake2b)
-
 # Wrappers named scripts/with-… provide what tests need besides Go, one thing each; they can be nested.
 # Some tests mostly wait, hence one package more at once than there are processors, and four tests of
 # each package.
@@ -64,19 +58,17 @@ ATONCE := -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) -parallel 4
 # Test programs are linked without debug information, which takes a third of the time. Stack traces do not need it.
 LINK := -ldflags=-w
 
-# SIGNALBOX_TEST_ALL fails tests instead of skipping them. make lint runs go vet. The race detector would wait for a second
-# after each package in case goroutines still run; most packages check for that themselves.
-TEST = env CGO_ENABLED=1 SIGNALBOX_TEST_ALL=1 GORACE=atexit_sleep_ms=50 scripts/with-postgres --in-memory scripts/with-node scripts/each-module $(TEST_MODULES) -- \
-	go test $(RACE) $(LINK) -vet=off $(ATONCE) -timeout $(TEST_TIMEOUT)
+# SIGNALBOX_TEST_ALL fails tests instead of skipping them. make lint runs go vet.
+DATABASES := SIGNALBOX_TEST_ALL=1 scripts/with-postgres --in-memory scripts/with-node
+GO_TEST    = go test $(LINK) -vet=off $(ATONCE) -timeout $(TEST_TIMEOUT)
+TEST       = $(PLAIN) $(DATABASES) scripts/each-module $(TEST_MODULES) -- $(GO_TEST)
 
-test: ## run every test, with the race detector, on SQLite and PostgreSQL, and in Chromium (TESTFLAGS)
-	scripts/ensure-cc
+test: ## run every test, on SQLite and PostgreSQL, and in Chromium (TESTFLAGS)
 	scripts/ensure-node
 	scripts/ensure-pgbouncer
 	$(TEST) $(TESTFLAGS) ./...
 	$(MAKE) --no-print-directory test-web
-	$(MAKE) --no-print-directory test-python
-	$(MAKE) --no-print-directory test-typescript
+	$(MAKE) --no-print-directory test-clients
 
 test-web: ## build, then run the tests of the console alone, in Chromium
 	scripts/ensure-chromium
@@ -85,15 +77,31 @@ test-web: ## build, then run the tests of the console alone, in Chromium
 	scripts/with-node npm --prefix web run --silent test
 	scripts/with-postgres --in-memory scripts/with-node npm --prefix web run --silent browser
 
-test-python: build ## build, then check and test the Python client against the server, on SQLite and PostgreSQL
-	scripts/with-python clients/python/check
+# Both at once, because their tests wait more than they compute.
+test-clients:
+	@$(MAKE) --no-print-directory -j2 test-python test-typescript
+
+test-python: build ## build, then test the Python client against the server, on SQLite and PostgreSQL
 	scripts/with-postgres --in-memory scripts/with-python pytest --quiet clients/python
 
-test-typescript: build ## build, then check and test the TypeScript client against the server, on SQLite and PostgreSQL, and in Chromium
+test-typescript: build ## build, then test the TypeScript client against the server, on SQLite and PostgreSQL, and in Chromium
 	scripts/ensure-chromium
 	scripts/with-node scripts/install-typescript
-	scripts/with-node npm --prefix clients/typescript run --silent check
+	scripts/with-node npm --prefix clients/typescript run --silent build
 	scripts/with-postgres --in-memory scripts/with-node npm --prefix clients/typescript run --silent test
+
+# The race detector skips SQLite, which is C translated to Go, and the hashing of passwords: with it
+# they would run many times slower, and their races are not ours to find. A package may only be
+# skipped if it uses no generic code of other packages: the linker keeps one copy of such code, and an
+# uninstrumented copy would hide locks from the detector. JSON, for one, keeps its types in a sync.Map.
+RACE := -race $(patsubst %,-gcflags=%=-race=false,modernc.org/sqlite modernc.org/sqlite/lib modernc.org/libc modernc.org/memory golang.org/x/crypto/argon2 golang.org/x/crypto/blake2b)
+
+# The race detector would wait for a second after each package in case goroutines still run; most
+# packages check for that themselves. The tests of e2e are about programs that are built without it.
+race: ## run the tests of Go code with the race detector, on SQLite and PostgreSQL (TESTFLAGS)
+	scripts/ensure-cc
+	CGO_ENABLED=1 GORACE=atexit_sleep_ms=50 $(DATABASES) scripts/each-module $(TEST_MODULES) -- \
+		sh -c '$(GO_TEST) $(RACE) $(TESTFLAGS) $$(go list ./... | grep -v /e2e$$)'
 
 # Without e2e, which builds the program and runs it some hundred times.
 FAST := -- sh -c 'env -u SIGNALBOX_TEST_POSTGRES -u SIGNALBOX_TEST_ALL go test $(LINK) -vet=off $(ATONCE) $(TESTFLAGS) $$(go list ./... | grep -v /e2e$$)'
@@ -111,7 +119,6 @@ test-fast-clients:
 soak: ATONCE = -p 1 -parallel 4
 soak: TEST_TIMEOUT = 60m
 soak: ## the same as make test with the long forms of kills, reconnects, sockets and searches (TESTFLAGS)
-	scripts/ensure-cc
 	scripts/ensure-node
 	scripts/ensure-pgbouncer
 	SIGNALBOX_SOAK=1 $(TEST) $(TESTFLAGS) ./...
@@ -121,7 +128,7 @@ soak: ## the same as make test with the long forms of kills, reconnects, sockets
 # The linters read every library too: a larger heap saves a seventh of their time.
 LINT := $(PLAIN) GOGC=400 scripts/each-module
 
-lint: $(GOLANGCI) ## check format, imports, linters, types on Windows and macOS, go.mod, and the console's code
+lint: $(GOLANGCI) ## check format, imports, linters, types on Windows and macOS, go.mod, and the code of the console and the clients
 	scripts/check-format
 	$(GOLANGCI) config verify
 	$(LINT) $(TEST_MODULES) -- "$(CURDIR)/$(GOLANGCI)" run ./...
@@ -129,6 +136,9 @@ lint: $(GOLANGCI) ## check format, imports, linters, types on Windows and macOS,
 	scripts/each-module $(MODULES) -- go mod tidy -diff
 	scripts/with-node scripts/install-web
 	scripts/with-node npm --prefix web run --silent check
+	scripts/with-python clients/python/check
+	scripts/with-node scripts/install-typescript
+	scripts/with-node npm --prefix clients/typescript run --silent check
 
 lint-bench: $(GOLANGCI) ## check the code of the benchmarks as make lint checks the rest
 	$(LINT) $(BENCH_MODULES) -- "$(CURDIR)/$(GOLANGCI)" run ./...
