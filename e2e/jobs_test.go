@@ -227,18 +227,18 @@ func (a *acknowledged) check(t *testing.T, db *sql.DB, target *sink) {
 // compare finds runs whose state differs from the requests that the sink has received.
 func (a *acknowledged) compare(t *testing.T, db *sql.DB, target *sink) {
 	t.Helper()
-	rows, err := db.QueryContext(t.Context(), `SELECT id, status, COALESCE(failure_reason, '') FROM runs`)
+	rows, err := db.QueryContext(t.Context(), `SELECT id, status, COALESCE(failure_reason, ''), COALESCE(error, '') FROM runs`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer rows.Close()
 	ends := map[string]int{}
 	for rows.Next() {
-		var id, status, reason string
-		if err := rows.Scan(&id, &status, &reason); err != nil {
+		var id, status, reason, problem string
+		if err := rows.Scan(&id, &status, &reason, &problem); err != nil {
 			t.Fatal(err)
 		}
-		ends[strings.TrimSpace(status+" "+reason)]++
+		ends[strings.TrimSpace(status+" "+reason+" "+problem)]++
 		if status == "SUCCEEDED" && target.count(id) != 1 || reason == "" && status != "SUCCEEDED" {
 			t.Errorf("the run %s is %s %s, and was sent %d times", id, status, reason, target.count(id))
 		}

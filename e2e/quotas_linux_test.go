@@ -20,7 +20,7 @@ type quota struct {
 
 func quotas() []quota {
 	return []quota{
-		{"jobs", 10, `{"data":{"type":"job","id":%q,"attributes":{"name":"j","schedule":"0 0 1 1 *","configuration":{"url":"http://127.0.0.1:1/"}}}}`,
+		{"jobs", 10, `{"data":{"type":"job","id":%q,"attributes":{"name":"j","schedule":"0 0 1 1 *","enabled":false,"configuration":{"url":"http://127.0.0.1:1/"}}}}`,
 			`SELECT count(*) FROM jobs WHERE account_id = $1 AND enabled = TRUE AND deleted_at IS NULL`},
 		{"loggers", 15, `{"data":{"type":"logger","id":%q,"attributes":{"level":"DEBUG"}}}`,
 			`SELECT count(*) FROM loggers WHERE account_id = $1 AND kind = 'logger' AND managed = TRUE AND deleted_at IS NULL`},
