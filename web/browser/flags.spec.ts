@@ -50,7 +50,7 @@ test("a flag is created, targeted, explained, killed and reverted", async () => 
   await expectAccessible(page);
 
   await page.getByRole("tab", { name: "Production" }).click();
-  await page.getByRole("switch", { name: /On:/ }).click({ force: true });
+  await page.getByRole("switch", { name: /On:/ }).click();
   await page.getByRole("dialog", { name: "Switch new-search off in Production" }).getByRole("button", { name: "Apply" }).click();
   await page.getByRole("switch", { name: /Off:/ }).waitFor();
   await page.getByRole("tab", { name: "History" }).click();

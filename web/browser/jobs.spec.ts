@@ -117,7 +117,7 @@ test("the list follows runs by itself, and the switch can be undone", async () =
   await job("watched", "/ok");
   const page = await w.open("/jobs?q=watched");
   await page.getByText("never ran").waitFor();
-  await page.getByRole("switch", { name: "watched is enabled" }).click({ force: true });
+  await page.getByRole("switch", { name: "watched is enabled" }).click();
   await page.getByText("watched is paused", { exact: false }).waitFor();
   await page.getByRole("button", { name: "Undo", exact: true }).click();
   await page.getByText("Undone.").waitFor();
@@ -132,7 +132,7 @@ test("the list follows runs by itself, and the switch can be undone", async () =
 test("Undo reverts one's own change, and a colleague's in the same moment stays", async () => {
   await job("undone", "/ok");
   const page = await w.open("/jobs?q=undone");
-  await page.getByRole("switch", { name: "undone is enabled" }).click({ force: true });
+  await page.getByRole("switch", { name: "undone is enabled" }).click();
   const undo = page.getByRole("button", { name: "Undo", exact: true });
   await undo.waitFor();
   await w.server.api("PUT", "/api/v1/jobs/undone", await touched("undone"));

@@ -33,7 +33,7 @@ describe.skipIf(!server || !programs)("on PostgreSQL", () => {
   test("a write is seen by everybody at once, and undone", async () => {
     const [one, other] = await Promise.all([w.open("/flags?env=production"), w.open("/flags/shared?tab=production")]);
     await Promise.all([one, other].map((page) => page.getByText("Live").waitFor()));
-    await one.getByRole("switch", { name: "shared in Production" }).click({ force: true });
+    await one.getByRole("switch", { name: "shared in Production" }).click();
     await answer(one, "Switch shared off in Production");
     await other.getByRole("switch", { name: /Off:/ }).waitFor();
     await one.getByRole("button", { name: "Undo" }).click();

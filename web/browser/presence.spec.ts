@@ -95,7 +95,7 @@ test("two tabs of one person keep their own drafts, and see each other's changes
   await one.getByRole("textbox", { name: "Description" }).fill("Only in the first tab");
   const other = await one.context().newPage();
   await other.goto("/flags/tabs?tab=production");
-  await other.getByRole("switch", { name: /On:/ }).click({ force: true });
+  await other.getByRole("switch", { name: /On:/ }).click();
   await answer(other, "Switch tabs off in Production");
   await one.getByRole("switch", { name: /Off:/ }).waitFor();
   expect(await one.getByRole("textbox", { name: "Description" }).inputValue()).toBe("Only in the first tab");
@@ -114,7 +114,7 @@ test("two people change one flag, and both changes stay", async () => {
   await Promise.all([one, other].map((page) => page.getByText("Live").waitFor()));
   await one.getByRole("button", { name: "Add rule" }).click();
   await one.getByRole("textbox", { name: "Value" }).fill("alice");
-  await other.getByRole("switch", { name: /On:/ }).click({ force: true });
+  await other.getByRole("switch", { name: /On:/ }).click();
   await answer(other, "Switch people off in Production");
   await one.getByRole("switch", { name: /Off:/ }).waitFor();
   await one.getByRole("button", { name: "Add", exact: true }).click();

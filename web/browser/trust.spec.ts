@@ -23,7 +23,7 @@ test("the page stays when the server stops, and says why a click does nothing", 
   await toggle.waitFor();
   await w.server.leave();
   try {
-    await toggle.click({ force: true });
+    await toggle.click();
     await page.getByRole("alert").getByText("Switch stopped off in Production: failed").waitFor();
     await page.keyboard.press("Control+k");
     await page.getByRole("alert").getByText("Search: failed").waitFor();
@@ -103,7 +103,7 @@ test("a server that does not answer any more is noticed, by a click and without 
   await toggle.waitFor();
   w.server.freeze();
   try {
-    await toggle.click({ force: true });
+    await toggle.click();
     await page.waitForFunction(() => document.querySelector("[role=switch][aria-busy=true]"));
     await page.clock.fastForward(10_100);
     await page.getByRole("alert").getByText("Switch cut off in Staging: failed").waitFor();
@@ -130,7 +130,7 @@ test("a write whose answer is cut off is looked up, and said as it is", async ()
     await route.fetch();
     await route.abort();
   });
-  await toggle.click({ force: true });
+  await toggle.click();
   await page.getByText("cut is off in Staging.").waitFor();
   expect(await page.getByRole("button", { name: "Undo" }).count()).toBe(0); // the console does not know the number of the change
 });
@@ -146,7 +146,7 @@ test("what nobody can know is said to be unknown, and then shown as it is", asyn
     isCut = true;
     await route.abort();
   });
-  await page.getByRole("switch", { name }).click({ force: true });
+  await page.getByRole("switch", { name }).click();
   const alert = page.getByRole("alert");
   await alert.getByText("Switch unknown off in Staging: no answer").waitFor();
   await alert.getByText("it is not known whether this was done").waitFor();
@@ -168,9 +168,9 @@ test("while the server is slow, a control is pending and a second click does not
     await route.continue();
   });
   const toggle = page.getByRole("switch", { name: "slow in Staging" });
-  await toggle.click({ force: true });
+  await toggle.click();
   await page.waitForFunction(() => document.querySelector("[role=switch][aria-busy=true]"));
-  await toggle.click({ force: true });
+  await toggle.click();
   go();
   await page.getByText("slow is off in Staging.").waitFor();
   await page.waitForFunction(() => document.querySelector("[role=switch][aria-busy=false]"));
@@ -179,7 +179,7 @@ test("while the server is slow, a control is pending and a second click does not
 
 test("a message has the sentence of the change, and lies below dialogs", async () => {
   const page = await w.open("/flags?q=stopped&env=staging");
-  await page.getByRole("switch", { name: "stopped in Staging", checked: true }).click({ force: true });
+  await page.getByRole("switch", { name: "stopped in Staging", checked: true }).click();
   const message = page.getByRole("status").filter({ hasText: "stopped is off in Staging." });
   await message.getByText("Turned off").waitFor();
   await message.hover(); // it stays
@@ -236,7 +236,7 @@ test("a viewer sees what is on, in a frozen environment too, and one message at 
   const owner = await w.open("/flags?q=dr&env=staging");
   const toggle = owner.getByRole("switch", { name: "drafted in Staging" });
   for (const state of ["off", "on"]) {
-    await toggle.click({ force: true });
+    await toggle.click();
     await owner.getByText(`drafted is ${state} in Staging.`).waitFor();
   }
   expect(await owner.getByRole("button", { name: "Undo" }).count()).toBe(1);

@@ -137,11 +137,11 @@ test("a webhook is edited, disabled, gets a new secret, and is deleted", async (
   await page.getByRole("tab", { name: "History" }).click();
   await page.getByText("created", { exact: false }).first().waitFor();
   expect(await page.getByText("r0uting").count()).toBe(0);
-  await page.getByRole("switch", { name: "Enabled" }).click({ force: true });
+  await page.getByRole("switch", { name: "Enabled" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Disable" }).click();
   await page.getByText("Edited is disabled.").waitFor();
   await page.getByText("nothing is sent", { exact: false }).waitFor();
-  await page.getByRole("switch", { name: "Enabled" }).click({ force: true });
+  await page.getByRole("switch", { name: "Enabled" }).click();
   await page.getByText("Edited is enabled.").waitFor();
   await page.getByRole("button", { name: "Delete…" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
