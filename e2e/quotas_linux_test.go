@@ -18,9 +18,10 @@ type quota struct {
 	stored  string // the SQL that counts them for an account
 }
 
-func quotas() []quota {
+// quotas returns the limits. A clock that is moved makes their jobs due, so the jobs have a target that answers.
+func quotas(target string) []quota {
 	return []quota{
-		{"jobs", 10, `{"data":{"type":"job","id":%q,"attributes":{"name":"j","schedule":"0 0 1 1 *","enabled":false,"configuration":{"url":"http://127.0.0.1:1/"}}}}`,
+		{"jobs", 10, newJob("%s", "0 0 1 1 *", target),
 			`SELECT count(*) FROM jobs WHERE account_id = $1 AND enabled = TRUE AND deleted_at IS NULL`},
 		{"loggers", 15, `{"data":{"type":"logger","id":%q,"attributes":{"level":"DEBUG"}}}`,
 			`SELECT count(*) FROM loggers WHERE account_id = $1 AND kind = 'logger' AND managed = TRUE AND deleted_at IS NULL`},
@@ -40,7 +41,7 @@ func (q quota) create(client *http.Client, url, key, name string) (status int, a
 
 // useQuotas creates and deletes resources of an account on the free plan, and looks how many there are.
 func (h *history) useQuotas() {
-	all := quotas()
+	all := quotas(h.target.URL)
 	h.each(10*h.pace, func(client *http.Client, url string, _ int) {
 		each := all[rand.IntN(len(all))]
 		name := fmt.Sprintf("%s-%d", each.path, rand.IntN(2*each.maximum)) // loggers and log groups share their ids
@@ -67,7 +68,7 @@ func (h *history) useQuotas() {
 
 // watchQuotas lists what the account on the free plan has.
 func (h *history) watchQuotas() {
-	all := quotas()
+	all := quotas(h.target.URL)
 	h.each(10*h.pace, func(_ *http.Client, url string, i int) {
 		each := all[i%len(all)]
 		got, err := (&exchange{url: url, method: http.MethodGet, path: "/api/v1/" + each.path, key: h.small}).send()
@@ -90,7 +91,7 @@ func (h *history) checkQuotas(t *testing.T, db *sql.DB) {
 	if err := db.QueryRowContext(t.Context(), `SELECT id FROM accounts WHERE name = 'other'`).Scan(&account); err != nil {
 		t.Fatal(err)
 	}
-	for _, each := range quotas() {
+	for _, each := range quotas(h.target.URL) {
 		if stored := number(t, db, each.stored, account); stored > each.maximum {
 			t.Errorf("there are %d %s, and the plan allows %d", stored, each.path, each.maximum)
 		}
