@@ -1,9 +1,9 @@
-/** Typeahead collects the text that is typed between the key that opens a field and the moment when the field is shown. */
+/** Typeahead collects the text that is typed or pasted between the key that opens a field and the moment when the field is shown. */
 export class Typeahead {
   private text = "";
   private stop: (() => void) | undefined;
 
-  /** start begins to collect keys, which then reach nothing else. */
+  /** start begins to collect text, which then reaches nothing else. */
   start(): void {
     this.end();
     const onKey = (event: KeyboardEvent) => {
@@ -14,8 +14,17 @@ export class Typeahead {
       event.preventDefault();
       event.stopImmediatePropagation();
     };
+    const onPaste = (event: ClipboardEvent) => {
+      this.text += event.clipboardData?.getData("text/plain") ?? "";
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    };
     window.addEventListener("keydown", onKey, { capture: true });
-    this.stop = () => window.removeEventListener("keydown", onKey, { capture: true });
+    window.addEventListener("paste", onPaste, { capture: true });
+    this.stop = () => {
+      window.removeEventListener("keydown", onKey, { capture: true });
+      window.removeEventListener("paste", onPaste, { capture: true });
+    };
   }
 
   /** end returns the collected text, and lets keys pass again. */

@@ -4,6 +4,7 @@ import { type Level, pathOf } from "../api/kinds";
 import type { Environment } from "../api/session";
 import { CopyAs } from "../ui/CopyAs";
 import { LevelPill, levels } from "../ui/LevelPill";
+import { NoteField } from "../ui/NoteField";
 import { useRefusal } from "../ui/RoleGate";
 import { useWriter } from "../ui/WriteProvider";
 import styles from "./LevelForm.module.css";
@@ -84,13 +85,7 @@ export function LevelForm({ kind, id, environment, level, isSet, onClose, onWrit
           error={typed.trim() !== "" && isUnclear ? "must be a time such as 45 min, 2 h or 1 d, up to 30 days" : undefined}
         />
       )}
-      <TextInput
-        size="xs"
-        label="Why (optional, for the history)"
-        maxLength={500}
-        value={note}
-        onChange={(event) => setNote(event.currentTarget.value)}
-      />
+      <NoteField note={note} setNote={setNote} />
       {(frozen ?? refusal) && (
         <Text size="xs" className="muted" role="note">
           {frozen ?? refusal}

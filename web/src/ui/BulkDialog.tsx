@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Stack, Text, TextInput } from "@mantine/core";
+import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { type ApiError, asApiError } from "../api/client";
@@ -7,6 +7,7 @@ import styles from "./BulkDialog.module.css";
 import { applyAll, isWork, type Outcome, revertAll, type Trial, tryAll } from "./bulk";
 import { Dialog } from "./Dialog";
 import { say, sayFailure } from "./messages";
+import { NoteField } from "./NoteField";
 import type { Write } from "./requests";
 import { SentenceList } from "./Sentences";
 import { ErrorState, Loading } from "./states";
@@ -55,13 +56,7 @@ export default function BulkDialog({ plan, close }: { plan: Plan; close: (isDone
       ) : (
         <Stack>
           <Trials trials={trials} />
-          <TextInput
-            size="xs"
-            label="Why (optional, for the history)"
-            maxLength={500}
-            value={note}
-            onChange={(event) => setNote(event.currentTarget.value)}
-          />
+          <NoteField note={note} setNote={setNote} />
           <Group justify="flex-end">
             <Button variant="default" onClick={() => close(false)}>
               Cancel

@@ -1,7 +1,8 @@
-import { Alert, Button, Group, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
+import { Alert, Button, Group, SimpleGrid, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { Dialog } from "./Dialog";
 import { Diff } from "./Diff";
+import { NoteField } from "./NoteField";
 import { RelativeTime } from "./RelativeTime";
 import { SentenceList, Sentences } from "./Sentences";
 import type { Asked } from "./WriteProvider";
@@ -33,13 +34,7 @@ function Confirm({ question, answer }: { question: Question; answer: (consent: C
           {warning}
         </Alert>
       ))}
-      <TextInput
-        size="xs"
-        label="Why (optional, for the history)"
-        maxLength={500}
-        value={note}
-        onChange={(event) => setNote(event.currentTarget.value)}
-      />
+      <NoteField note={note} setNote={setNote} />
       <Group justify="flex-end">
         <Button variant="default" onClick={() => answer(undefined)}>
           Cancel
