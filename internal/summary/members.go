@@ -183,7 +183,7 @@ func tellsWhenCreated(place string, is json.RawMessage) bool {
 		slices.Contains([]string{"default", "level", "schedule", "role", "parent", "group", "url", "email"}, parts[len(parts)-1]) && !isEmpty(is)
 }
 
-// named returns the name of a member for people: "Level expires at", "Configuration url".
+// named returns the name of a member for people: "Level expires at", "Configuration URL".
 func named(place string) string {
 	parts := strings.Split(strings.TrimPrefix(place, "/"), "/")
 	if parts[0] == "environments" && len(parts) > 2 {
@@ -191,6 +191,9 @@ func named(place string) string {
 	}
 	for i, part := range parts {
 		parts[i] = strings.ReplaceAll(strings.ReplaceAll(part, "~1", "/"), "~0", "~")
+	}
+	if last := len(parts) - 1; parts[last] == "url" {
+		parts[last] = "URL"
 	}
 	return label(strings.Join(parts, " "))
 }

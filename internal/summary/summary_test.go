@@ -65,7 +65,7 @@ func TestOf(t *testing.T) {
 		"an item removed": {"config", `{"items":{"a":{"value":1,"type":"NUMBER"}}}`, `{"items":{}}`, []string{"a removed (was 1)"}},
 		"a job": {"job", `{"schedule":"* * * * *","configuration":{"url":"http://a","method":"GET"},"version":1,"next_run_at":"x"}`,
 			`{"schedule":"0 * * * *","configuration":{"url":"http://b","method":"GET"},"version":2,"next_run_at":"y"}`,
-			[]string{`Schedule "* * * * *" → "0 * * * *"`, "Configuration url http://a → http://b"}},
+			[]string{`Schedule "* * * * *" → "0 * * * *"`, "Configuration URL http://a → http://b"}},
 		"a zone":                  {"job", `{"timezone":null}`, `{"timezone":"Europe/Berlin"}`, []string{"Time zone UTC → Europe/Berlin"}},
 		"a retry":                 {"job", `{"retry":null}`, retried, []string{"A failed run is attempted up to 3 times, 1 min 30 s apart, doubling each time"}},
 		"no retry":                {"job", retried, `{"retry":null}`, []string{"A failed run is no longer attempted again (was up to 3 attempts)"}},
