@@ -14,8 +14,8 @@ import (
 )
 
 // TestFailover_SilentPrimary: the first host of a database URL freezes, and the second is promoted. The node writes
-// again soon, and evaluates all the time: one evaluation waits until the host counts as silent, the others do not. It is
-// not parallel because it measures time.
+// again soon. One evaluation waits until the node takes the host for silent; those after it are answered from memory. The
+// test is not parallel because it measures time.
 func TestFailover_SilentPrimary(t *testing.T) {
 	first := newCluster(t)
 	second := first.newStandby(t)
@@ -40,7 +40,7 @@ func TestFailover_SilentPrimary(t *testing.T) {
 	took := time.Since(frozen)
 	slices.Sort(evaluations)
 	longest := evaluations[len(evaluations)-1]
-	rest := evaluations[:max(1, len(evaluations)-1)] // without the one that finds out that the host is silent
+	rest := evaluations[:max(1, len(evaluations)-1)] // without the one that waited until then
 	p99 := rest[len(rest)*99/100]
 	t.Logf("writes work again %s after the primary froze; the longest of %d evaluations took %s; the others: p50 %s, p99 %s", took,
 		len(evaluations), longest, rest[len(rest)/2], p99)
