@@ -145,3 +145,31 @@ test("the keyboard alone selects loggers and sets their level", async () => {
   expect(await names(page)).toEqual(["shop", "shop.cart", "web"]);
   await expectAccessible(page);
 });
+
+test("cards on a phone have room for every environment, also if the environments are loaded last", async () => {
+  const page = await w.open("about:blank", { viewport: { width: 390, height: 800 }, hasTouch: true });
+  let load = () => {};
+  const listed = new Promise<void>((resolve) => {
+    load = resolve;
+  });
+  await page.route(/\/api\/v1\/environments/, async (route) => {
+    await listed;
+    await route.continue();
+  });
+  await page.goto("/flags");
+  await page.getByRole("link", { name: "alpha" }).waitFor();
+  load();
+  await page.getByRole("switch", { name: "alpha in Production" }).waitFor();
+  await page.waitForFunction(() => {
+    const cards = [...document.querySelectorAll('[data-cell$=":0"]')];
+    return cards.length > 0 && cards.every((card) => card.scrollHeight <= card.clientHeight + 1);
+  });
+});
+
+test("the next fire time of a job is whole on a screen of 1280 pixels", async () => {
+  const page = await w.open("/jobs", { viewport: { width: 1280, height: 800 } });
+  const cell = page.getByRole("gridcell", { name: /-01-01 00:00 UTC$/ });
+  await cell.waitFor();
+  expect(await cell.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+  expect(await page.getByRole("grid").evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+});

@@ -65,7 +65,7 @@ export default function JobList() {
 }
 
 const columns: Column<Job>[] = [
-  { key: "name", header: "Job", width: "minmax(170px, 1.6fr)", sort: "name", cell: (job) => <Name job={job} /> },
+  { key: "name", header: "Job", width: "minmax(160px, 1.6fr)", sort: "name", cell: (job) => <Name job={job} /> },
   {
     key: "health",
     header: "Health",
@@ -76,7 +76,7 @@ const columns: Column<Job>[] = [
   {
     key: "schedule",
     header: "Schedule",
-    width: "minmax(150px, 1.3fr)",
+    width: "minmax(140px, 1.3fr)",
     option: { label: "Schedule" },
     cell: (job) => <Schedule job={job} />,
   },
@@ -90,12 +90,12 @@ const columns: Column<Job>[] = [
   {
     key: "next",
     header: "Next fire",
-    width: "minmax(206px, 1fr)",
+    width: "minmax(232px, 1fr)",
     sort: "next_run_at",
     option: { label: "Next fire" },
     cell: (job) => <Next job={job} />,
   },
-  { key: "last", header: "Last run", width: "minmax(196px, 1fr)", option: { label: "Last run" }, cell: (job) => <Last job={job} /> },
+  { key: "last", header: "Last run", width: "minmax(190px, 1fr)", option: { label: "Last run" }, cell: (job) => <Last job={job} /> },
   {
     key: "recent",
     header: "Last 30 runs",

@@ -57,7 +57,7 @@ export default function Gets() {
         </Link>
       </header>
       {context && (
-        <Text size="sm" className="mono muted ellipsis" title={JSON.stringify(context)}>
+        <Text size="sm" className={`mono muted ellipsis ${styles.context}`} title={JSON.stringify(context)}>
           {JSON.stringify(context)}
         </Text>
       )}

@@ -80,7 +80,7 @@ export function Grid<T>(props: GridProps<T>) {
   useEffect(() => onRange?.(from, to), [from, to, onRange]);
   const measured = height && at; // new rows are only measured if their heights differ
   // biome-ignore lint/correctness/useExhaustiveDependencies: heights follow the form and the rows
-  useEffect(() => virtual.measure(), [narrow, count, measured]);
+  useEffect(() => virtual.measure(), [narrow, cardHeight, count, measured]);
 
   const focus = (cell: Cell) => {
     setActive(cell);
