@@ -47,6 +47,7 @@ demo: build ## serve three months of made-up data, with programs connected in Go
 
 screenshots: build ## take a picture of every screen of the console from the demo, into docs/screenshots
 	scripts/ensure-chromium
+	scripts/ensure-fonts
 	$(PLAIN) go build -o bin/demo ./cmd/demo
 	scripts/with-node node web/build/screenshots.mjs bin/demo docs/screenshots
 
