@@ -66,10 +66,10 @@ export function Grid<T>(props: GridProps<T>) {
   const select = useSelecting(props);
   const narrow = useMediaQuery("(max-width: 48em)") ?? false;
   const [active, setActive] = useState<Cell>({ row: 0, column: 0 });
+  const ofCard = narrow ? cardHeight : undefined;
   const sizeOf = (index: number) => {
     const row = at(index);
-    if (narrow) return cardHeight;
-    return row && height ? height(row) : rowHeight;
+    return ofCard ?? (row && height ? height(row) : rowHeight);
   };
   const overscan = useSpareRows();
   const virtual = useVirtualizer({ count, getScrollElement: () => scroller.current, estimateSize: sizeOf, overscan });
@@ -80,7 +80,7 @@ export function Grid<T>(props: GridProps<T>) {
   useEffect(() => onRange?.(from, to), [from, to, onRange]);
   const measured = height && at; // new rows are only measured if their heights differ
   // biome-ignore lint/correctness/useExhaustiveDependencies: heights follow the form and the rows
-  useEffect(() => virtual.measure(), [narrow, cardHeight, count, measured]);
+  useEffect(() => virtual.measure(), [ofCard, count, measured]);
 
   const focus = (cell: Cell) => {
     setActive(cell);
