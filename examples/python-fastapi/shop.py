@@ -45,7 +45,7 @@ async def lifespan(_app: fastapi.FastAPI) -> AsyncGenerator[None, None]:
 
 def contexts_of(scope: Any) -> dict[str, Any]:
     """Returns whom a request is evaluated for. A real shop asks its session."""
-    headers = {name.decode(): value.decode() for name, value in scope["headers"]}
+    headers = {name.decode(): value.decode(errors="replace") for name, value in scope["headers"]}
     return {"user": {"key": headers.get("x-user", ""), "plan": headers.get("x-plan", "free")}}
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 import logging.config
+import pickle
 import threading
 import time
 from collections.abc import Iterator
@@ -16,7 +18,8 @@ import pytest
 import structlog
 from openfeature.evaluation_context import EvaluationContext
 from openfeature.event import ProviderEvent
-from openfeature.exception import ErrorCode
+from openfeature.exception import ErrorCode, ProviderNotReadyError
+from openfeature.provider import ProviderStatus
 
 import signalbox.asgi
 import signalbox.django
@@ -24,6 +27,10 @@ import signalbox.loguru
 import signalbox.openfeature
 import signalbox.structlog
 from signalbox import Level
+from signalbox._box import Box
+from signalbox._settings import Settings
+from signalbox._state import Status
+from signalbox._sync import Timing
 from signalbox.testing import FakeBox, Rules
 from support import eventually
 
@@ -82,6 +89,21 @@ class TestLogging:
         box.set(levels={"shop": "ERROR"})
         assert log.level == logging.WARNING
         assert manager.getLogger("shop.new").level == 0
+
+    def test_code_decides_after_a_close(self, manager: logging.Manager) -> None:
+        shop, other = manager.getLogger("shop"), manager.getLogger("shop.other")
+        other.setLevel(logging.ERROR)
+        box = FakeBox(levels={"shop": "DEBUG"})
+        installed = signalbox.logging.install(box, manager)
+        box.close()
+        assert (shop.level, other.level) == (logging.DEBUG, logging.DEBUG)
+        shop.setLevel(logging.WARNING)
+        assert shop.level == logging.WARNING
+        assert not shop.isEnabledFor(logging.INFO)
+        box.after_fork()
+        assert shop.level == logging.WARNING
+        installed.uninstall()
+        assert (shop.level, other.level) == (logging.WARNING, logging.ERROR)
 
     def test_placeholders_and_child_loggers(self, manager: logging.Manager) -> None:
         manager.getLogger("a.b.c")  # makes placeholders for a and a.b
@@ -177,6 +199,93 @@ def test_structlog() -> None:
     assert seen == ["debug one two a", "info yes", "error bad", "info back"]
 
 
+@pytest.mark.usefixtures("_structlog")
+def test_structlog_async_methods() -> None:
+    seen: list[tuple[str, ...]] = []
+
+    def keep(_logger: Any, name: str, values: Any) -> Any:
+        seen.append((name, values["event"], str(values.get("exc_info", ["none"])[0])))
+        raise structlog.DropEvent
+
+    async def log_all(log: Any, text: str) -> None:
+        for name in ("adebug", "ainfo", "amsg", "awarning", "awarn", "aerror", "acritical", "afatal"):
+            await getattr(log, name)("%s %s", text, name)
+        await log.alog(30, "%(text)s alog", {"text": text})
+        await log.alog(5, "no")
+        try:
+            raise KeyError(text)
+        except KeyError:
+            await log.aexception(f"{text} aexception")
+
+    structlog.configure(processors=[keep])
+    box = FakeBox(levels={"shop": "WARN"})
+    signalbox.structlog.install(box)
+    shop = structlog.get_logger("shop").bind()
+    asyncio.run(log_all(shop, "one"))
+    assert [(name, text) for name, text, _ in seen] == [
+        ("warning", "one awarning"),
+        ("warning", "one awarn"),
+        ("error", "one aerror"),
+        ("critical", "one acritical"),
+        ("critical", "one afatal"),
+        ("warning", "one alog"),
+        ("error", "one aexception"),
+    ]
+    assert seen[-1][2] == "<class 'KeyError'>"
+    assert (shop.is_enabled_for(20), shop.is_enabled_for(30), shop.get_effective_level()) == (False, True, 30)
+    box.set(levels={"shop": "SILENT"})
+    seen.clear()
+    asyncio.run(log_all(shop, "two"))
+    assert (seen, shop.is_enabled_for(50)) == ([], False)
+
+
+@pytest.mark.usefixtures("_structlog")
+def test_structlog_names_the_caller() -> None:
+    seen: list[str] = []
+
+    def keep(_logger: Any, _name: str, values: Any) -> Any:
+        seen.append(values["func_name"])
+        raise structlog.DropEvent
+
+    callsite = structlog.processors.CallsiteParameterAdder([structlog.processors.CallsiteParameter.FUNC_NAME])
+    structlog.configure(processors=[callsite, keep])
+    signalbox.structlog.install(FakeBox())
+    log = structlog.get_logger("shop")
+
+    def pay() -> None:
+        log.info("%(what)s", {"what": "a"})
+        log.log(25, "b")
+        log.exception("c")
+
+    async def pay_later() -> None:
+        await log.ainfo("a")
+        await log.alog(25, "b")
+        await log.aexception("c")
+
+    pay()
+    asyncio.run(pay_later())
+    assert seen == ["pay"] * 3 + ["pay_later"] * 3
+
+
+@pytest.mark.usefixtures("_structlog")
+def test_structlog_copies_follow() -> None:
+    seen: list[str] = []
+
+    def keep(_logger: Any, _name: str, values: Any) -> Any:
+        seen.append(values["event"])
+        raise structlog.DropEvent
+
+    structlog.configure(processors=[keep])
+    box = FakeBox()
+    signalbox.structlog.install(box)
+    log = copy.deepcopy(structlog.get_logger("shop").bind())
+    log.debug("no")
+    box.set(levels={"shop": "DEBUG"})
+    log.debug("yes")
+    assert seen == ["yes"]
+    assert pickle.loads(pickle.dumps(log._logger)).level.number == 10  # noqa: S301, for multiprocessing
+
+
 def test_loguru() -> None:
     seen: list[str] = []
     box = FakeBox(levels={__name__: "DEBUG"})
@@ -243,6 +352,43 @@ def test_openfeature_provider() -> None:
     assert client.get_object_value("j", {}) == {"a": 1}
     assert client.get_integer_details("x", 7).error_code is ErrorCode.TYPE_MISMATCH
     assert client.get_boolean_details("none", True).error_code is ErrorCode.FLAG_NOT_FOUND
+    assert [client.get_string_value("new", f"hello {i}") for i in range(50)] == [f"hello {i}" for i in range(50)]
+    assert [each.key for each in box.flags.all()].count("new") == 1
     box.set({"b": False})
     eventually(lambda: changed == [["b"]], "the event")
+    openfeature.api.shutdown()
+
+
+def unstarted_box() -> Box:
+    """Returns a box that has not heard from a server, and does not ask one."""
+    log = logging.getLogger("signalbox")
+    return Box(Settings("", "", "test", "", False, None, None, False, log, None, Timing()))
+
+
+def test_openfeature_provider_starts_stale() -> None:
+    box = unstarted_box()
+    box.apply(FakeBox({"b": True}).contents)  # as from the cache
+    box.note(Status.STALE, None, polling=False)
+    client = openfeature.api.get_client("stale")
+    stale: list[Any] = []
+    client.add_handler(ProviderEvent.PROVIDER_STALE, stale.append)
+    # It would hang here if it waited for the server.
+    openfeature.api.set_provider_and_wait(signalbox.openfeature.SignalboxProvider(box, 600), "stale")
+    assert client.get_boolean_value("b", False) is True
+    eventually(lambda: stale, "the event")
+    assert client.get_provider_status() is ProviderStatus.STALE
+    openfeature.api.shutdown()
+
+
+def test_openfeature_provider_recovers() -> None:
+    box = unstarted_box()
+    client = openfeature.api.get_client("away")
+    with pytest.raises(ProviderNotReadyError):
+        openfeature.api.set_provider_and_wait(signalbox.openfeature.SignalboxProvider(box, 0), "away")
+    ready: list[Any] = []
+    client.add_handler(ProviderEvent.PROVIDER_READY, ready.append)
+    box.apply(FakeBox({"b": True}).contents)
+    box.note(Status.LIVE, None, polling=False)
+    eventually(lambda: ready, "the event")
+    assert client.get_boolean_value("b", False) is True
     openfeature.api.shutdown()

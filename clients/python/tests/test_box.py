@@ -8,22 +8,28 @@ import dataclasses
 import datetime
 import decimal
 import enum
+import gc
 import logging
 import pickle
+import subprocess
+import sys
 import threading
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 import pydantic
 import pytest
 
 import signalbox
+import signalbox._flags
+import signalbox.api
 from signalbox import Status
 from signalbox._values import normalize
 from signalbox.testing import FakeBox, Rules
-from support import eventually
+from support import PATIENCE, eventually
 
 PRO = Rules(default=False, rules=[({"==": [{"var": "user.plan"}, "pro"]}, True)])
 
@@ -49,6 +55,36 @@ def test_json_flag_decodes() -> None:
     assert flag() == Checkout(5)
     box.set({"j": {"timeout_ms": "soon"}})
     assert flag.detail().code == "TYPE_MISMATCH"
+
+
+def test_json_flag_of_two_classes_with_one_name() -> None:
+    first, second = (dataclasses.make_dataclass("Limits", [("most", int, most)]) for most in (1, 2))
+    box = FakeBox({"j": {"most": 5}})
+    assert type(box.json("j", first(), first)()) is first
+    assert type(box.json("j", first(), second)()) is second
+
+
+def test_defaults_that_differ(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """A default that differs with each call needs no room for another flag."""
+    monkeypatch.setattr(signalbox._flags, "MAX_FLAGS", 2)
+    box = FakeBox({"s": "server"})
+    seen: list[str] = []
+    box.string("greeting", default="first").on_change(lambda: seen.append("changed"))
+    kept = [box.string("greeting", default=f"kept {i}") for i in range(3)]
+    assert [box.string("greeting", default=f"hello {i}")() for i in range(200)] == [f"hello {i}" for i in range(200)]
+    assert not caplog.text
+    assert box.string("s", default="")() == "server"
+    assert "This service has declared 2 flags." in caplog.text
+    late = box.string("late", default="no room")
+    box.set({"greeting": "hi", "late": "x"})
+    assert [each() for each in kept] == ["hi"] * 3
+    assert late() == "no room"
+    eventually(lambda: seen == ["changed"], "the listener of a flag that nobody has kept")
+    greeting = box.flags.all()[0]
+    assert greeting.reported() == {"id": "greeting", "type": "STRING", "default": "first"}
+    assert sum(counter.take() for _, counter in greeting.counts()) == 203
+    gc.collect()
+    assert len(greeting._flags) == 4
 
 
 def test_contexts_nest_and_end() -> None:
@@ -162,6 +198,42 @@ def test_normalize_cycle() -> None:
     assert normalize(cycle) is None
 
 
+class Failing(Mapping[str, Any]):
+    """A value of the service that raises while it is read."""
+
+    def __getitem__(self, name: str) -> Any:
+        raise RuntimeError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        raise RuntimeError
+
+    def __len__(self) -> int:
+        raise RuntimeError
+
+
+class FailingText(str):
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+class FailingSet(set[Any]):
+    def __iter__(self) -> Iterator[Any]:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    "value", [Failing(), FailingText("x"), FailingSet(), {FailingText("x"): 1, (): 2}], ids=lambda each: type(each).__name__
+)
+def test_value_that_raises(value: Any) -> None:
+    flag = FakeBox({"f": PRO}).boolean("f", default=False)
+    assert flag.get(user={"plan": "pro", "more": value}) in {True, False}
+    assert not flag.get(user=value)
+    with signalbox.context(user={"plan": "pro"}, other=value):
+        assert flag()
+
+
 def test_evaluation_never_raises() -> None:
     box = FakeBox({"f": Rules(0, [({"*": []}, 1), ({"cat": [{"var": "user.deep"}]}, 2), ({"!!": [1]}, 3)])})
     flag = box.integer("f", default=9)
@@ -236,6 +308,46 @@ def test_config_keeps_the_last_good_values(wrong: Mapping[str, Any], why: str, c
     assert (config.timeout_ms, config.error) == (6, None)
 
 
+def test_exit_of_the_callers_own_thread() -> None:
+    """An error that ends the program is for the caller when the caller's thread runs the code that raises it."""
+
+    @dataclasses.dataclass
+    class Leaving:
+        most: int = 0
+
+        def __post_init__(self) -> None:
+            if self.most:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        FakeBox(configs={"c": {"most": 1}}).config("c", Leaving)
+
+
+class Strict(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(extra="forbid")
+
+    timeout_ms: int = pydantic.Field(1500, alias="timeoutMs")
+    most: int = pydantic.Field(3, validation_alias=pydantic.AliasChoices("max", "most"))
+    limits: Model = Model()
+
+    @pydantic.computed_field  # type: ignore[prop-decorator]
+    @property
+    def seconds(self) -> float:
+        return self.timeout_ms / 1000
+
+
+def test_config_of_a_strict_model() -> None:
+    box = FakeBox(configs={"c": {"max": 4}})
+    config = box.config("c", Strict, default=Strict.model_validate({"timeoutMs": 7, "max": 1, "limits": {"timeout_ms": 2}}))
+    assert (config.error, config.timeout_ms, config.most, config.limits.timeout_ms) == (None, 7, 4, 2)
+    assert box.config("c", Strict).most == 4
+    box.set(configs={"c": {"timeoutMs": 8, "most": 5}})
+    assert (config.error, config.timeout_ms, config.most, config.seconds) == (None, 8, 5, 0.008)
+    box.set(configs={"c": {"unknown": 8}})
+    assert "unknown" in str(config.error)
+    assert config.timeout_ms == 8
+
+
 def test_config_kinds() -> None:
     box = FakeBox(configs={"c": {"timeout_ms": 5}})
     assert box.config("c", Model).value == Model(timeout_ms=5)
@@ -291,8 +403,25 @@ def test_settings_are_never_an_error(caplog: pytest.LogCaptureFixture, monkeypat
     assert "no server: set SIGNALBOX_URL or pass url=; no API key: set SIGNALBOX_API_KEY or pass key=" in caplog.text
     with pytest.raises(signalbox.errors.SettingsError):
         box.ready()
-    wrong = signalbox.start(url="ftp://x", key="k", environment="e", cache=False)
-    assert "is not the URL of a server" in str(wrong.state.why)
+
+
+@pytest.mark.parametrize("url", ["ftp://x", "http://[::1", "http://x:99999999", "http://"])
+def test_url_that_is_none(url: str) -> None:
+    box = signalbox.start(url=url, key="k", environment="e", cache=False)
+    assert "is not the URL of a server" in str(box.state.why)
+    assert box.state.status is Status.REFUSED
+
+
+@pytest.mark.parametrize(
+    "key", ["sk_api_secret\r\nX: y", "sk_api_s\u00e9cret", "sk_api_secret\udcff", "sk_api secret"], ids=ascii
+)
+def test_key_that_cannot_be_sent(key: str, caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    box = signalbox.start(url="http://127.0.0.1:9", key=key, environment="e", cache_dir=tmp_path)
+    assert box.state.status is Status.REFUSED
+    assert "the API key has a character that no key has" in str(box.state.why)
+    with pytest.raises(signalbox.errors.SettingsError, match="the API key has a character"):
+        signalbox.api.API("http://127.0.0.1:9", key)
+    assert "sk_api" not in caplog.text + str(box.state) + repr(box.settings)
 
 
 def test_fake_refuses_mistakes() -> None:
@@ -308,9 +437,9 @@ def test_counts_are_not_lost() -> None:
     with ThreadPoolExecutor(4) as pool:
         for _ in range(4):
             pool.submit(lambda: [flag() for _ in range(5000)])
-    counts = {text: counter.take() for text, counter in flag.counts()}
+    counts = {text: counter.take() for text, counter in box.flags.all()[0].counts()}
     assert counts["1"] == 20000
-    assert [counter.take() for _, counter in flag.counts()] == [0, 0]
+    assert not any(counter.take() for _, counter in box.flags.all()[0].counts())
 
 
 def test_errors_are_copied_to_other_processes() -> None:
@@ -324,12 +453,20 @@ def test_errors_are_copied_to_other_processes() -> None:
 
 def test_debug_has_no_config_values() -> None:
     box = FakeBox({"f": 1}, configs={"c": {"secret": "hidden"}})
-    flag = box.integer("f", default=0)
+    box.integer("f", default=0)
     box.config("c")
     shown = box.debug()
     assert shown["flags"] == [{"id": "f", "type": "NUMERIC", "default": 0, "serves": 1, "rules": 0, "error": None}]
-    assert [counter.take() for _, counter in flag.counts()] == [0, 0]
+    assert not any(counter.take() for _, counter in box.flags.all()[0].counts())
     assert "hidden" not in str(shown)
+
+
+def test_nothing_is_printed_without_logging() -> None:
+    program = "import signalbox; signalbox.start(url='', cache=False); signalbox.testing.FakeBox().problems.warn('x', 'y')"
+    ended = subprocess.run(
+        [sys.executable, "-c", "import signalbox.testing; " + program], capture_output=True, check=True, timeout=PATIENCE
+    )
+    assert (ended.stdout, ended.stderr) == (b"", b"")
 
 
 def test_records_of_the_box_are_quiet(caplog: pytest.LogCaptureFixture) -> None:

@@ -57,7 +57,8 @@ def free_port() -> int:
 
 def asked(port: int, plan: str) -> Any:
     """Asks the service on a new connection; None while nobody answers."""
-    request = urllib.request.Request(f"http://127.0.0.1:{port}/checkout", headers={"X-User": "alice", "X-Plan": plan})
+    headers = {"X-User": "alice", "X-Plan": plan, "X-Name": "Zoë"}  # which is not sent in UTF-8
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/checkout", headers=headers)
     try:
         with urllib.request.urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310
             return json.load(answer)

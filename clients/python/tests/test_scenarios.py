@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import http.client
 import logging
+import math
 import os
 import random
 import signal
@@ -91,6 +93,22 @@ def test_reports(shared_server: Server, start: Start) -> None:
     eventually(counted, "the counts")
 
 
+def test_numbers_without_json_are_reported_as_null(shared_server: Server, start: Start) -> None:
+    admin = shared_server.admin
+    box = start(shared_server.url, service="not-finite")
+    limit = box.json("finite.json", default={"a": [1, math.inf]})
+    other = box.number("finite.nan", default=math.nan)
+    odd = box.string("finite.odd", default=object())  # type: ignore[arg-type]
+    box.ready(PATIENCE)
+    with signalbox.context(user={"key": "finite-user", "score": math.nan, "deep": {"a": [-math.inf, 1]}}):
+        limit(), other(), odd()
+    box.close()
+    (found,) = admin.request("GET", "/api/v1/flags/finite.json/sources")["data"]
+    assert found["attributes"]["declared_default"] == {"a": [1, None]}
+    user = admin.request("GET", "/api/v1/contexts/user%3Afinite-user")["data"]["attributes"]
+    assert user["attributes"] == {"score": None, "deep": {"a": [None, 1]}}
+
+
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL], ids=["stop", "kill"])
 def test_server_restarts(server: Server, start: Start, how: signal.Signals) -> None:
     server.admin.flag("restart", "NUMERIC", 1)
@@ -162,6 +180,23 @@ def test_revoked_key_is_refused(shared_server: Server, start: Start) -> None:
     assert isinstance(box.state.why, signalbox.errors.UnauthorizedError)
     eventually(lambda: Status.REFUSED in seen, "the listener")
     assert flag() == 1
+
+
+def test_key_stays_out_of_the_log(
+    shared_server: Server,
+    start: Start,
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neither websockets nor http.client shows the headers. The key of a mounted secret ends with a line break."""
+    monkeypatch.setattr(http.client.HTTPConnection, "debuglevel", 1)
+    caplog.set_level(logging.DEBUG)
+    box = start(shared_server.url, f" {OWNER_KEY}\n")
+    eventually(lambda: live(box), "the socket")
+    box.close()
+    shown = capsys.readouterr()
+    assert OWNER_KEY not in caplog.text + shown.out + shown.err
 
 
 def test_wrong_key(shared_server: Server, start: Start) -> None:

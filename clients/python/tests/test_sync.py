@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import http.server
 import json
 import ssl
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,8 +18,8 @@ import pytest
 
 from signalbox import Box, Level, Status
 from signalbox._contents import Contents, instant
-from signalbox._sync import Sync, backoff
-from signalbox.errors import NotReadyError
+from signalbox._sync import Sync, asked_for, backoff
+from signalbox.errors import APIError, NotReadyError
 from support import FAST, PATIENCE, eventually
 
 Start = Callable[..., Box]
@@ -35,6 +37,8 @@ class Stub:
 
     def __init__(self) -> None:
         self.answers: list[dict[str, Any] | int | Half] = []
+        self.answering = threading.Event()  # snapshots wait for it
+        self.answering.set()
         self.asked = 0
         self.posted: list[str] = []
         stub = self
@@ -46,6 +50,7 @@ class Stub:
                 if not self.path.startswith("/api/v1/snapshots/"):
                     self.answer(404, {"errors": []})
                     return
+                stub.answering.wait(PATIENCE)
                 stub.asked += 1
                 found = stub.answers[min(stub.asked, len(stub.answers)) - 1]
                 if isinstance(found, Half):
@@ -228,11 +233,128 @@ def test_adapter_that_fails(stub: Stub, start: Start, caplog: pytest.LogCaptureF
     assert box.state.status is Status.LIVE
 
 
+class Exiting:
+    """A logging framework whose code ends the thread that calls it."""
+
+    def set_level(self, name: str, level: Level | None) -> None:  # noqa: ARG002
+        if threading.current_thread().name == "signalbox":
+            raise SystemExit
+
+    def levels(self, name: str) -> tuple[Level | None, Level]:  # noqa: ARG002
+        raise SystemExit
+
+    levels_set = sys.exit
+
+
+@dataclasses.dataclass
+class Leaving:
+    """A type that ends the thread that decodes a negative number."""
+
+    most: int = 0
+
+    def __post_init__(self) -> None:
+        if self.most < 0:
+            raise SystemExit("no negative number")
+
+
+def test_code_of_the_service_that_exits(stub: Stub, start: Start, caplog: pytest.LogCaptureFixture) -> None:
+    stub.answers = [snapshot(i, i) for i in range(1, 6)]
+    for i, each in enumerate(stub.answers):
+        assert isinstance(each, dict)
+        attributes = each["data"]["attributes"]
+        attributes["configs"] = {"c": {"values": {"most": 1 if i == 0 else -1}}}
+        attributes["flags"].append({"id": "j", "attributes": {"type": "JSON", "default": {"most": -1}, "managed": True}})
+        attributes["loggers"] = [{"id": "shop", "attributes": {"level": "DEBUG" if i % 2 else "INFO", "managed": True}}]
+    called = threading.Event()
+    stub.answering.clear()  # a snapshot before the declarations would be decoded here, where SystemExit is raised
+    box = start(stub.url)
+    config, flag, decoded = box.config("c", Leaving), box.number("f0", default=0), box.json("j", Leaving(7), Leaving)
+    box.add_logger(Exiting(), "shop")
+    flag.on_change(sys.exit)
+    flag.on_change(called.set)
+    stub.answering.set()
+    eventually(lambda: flag() == 5, "the last snapshot")
+    assert called.wait(PATIENCE)
+    assert (config.most, str(config.error), decoded()) == (1, "no negative number", Leaving(7))
+    assert box.state.status is Status.LIVE
+    eventually(lambda: "Reporting to Signalbox failed" in caplog.text, "the report")
+    assert "A Signalbox listener failed" in caplog.text
+    assert "Setting the level of logger shop failed" in caplog.text
+
+
+def test_thread_that_ends_is_shown(
+    stub: Stub, start: Start, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stub.answers = [snapshot(1, 1)]
+    box = start(stub.url)
+    box.ready(PATIENCE)
+
+    def fail(*_: Any) -> None:
+        raise SystemExit("oops")
+
+    monkeypatch.setattr(Sync, "_start_over", fail)
+    monkeypatch.setattr(Sync, "_work", fail)
+    eventually(lambda: box.state.status is Status.STALE, "STALE")
+    assert "following Signalbox ended unexpectedly: SystemExit('oops')" in str(box.state.why)
+    assert "Signalbox is not followed; restart the service" in caplog.text
+
+
 def test_bootstrap_file(start: Start, tmp_path: Path) -> None:
     file = tmp_path / "bootstrap.json"
     file.write_text(json.dumps(snapshot(1000, 5)))
     box = start("http://127.0.0.1:9", bootstrap=file, cache=False)
     assert box.number("f0", default=0)() == 5
+
+
+ODD_FLAGS: list[dict[str, Any]] = [
+    {"values": [True, False, None]},
+    {"values": {"a": 1}},
+    {"environments": {"production": {"rules": [None, 1, "x"]}}},
+    {"environments": {"production": {"rules": {"a": 1}}}},
+    {"environments": {"production": "x"}},
+    {"environments": ["production"]},
+]
+ODD_LOGGERS: list[dict[str, Any]] = [
+    {"group": ["x"]},
+    {"level": ["x"], "group": {"x": 1}},
+    {"environments": {"production": "DEBUG"}, "level": "INFO", "level_expires_at": "2020-01-01T00:00:00Z"},
+    {"environments": "production", "level_expires_at": "0001-01-01T00:00:00+23:59"},
+]
+
+
+@pytest.mark.parametrize(
+    ("flag", "logger"), [*((each, {}) for each in ODD_FLAGS), *(({}, each) for each in ODD_LOGGERS)], ids=repr
+)
+def test_bootstrap_file_with_odd_values(start: Start, tmp_path: Path, flag: dict[str, Any], logger: dict[str, Any]) -> None:
+    """What is odd does not count, and everything else does."""
+    document = snapshot(1, 5)
+    attributes = document["data"]["attributes"]
+    attributes["flags"].append({"id": "odd", "attributes": {"type": "NUMERIC", "default": 6, "managed": True, **flag}})
+    attributes["loggers"] = [{"id": "shop", "attributes": {"managed": True, **logger}}]
+    file = tmp_path / "bootstrap.json"
+    file.write_text(json.dumps(document))
+    box = start("http://127.0.0.1:9", bootstrap=file, cache=False)
+    box.add_logger(Broken(), "shop")
+    odd = box.number("odd", default=0)
+    assert (box.number("f0", default=0)(), odd(), odd.get(user="alice")) == (5, 6, 6)
+    assert odd.detail().variant == "default"
+
+
+@pytest.mark.parametrize("flags", [[None], [{"id": ["x"], "attributes": {}}], [{"id": "x", "attributes": 1}], {"x": 1}], ids=repr)
+def test_bootstrap_file_without_use(start: Start, tmp_path: Path, caplog: pytest.LogCaptureFixture, flags: Any) -> None:
+    file = tmp_path / "bootstrap.json"
+    document = snapshot(1, 5)
+    document["data"]["attributes"]["flags"] = flags
+    file.write_text(json.dumps(document))
+    box = start("http://127.0.0.1:9", bootstrap=file, cache=False)
+    assert box.number("f0", default=3)() == 3
+    assert "Reading the last known values failed" in caplog.text
+
+
+def test_number_beyond_the_floats(start: Start, tmp_path: Path) -> None:
+    file = tmp_path / "bootstrap.json"
+    file.write_text(json.dumps(snapshot(1, 10**400)))
+    assert start("http://127.0.0.1:9", bootstrap=file, cache=False).number("f0", default=3).detail().code == "PARSE_ERROR"
 
 
 def test_bootstrap_never_outranks(stub: Stub, start: Start, tmp_path: Path) -> None:
@@ -334,6 +456,11 @@ def test_backoff_has_full_jitter(attempt: int, most: int) -> None:
     assert all(0 <= each <= most for each in pauses)
     assert min(pauses) < most * 0.1
     assert max(pauses) > most * 0.9
+
+
+def test_pause_that_the_server_asks_for() -> None:
+    answers = [APIError("GET", 429, [], seconds) for seconds in (7, 86400)]
+    assert [asked_for(each) for each in (*answers, None)] == [7, 60, 0]
 
 
 def test_expiry() -> None:

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 J = TypeVar("J")
 
+# Without logging configuration, Python prints warnings. A library must not print.
+logging.getLogger("signalbox").addHandler(logging.NullHandler())
+
 #: How long closing takes at most, in seconds, unless the caller says otherwise.
 CLOSE_TIMEOUT: Final = 5.0
 
@@ -57,7 +60,7 @@ class Box:
         self.no_contexts.data = self.service_context
         self.no_contexts.weight = weight_of(self.service_context)
         self.no_contexts.box = self
-        self.flags = FlagTable(settings.environment)
+        self.flags = FlagTable(settings.environment, self._flags_full)
         self.loggers = LoggerTable(settings.environment, self._adapter_failed)
         self.configs = _config.ConfigTable(self._config_failed)
         self.reports = Reports(self)
@@ -101,11 +104,17 @@ class Box:
         return self._declare(key, "JSON", default, reader, kind)
 
     def _declare(self, key: str, declared_type: str, default: Any, reader: Callable[[Any], Any], kind: Any = None) -> Flag[Any]:
-        identity = (key, f"{declared_type} {kind or reader}", repr(default))
-        flag, is_new = self.flags.declare(identity, lambda: Flag(self, key, declared_type, default, reader))
+        declaration, is_new = self.flags.declare(key, declared_type)
+        kind = kind or reader
+        flag = declaration.flag((id(kind), repr(default)), lambda of: Flag(self, of, default, reader, kind))
         if is_new:
             self.reports.declared()
         return flag
+
+    def _flags_full(self, count: int) -> None:
+        self.problems.warn(
+            "flags", "This service has declared %d flags. The values of further ones will not change while it runs.", count
+        )
 
     def on_flag_change(self, listener: Callable[[list[str]], Any]) -> Callable[[], None]:
         """Calls a function with the keys of flags that were changed, created or deleted. The returned function ends the
@@ -132,7 +141,7 @@ class Box:
         identity = (key, kind, repr(default))
         return self.configs.declare(identity, lambda: _config.Config(self, key, kind, default))
 
-    def _config_failed(self, key: str, error: Exception) -> None:
+    def _config_failed(self, key: str, error: BaseException) -> None:
         self.problems.warn(f"config {key}", "Config %s cannot be used; the last good values stay: %s", key, error)
 
     # Levels.
@@ -147,7 +156,7 @@ class Box:
         if self.loggers.add(adapter, name):
             self.reports.declared()
 
-    def _adapter_failed(self, name: str, error: Exception) -> None:
+    def _adapter_failed(self, name: str, error: BaseException) -> None:
         self.problems.warn("adapter", "Setting the level of logger %s failed: %s", name, error)
 
     # State.
@@ -217,6 +226,11 @@ class Box:
             self._wakes.discard(wake)
         self._check_ready()
 
+    @property
+    def closed(self) -> bool:
+        """Whether the box was closed. Values then stay as they are."""
+        return self._closed
+
     def close(self, timeout: float = CLOSE_TIMEOUT) -> None:
         """Ends the synchronization and sends the last report, within a time limit. Values can still be read. It is called at
         the exit of the interpreter, too."""
@@ -256,6 +270,11 @@ class Box:
         }
 
     # The following methods are for this package only.
+
+    def wait_until(self, holds: Callable[[State], bool], timeout: float | None) -> None:
+        """Waits for a state, within a time limit."""
+        with self._moved:
+            self._moved.wait_for(lambda: holds(self.state), timeout)
 
     def wake(self, *, report: bool) -> None:
         if report and self._sync is not None:
@@ -323,14 +342,15 @@ class Box:
         try:
             snapshot, at = _cache.read_snapshot(path)
             known = Contents().with_snapshot(self.settings.environment, snapshot, ALL)
+            self.apply(known._replace(confirmed=False, bootstrap=bootstrap))
         except FileNotFoundError as error:
             if bootstrap:
                 self.problems.warn("bootstrap", "Reading the bootstrap file failed; the service starts without it: %s", error)
             return False
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            self.problems.warn("cached", "Reading the last known values failed; the service starts without them: %s", error)
+        except Exception as error:  # noqa: BLE001, a file may have anything in it
+            self.problems.warn("cached", "Reading the last known values failed; the service starts without them: %r", error)
+            self.apply(Contents())
             return False
-        self.apply(known._replace(confirmed=False, bootstrap=bootstrap))
         self._state = self._state._replace(since=_state.at(at))
         return True
 

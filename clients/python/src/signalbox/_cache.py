@@ -30,7 +30,7 @@ class Cache:
     """One file for one account and environment: a key belongs to one account."""
 
     def __init__(self, folder: Path, url: str, key: str, environment: str) -> None:
-        name = hashlib.sha256(f"{url}\n{key}\n{environment}".encode()).hexdigest()[:24]
+        name = hashlib.sha256(f"{url}\n{key}\n{environment}".encode("utf-8", "replace")).hexdigest()[:24]
         self.path = folder / f"{name}.json"
 
     def write(self, document: dict[str, Any]) -> None:

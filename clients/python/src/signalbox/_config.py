@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from ._contents import same
 from ._decode import REQUIRED, decode
-from ._listeners import Listeners
+from ._listeners import Listeners, raise_for_caller
 
 if TYPE_CHECKING:
     from ._box import Box
@@ -29,7 +29,7 @@ class Config(Generic[T]):
         self._kind = kind
         self._default: Final = default
         self._value: T = copy.deepcopy(default)
-        self._error: Exception | None = None
+        self._error: BaseException | None = None
         self._listeners = Listeners()
 
     @property
@@ -38,7 +38,7 @@ class Config(Generic[T]):
         return self._value
 
     @property
-    def error(self) -> Exception | None:
+    def error(self) -> BaseException | None:
         """Why the newest values are not used; None when they are. With an error, value has the last good values."""
         return self._error
 
@@ -68,7 +68,7 @@ class Config(Generic[T]):
 
     # The box calls the following methods.
 
-    def update(self, values: Mapping[str, Any] | None) -> Exception | None:
+    def update(self, values: Mapping[str, Any] | None) -> BaseException | None:
         """Decodes values. If that fails, the last good values stay, and it returns the error. A config that does not exist
         has the defaults."""
         try:
@@ -76,7 +76,8 @@ class Config(Generic[T]):
                 value: Any = {**copy.deepcopy(self._default), **copy.deepcopy(values or {})}
             else:
                 value = decode(self._kind, dict(values or {}), self._default)
-        except Exception as error:  # noqa: BLE001, decoding may run the user's code
+        except BaseException as error:  # noqa: BLE001, decoding may run the user's code
+            raise_for_caller(error)
             self._error = error
             return error
         self._error = None
@@ -92,14 +93,15 @@ class Config(Generic[T]):
 def _equal(a: Any, b: Any) -> bool:
     try:
         return bool(a == b) and repr(a) == repr(b)
-    except Exception:  # noqa: BLE001, a comparison of the user's types
+    except BaseException as error:  # noqa: BLE001, a comparison of the user's types
+        raise_for_caller(error)
         return False
 
 
 class ConfigTable:
     """The declared configs, and the values of all configs."""
 
-    def __init__(self, warn: Callable[[str, Exception], None]) -> None:
+    def __init__(self, warn: Callable[[str, BaseException], None]) -> None:
         self._warn = warn
         self._lock = threading.Lock()
         self._declared: dict[tuple[str, Any, str], Config[Any]] = {}

@@ -116,17 +116,22 @@ def read_document(document: Any) -> Snapshot:
 def trimmed(flag: Mapping[str, Any], environment: str) -> dict[str, Any]:
     """Returns a flag with only the members that evaluation in the environment needs."""
     kept = {name: flag[name] for name in ("type", "default", "values", "managed") if name in flag}
-    here = (flag.get("environments") or {}).get(environment)
-    kept["environments"] = {} if here is None else {environment: here}
+    kept["environments"] = _only(environment, flag)
     return kept
 
 
 def leveled(logger: Mapping[str, Any], environment: str) -> dict[str, Any]:
     """Returns a logger or group with only the members that decide levels in the environment."""
     kept = {name: logger[name] for name in ("level", "level_expires_at", "group", "managed") if logger.get(name) is not None}
-    here = (logger.get("environments") or {}).get(environment)
-    kept["environments"] = {} if here is None else {environment: here}
+    kept["environments"] = _only(environment, logger)
     return kept
+
+
+def _only(environment: str, resource: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the settings of a resource in one environment, by its name."""
+    found = resource.get("environments")
+    here = found.get(environment) if isinstance(found, Mapping) else None
+    return {} if here is None else {environment: here}
 
 
 def instant(text: object) -> float | None:
@@ -135,7 +140,7 @@ def instant(text: object) -> float | None:
         return None
     try:
         return datetime.datetime.fromisoformat(_padded(text)).timestamp()
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 
@@ -167,12 +172,15 @@ def _without_ended(attributes: Mapping[str, Any], at: float, due: list[float], *
     left = dict(attributes)
     if (instant(attributes.get("level_expires_at")) or at + 1) <= at:
         left["level"] = None
-    left["environments"] = {
-        name: each for name, each in attributes["environments"].items() if (instant(each.get("expires_at")) or at + 1) > at
-    }
+    left["environments"] = {name: each for name, each in attributes["environments"].items() if not _has_ended(each, at)}
     if is_logger:
         left["managed"] = bool(left.get("level") or left["environments"] or left.get("group"))
     return left
+
+
+def _has_ended(override: Any, at: float) -> bool:
+    """Reports whether the level of an environment has ended. A level alone, without a time, never does."""
+    return isinstance(override, Mapping) and (instant(override.get("expires_at")) or at + 1) <= at
 
 
 def same(a: Any, b: Any) -> bool:

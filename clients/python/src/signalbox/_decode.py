@@ -53,10 +53,23 @@ def _unwrapped(kind: Any) -> Any:
 
 
 def _over(default: Any, value: Any) -> Any:
-    """Merges the members of a value over those of a default model."""
+    """Merges the members of a value over those that a default model was made with. The model's own defaults and its computed
+    fields are not passed, because a model may refuse them."""
     if default is REQUIRED or not isinstance(value, Mapping):
         return value
-    return {**default.model_dump(exclude_unset=False), **value}
+    fields = type(default).model_fields
+    merged = dict(value)
+    for field in default.model_fields_set:
+        names = [*_aliases(fields[field]), field] if field in fields else [field]
+        if not any(each in value for each in names):
+            merged[names[0]] = getattr(default, field)
+    return merged
+
+
+def _aliases(field: Any) -> list[str]:
+    """Returns the names under which pydantic reads a field, apart from its own."""
+    alias = field.validation_alias
+    return [each for each in getattr(alias, "choices", [alias]) if isinstance(each, str)]
 
 
 def _decode_generic(kind: Any, origin: Any, value: Any, where: str) -> Any:

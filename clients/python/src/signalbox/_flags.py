@@ -9,11 +9,12 @@ import math
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
+from weakref import WeakValueDictionary
 
 from ._context import current, prepared
-from ._listeners import KeyListeners, Listeners
+from ._listeners import KeyListeners, Listeners, raise_for_caller
 from ._rules import Decision, Rule, RuleError, escape
-from ._values import normalize
+from ._values import as_float, finite, normalize
 
 if TYPE_CHECKING:
     from ._box import Box
@@ -76,14 +77,15 @@ class Plan:
         self.problems: list[tuple[str, str]] = []  # parts that cannot be served: JSON pointers and reasons
         self.kind = kind = definition.get("type")
         fallback = self._value(kind, definition.get("default", _ABSENT), "/default", nullable=kind == "JSON")
-        here = (definition.get("environments") or {}).get(environment)
-        self.enabled = here is None or here.get("enabled") is not False
+        here = _mapping(_mapping(definition.get("environments")).get(environment))
+        self.enabled = here.get("enabled") is not False
         pointer = f"/environments/{escape(environment)}"
         own = _ABSENT
-        if here is not None and here.get("default") is not None:
+        if here.get("default") is not None:
             own = self._value(kind, here["default"], pointer + "/default", nullable=False)
-        rules = (here.get("rules") or []) if here is not None else []
-        self.rules = [self._rule(key, kind, i, each, f"{pointer}/rules/{i}") for i, each in enumerate(rules)]
+        self.rules = [
+            self._rule(key, kind, i, _mapping(each), f"{pointer}/rules/{i}") for i, each in enumerate(_list(here.get("rules")))
+        ]
         self.fallback = self._fallback(fallback if own is _ABSENT else own, environment_default=own is not _ABSENT)
         #: The weight of contexts up to which no rule needs a state to notice that it exceeds a limit.
         self.light = min((logic.plain_weight for logic, _ in self.rules if logic), default=1 << 62)
@@ -141,6 +143,15 @@ class Plan:
         return served._replace(reason=SPLIT) if split else served
 
 
+def _mapping(value: Any) -> Mapping[str, Any]:
+    """Returns a value of a definition, or nothing for anything but an object: a bootstrap file may have anything."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def _decide(logic: Rule, data: Any, weight: int) -> Decision:
     try:
         return logic.decide(data, weight)
@@ -154,7 +165,7 @@ def _fits(kind: Any, value: Any) -> bool:
     if kind == "STRING":
         return isinstance(value, str)
     if kind == "NUMERIC":
-        return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(as_float(value))
     return bool(kind == "JSON")
 
 
@@ -191,39 +202,55 @@ class Counter:
         self._taken -= count
 
 
+class Definition(NamedTuple):
+    """What the server has for a key."""
+
+    plan: Plan | None
+    choices: list[Any]  # the named values
+
+
+_UNKNOWN: Final = Definition(None, [])
+
+
 class Flag(Generic[T]):
     """A declared flag. Calling it returns its value for the contexts that apply; see `signalbox.context`. It is safe for use
-    by many threads and tasks; reading takes no lock and no request."""
+    by many threads and tasks. Reading waits for no request."""
 
     __slots__ = (
         "__weakref__",
         "_box",
-        "_counters",
+        "_declaration",
         "_empty",
         "_evaluate",
-        "_listeners",
         "_outcomes",
         "_plan",
         "_read",
-        "declared_type",
         "default",
-        "key",
+        "kind",
     )
 
-    def __init__(self, box: Box, key: str, declared_type: str, default: T, read: Callable[[Any], T]) -> None:
-        self.key = key
-        self.declared_type = declared_type
+    def __init__(self, box: Box, declaration: Declaration, default: T, read: Callable[[Any], T], kind: Any) -> None:
         #: The value of the code, while the server has no flag with this key and type.
         self.default = default
+        self.kind = kind
         self._box = box
+        self._declaration = declaration
         self._empty = box.no_contexts
         self._read = read  # decodes a value of the server; it raises for one that does not fit
-        self._listeners = Listeners()
-        self._counters: dict[str, Counter] = {}
         self._plan: Plan | None = None
         self._outcomes: list[Outcome[T]] = []
         self._evaluate: Callable[[Contexts], Outcome[T]]
-        self.serve(None, None)
+        self.serve(declaration.definition)
+
+    @property
+    def key(self) -> str:
+        """The key of the flag in the account."""
+        return self._declaration.key
+
+    @property
+    def declared_type(self) -> str:
+        """BOOLEAN, STRING, NUMERIC or JSON."""
+        return self._declaration.declared_type
 
     def __call__(self) -> T:
         """Returns the flag's value for the contexts that apply."""
@@ -256,7 +283,8 @@ class Flag(Generic[T]):
     def on_change(self, listener: Callable[[], Any]) -> Callable[[], None]:
         """Calls a function whenever the flag's definition has changed, which may change its value. Calls come one after the
         other, on a thread of their own. The returned function ends the calls."""
-        return self._listeners.add(lambda: self._box.dispatcher, listener)
+        box = self._box
+        return self._declaration.listeners.add(lambda: box.dispatcher, listener)
 
     def __repr__(self) -> str:
         return f"<signalbox flag {self.key!r}: {self.declared_type}, default {self.default!r}>"
@@ -269,32 +297,76 @@ class Flag(Generic[T]):
             return self._empty
         return found if found.box is self._box else found.bound_to(self._box)
 
-    # The box calls the following methods.
+    # The declaration calls the following methods.
 
-    def serve(self, plan: Plan | None, choices: list[Any] | None) -> None:
+    def serve(self, definition: Definition) -> None:
         """Prepares every value that the flag may have."""
+        plan = definition.plan
         if plan is None:
-            outcomes = [Outcome(self.default, None, "", FLAG_NOT_FOUND, self._counter(self.default))]
+            outcomes = [self._failed(FLAG_NOT_FOUND)]
         else:
-            outcomes = [self._outcome(plan.kind, plan.serves(i), choices or []) for i in range(-1, len(plan.rules))]
+            outcomes = [self._outcome(plan.kind, plan.serves(i), definition.choices) for i in range(-1, len(plan.rules))]
         self._plan, self._outcomes = plan, outcomes
         self._evaluate = _evaluator(plan, outcomes)
 
-    def notify(self) -> None:
-        self._listeners.notify()
-
     def _outcome(self, kind: Any, served: Served, choices: list[Any]) -> Outcome[T]:
         code = served.code or ("" if kind == self.declared_type else TYPE_MISMATCH)
-        if not code:
-            try:
-                value = self._read(served.value)
-            except Exception:  # noqa: BLE001, decoding may run the user's code
-                code = TYPE_MISMATCH
-            else:
-                return Outcome(value, served, _variant(served, choices), "", self._counter(served.value))
-        return Outcome(self.default, None, "", code, self._counter(self.default))
+        if code:
+            return self._failed(code)
+        try:
+            value = self._read(served.value)
+        except BaseException as error:  # noqa: BLE001, decoding may run the user's code
+            raise_for_caller(error)
+            return self._failed(TYPE_MISMATCH)
+        return Outcome(value, served, _variant(served, choices), "", self._declaration.counter(served.value))
 
-    def _counter(self, value: Any) -> Counter:
+    def _failed(self, code: str) -> Outcome[T]:
+        return Outcome(self.default, None, "", code, self._declaration.counter(self.default))
+
+    def summary(self) -> dict[str, Any]:
+        """Returns what the flag serves when no rule matches. It does not count as an evaluation."""
+        plan, first = self._plan, self._outcomes[0]
+        return {"serves": first.value, "rules": len(plan.rules) if plan else 0, "error": first.code or None}
+
+
+class Declaration:
+    """A key and type that the service has declared. Each call that declares it may have another default: the flags share the
+    definition, the listeners and the counters, so that defaults that differ with every call need no memory."""
+
+    def __init__(self, key: str, declared_type: str) -> None:
+        self.key = key
+        self.declared_type = declared_type
+        self.listeners = Listeners()
+        self._counters: dict[str, Counter] = {}
+        self.definition = _UNKNOWN
+        #: The flags that the service still has, by their type and default.
+        self._flags: WeakValueDictionary[tuple[int, str], Flag[Any]] = WeakValueDictionary()
+        #: The flag with the first default. It is kept, because most flags have one default.
+        self.first: Flag[Any] | None = None
+
+    def flag(self, identity: tuple[int, str], make: Callable[[Declaration], Flag[Any]]) -> Flag[Any]:
+        """Returns the flag with a type and default."""
+        found = self._flags.get(identity)
+        if found is not None:
+            return found
+        definition = self.definition
+        made = self._flags.setdefault(identity, make(self))
+        if self.first is None:
+            self.first = made
+        while definition is not self.definition:  # another thread has replaced it meanwhile
+            definition = self.definition
+            made.serve(definition)
+        return made
+
+    def serve(self, definition: Definition) -> None:
+        """Gives all flags their definition."""
+        self.definition = definition
+        for each in self._flags.valuerefs():
+            flag = each()
+            if flag is not None:
+                flag.serve(definition)
+
+    def counter(self, value: Any) -> Counter:
         """Returns the counter for a value. Beyond MAX_VALUES, new values share one. Counters stay when the definition
         changes, so that no count is lost."""
         text = value_text(value)
@@ -307,19 +379,16 @@ class Flag(Generic[T]):
         yield from list(self._counters.items())
 
     def reported(self) -> dict[str, Any]:
-        """Returns the declaration as the server reads it."""
-        default: Any = self.default
-        if self.declared_type == "JSON":
-            default = _jsonable(default)
-        return {"id": self.key, "type": self.declared_type, "default": default}
+        """Returns the declaration as the server reads it, with the default that the service has named first."""
+        default = self.first.default if self.first is not None else None
+        return {"id": self.key, "type": self.declared_type, "default": finite(_jsonable(default))}
 
     def summary(self) -> dict[str, Any]:
-        """Returns the flag for `Box.debug`: what it serves when no rule matches. It does not count as an evaluation."""
-        plan, first = self._plan, self._outcomes[0]
-        return {**self.reported(), "serves": first.value, "rules": len(plan.rules) if plan else 0, "error": first.code or None}
+        """Returns the declaration for `Box.debug`."""
+        return {**self.reported(), **(self.first.summary() if self.first is not None else {})}
 
     def after_fork(self) -> None:
-        self._listeners.after_fork()
+        self.listeners.after_fork()
         for _, counter in self.counts():
             counter.take()  # the parent reports them
 
@@ -352,7 +421,7 @@ def _evaluator(plan: Plan | None, outcomes: list[Outcome[T]]) -> Callable[[Conte
 def _variant(served: Served, choices: list[Any]) -> str:
     """Returns the name of a value, or its origin in the server's words."""
     value = _exact(served.value)
-    for each in choices:
+    for each in map(_mapping, choices):
         if each.get("name") and _exact(each.get("value")) == value:
             return str(each["name"])
     if served.rule != NO_RULE:
@@ -366,13 +435,15 @@ def _exact(value: Any) -> str:
 
 
 def _jsonable(value: Any) -> Any:
-    """Returns the default of a JSON flag in JSON, or None if it has no such form."""
+    """Returns a default in JSON, or None if it has no such form."""
+    if type(value) in {bool, int, float, str}:
+        return value
     to_json = getattr(value, "model_dump", None)
-    if to_json is not None:
-        return to_json(mode="json")
     try:
+        if to_json is not None:
+            return to_json(mode="json")
         return json.loads(json.dumps(value, default=vars))
-    except (TypeError, ValueError, RecursionError):
+    except Exception:  # noqa: BLE001, the value is the service's code
         return None
 
 
@@ -389,60 +460,65 @@ def value_text(value: Any) -> str:
 class FlagTable:
     """The declared flags, and the definitions of all flags."""
 
-    def __init__(self, environment: str) -> None:
+    def __init__(self, environment: str, full: Callable[[int], None]) -> None:
         self._environment = environment
+        self._full = full  # is called once there are MAX_FLAGS declarations
         self._lock = threading.Lock()
-        self._declared: dict[tuple[str, str, str], Flag[Any]] = {}
-        self._by_key: dict[str, list[Flag[Any]]] = {}
+        self._declared: dict[tuple[str, str], Declaration] = {}
+        self._by_key: dict[str, list[Declaration]] = {}
         self._definitions: Mapping[str, Any] = {}
         self.listeners = KeyListeners()
 
-    def declare(self, identity: tuple[str, str, str], make: Callable[[], Flag[Any]]) -> tuple[Flag[Any], bool]:
-        """Returns the flag of the first declaration like this one, and whether this is the first. A flag beyond MAX_FLAGS is
+    def declare(self, key: str, declared_type: str) -> tuple[Declaration, bool]:
+        """Returns the declaration of a key and type, and whether it must be reported. A declaration beyond MAX_FLAGS is
         not kept: its values never change."""
-        found = self._declared.get(identity)
+        found = self._declared.get((key, declared_type))
         if found is not None:
             return found, False
-        made = make()
+        made = Declaration(key, declared_type)
         with self._lock:
-            found = self._declared.get(identity)
+            found = self._declared.get((key, declared_type))
             if found is not None:
                 return found, False
-            if len(self._declared) < MAX_FLAGS:
-                self._declared[identity] = made
-                self._by_key.setdefault(made.key, []).append(made)
+            room = MAX_FLAGS - len(self._declared)
+            if room > 0:
+                self._declared[key, declared_type] = made
+                self._by_key.setdefault(key, []).append(made)
+        if room == 1:
+            self._full(MAX_FLAGS)
         self._serve(made)
-        return made, True
+        return made, room > 0
 
-    def _serve(self, flag: Flag[Any]) -> None:
-        """Gives a flag its definition. It repeats that if another thread has replaced the definitions meanwhile."""
+    def _serve(self, declaration: Declaration) -> None:
+        """Gives a declaration its definition. It repeats that if another thread has replaced the definitions meanwhile."""
         while True:
             definitions = self._definitions
-            definition = definitions.get(flag.key)
-            if definition is None:
-                flag.serve(None, None)
+            found = definitions.get(declaration.key)
+            if found is None:
+                declaration.serve(_UNKNOWN)
             else:
-                flag.serve(Plan(flag.key, definition, self._environment), definition.get("values"))
+                declaration.serve(Definition(Plan(declaration.key, found, self._environment), _list(found.get("values"))))
             if definitions is self._definitions:
                 return
 
     def replace(self, definitions: Mapping[str, Any], changed: list[str]) -> None:
         """Sets the definitions of all flags. changed has the keys of those that differ."""
         self._definitions = definitions
-        affected = [flag for key in changed for flag in self._by_key.get(key, ())]
-        for flag in affected:
-            self._serve(flag)
-        for flag in affected:
-            flag.notify()
+        affected = [each for key in changed for each in self._by_key.get(key, ())]
+        for each in affected:
+            self._serve(each)
+        for each in affected:
+            each.listeners.notify()
         self.listeners.notify(changed)
 
-    def all(self) -> list[Flag[Any]]:
-        return list(self._declared.values())
+    def all(self) -> list[Declaration]:
+        """Returns the declarations, without one that another thread is making: its default is not known yet."""
+        return [each for each in list(self._declared.values()) if each.first is not None]
 
     def after_fork(self) -> None:
         """Prepares the table in a child, which may have been forked in the middle of a change."""
         self._lock = threading.Lock()
         self.listeners.all.after_fork()
-        for flag in self.all():
-            flag.after_fork()
-            self._serve(flag)
+        for each in list(self._declared.values()):
+            each.after_fork()
+            self._serve(each)

@@ -33,13 +33,13 @@ class Address:
     """The address of the server, and connections to it: with TLS, and through a proxy that the environment names."""
 
     def __init__(self, url: str, ssl_context: ssl.SSLContext | None = None) -> None:
-        parts = urllib.parse.urlsplit(url.rstrip("/"))
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise SettingsError(f"{url!r} is not the URL of a server, such as http://127.0.0.1:8080")
         try:
+            parts = urllib.parse.urlsplit(url.rstrip("/"))
             port = parts.port
         except ValueError as error:
             raise SettingsError(f"{url!r} is not the URL of a server: {error}") from None
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise SettingsError(f"{url!r} is not the URL of a server, such as http://127.0.0.1:8080")
         self.secure = parts.scheme == "https"
         self.host = parts.hostname
         self.port = port or (443 if self.secure else 80)
@@ -97,6 +97,8 @@ class Address:
 
 
 class _Connection(http.client.HTTPConnection):
+    debuglevel = 0  # a service that sets it for all connections would print the API key
+
     def __init__(self, address: Address, timeout: float) -> None:
         super().__init__(address.host, address.port, timeout=timeout)
         self._address = address

@@ -73,7 +73,7 @@ class Tree:
         for key, each in loggers.items():
             own = _own(key, each, environment)
             group = each.get("group")
-            if own is None and group in groups:
+            if own is None and isinstance(group, str) and group in groups:
                 found = _own(group, groups[group], environment)
                 own = found and Resolution(found.level, "group", group)
             self._nodes[key] = _Node(own, bool(each.get("managed")))

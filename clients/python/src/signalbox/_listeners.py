@@ -9,6 +9,21 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
+
+class OwnThread(threading.Thread):
+    """A thread of this package. It never keeps the process alive, and the service's code cannot end it."""
+
+    def __init__(self, target: Callable[[], None], name: str) -> None:
+        super().__init__(target=target, name=name, daemon=True)
+
+
+def raise_for_caller(error: BaseException) -> None:
+    """Raises an error again that ends a thread of the service, such as SystemExit or the KeyboardInterrupt of Ctrl-C. Code of
+    the service that runs on a thread of this package may raise one too, but must not end that thread."""
+    if not isinstance(error, Exception) and not isinstance(threading.current_thread(), OwnThread):
+        raise error
+
+
 #: The shortest time between two log lines about the same kind of problem, in seconds.
 QUIET: Final = 60.0
 
@@ -25,7 +40,11 @@ class Problems:
         if now - self._last.get(kind, -QUIET) < QUIET:
             return
         self._last[kind] = now
-        self._log.warning(message, *args, exc_info=exc_info)
+        try:
+            self._log.warning(message, *args, exc_info=exc_info)
+        except BaseException:  # a handler of the service
+            if not isinstance(threading.current_thread(), OwnThread):
+                raise
 
 
 class Dispatcher:
@@ -52,7 +71,7 @@ class Dispatcher:
 
     def _start_thread(self) -> None:
         try:
-            threading.Thread(target=self._run, name="signalbox-listeners", daemon=True).start()
+            OwnThread(self._run, "signalbox-listeners").start()
         except RuntimeError:  # there are too many threads, or the interpreter is shutting down
             self._busy = False
 
@@ -66,7 +85,7 @@ class Dispatcher:
             self._began = time.monotonic()
             try:
                 call()
-            except Exception:  # noqa: BLE001, the listener is the service's code
+            except BaseException:  # noqa: BLE001, the listener is the service's code
                 self._problems.warn(
                     "listener", "A Signalbox listener failed; it is called again at the next change.", exc_info=True
                 )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final, Protocol
 
 from ._levels import Level, Tree, key_of
+from ._listeners import raise_for_caller
 
 #: How many loggers a box controls, the maximum of an account.
 MAX_LOGGERS: Final = 10_000
@@ -42,7 +43,7 @@ class LoggerTable:
     """Sets the levels of all loggers. No lock is held while an adapter is called: a framework may hold its own lock when it
     makes a logger, and take it when a level is set."""
 
-    def __init__(self, environment: str, failed: Callable[[str, Exception], None]) -> None:
+    def __init__(self, environment: str, failed: Callable[[str, BaseException], None]) -> None:
         self._failed = failed
         self._lock = threading.Lock()
         self._loggers: dict[tuple[int, str], Controlled] = {}
@@ -58,13 +59,13 @@ class LoggerTable:
                 return False
             added = self._loggers[identity] = Controlled(adapter, name)
         if self._settle(added):
-            _finish([added])
+            self._finish([added])
         return True
 
     def replace(self, tree: Tree) -> None:
         """Applies the levels of a tree."""
         self._tree = tree
-        _finish([each for each in self.all() if self._settle(each)])
+        self._finish([each for each in self.all() if self._settle(each)])
 
     def _settle(self, logger: Controlled) -> bool:
         """Sets the level of a logger. It repeats that if another thread has replaced the tree meanwhile."""
@@ -82,8 +83,21 @@ class LoggerTable:
     def _set(self, logger: Controlled) -> None:
         try:
             logger.adapter.set_level(logger.name, logger.applied)
-        except Exception as error:  # noqa: BLE001, the adapter may be the service's code
+        except BaseException as error:  # noqa: BLE001, the adapter may be the service's code
+            raise_for_caller(error)
             self._failed(logger.name, error)
+
+    def _finish(self, changed: list[Controlled]) -> None:
+        """Calls levels_set of the adapters that have it, because all of their levels have been set."""
+        for each in {id(each.adapter): each for each in changed}.values():
+            levels_set = getattr(each.adapter, "levels_set", None)
+            if levels_set is None:
+                continue
+            try:
+                levels_set()
+            except BaseException as error:  # noqa: BLE001, the adapter may be the service's code
+                raise_for_caller(error)
+                self._failed(each.name, error)
 
     def applied(self, adapter: Adapter, name: str) -> Level | None:
         """Returns the level that the box has set; None if the level of the code applies."""
@@ -110,15 +124,7 @@ class LoggerTable:
             each.reported = None
             if not self._settle(each):
                 self._set(each)
-        _finish(self.all())
-
-
-def _finish(changed: list[Controlled]) -> None:
-    """Calls levels_set of the adapters that have it, because all of their levels have been set."""
-    for adapter in {id(each.adapter): each.adapter for each in changed}.values():
-        levels_set = getattr(adapter, "levels_set", None)
-        if levels_set is not None:
-            levels_set()
+        self._finish(self.all())
 
 
 def reported(logger: Controlled, levels: tuple[Level | None, Level], service: str, environment: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from ._http import Address, Transport, segment
-from ._settings import read
+from ._settings import key_problem, read
 from .errors import SettingsError
 
 
@@ -23,6 +23,9 @@ class Management:
         url, key = read(url, "SIGNALBOX_URL"), read(key, "SIGNALBOX_API_KEY")
         if not url or not key:
             raise SettingsError("no server or no API key: set SIGNALBOX_URL and SIGNALBOX_API_KEY, or pass url= and key=")
+        problem = key_problem(key)
+        if problem is not None:
+            raise problem
         self._transport = Transport(Address(url, ssl_context), key, timeout)
 
     def __enter__(self) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ._evaluation import (
     TYPE,
     State,
+    after,
     argument,
     coerced,
     constant,
@@ -82,7 +83,7 @@ def compile_var(c: Compiler, node: Node) -> Evaluate:  # noqa: PLR0911, one line
     if c.flag_key and not c.scoped and path == ["$flagd", "flagKey"]:
         return constant(c.flag_key)
     if not path:
-        return lambda _st, data: data
+        return _whole if len(node.args) < 2 else after([fallback], _whole)  # the fallback may fail
     if len(node.args) > 1:
         return lambda st, data: _or(at_path(data, path), fallback(st, data))
     if len(path) == 1:
@@ -90,6 +91,10 @@ def compile_var(c: Compiler, node: Node) -> Evaluate:  # noqa: PLR0911, one line
     if len(path) == 2:
         return _two_steps(path)
     return lambda _st, data: _or(at_path(data, path), None)
+
+
+def _whole(_st: State | None, data: Any) -> Any:
+    return data
 
 
 def _one_step(path: list[str]) -> Evaluate:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import datetime
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ._http import segment
 from ._loggers import reported
-from .errors import APIError, NotFoundError, SignalboxError
+from ._values import finite
+from .errors import APIError, ConnectionFailed, NotFoundError, SignalboxError
 
 if TYPE_CHECKING:
     from ._box import Box
@@ -124,14 +126,15 @@ class Reports:
             items, self._contexts = self._contexts, []
         try:
             for some in chunks(items):
-                transport.request("POST", "/api/v1/contexts/bulk", body={"contexts": some})
-        except SignalboxError:
+                sent = [{name: finite(each) for name, each in item.items()} for item in some]
+                transport.request("POST", "/api/v1/contexts/bulk", body={"contexts": sent})
+        except BaseException:
             with self._lock:
                 self._contexts = (items + self._contexts)[:MAX_PENDING]
             raise
 
     def _send_flags(self, transport: Transport, everything: bool) -> None:
-        flags = self._box.flags.all()
+        flags = list({each.key: each for each in reversed(self._box.flags.all())}.values())  # the first declaration of each key
         if len(flags) == self._flags_known and not everything:
             return
         settings = self._box.settings
@@ -149,17 +152,23 @@ class Reports:
                 each.reported = levels
 
     def _send_counts(self, transport: Transport, _everything: bool) -> None:
-        """Sends the evaluations by flag and value. Counts that may have arrived are not sent again."""
+        """Sends the evaluations by flag and value. After a failure, the rest waits for the next report, except counts that may
+        have arrived: they are not sent again."""
         now = time.time()
         period, self._counted = now - self._counted, now
-        for some in chunks(self._counts()):
-            items = [self._metric(flag, value, count, period, now) for flag, value, count, _ in some]
-            try:
+        waiting = deque(chunks(self._counts()))
+        try:
+            while waiting:
+                items = [self._metric(flag, value, count, period, now) for flag, value, count, _ in waiting[0]]
                 transport.request("POST", "/api/v1/metrics/bulk", body={"data": items})
-            except APIError:
+                waiting.popleft()
+        except ConnectionFailed:
+            waiting.popleft()
+            raise
+        finally:
+            for some in waiting:
                 for _, _, count, counter in some:
                     counter.put_back(count)
-                raise
 
     def _counts(self) -> list[tuple[str, str, int, Counter]]:
         found: list[tuple[str, str, int, Counter]] = []

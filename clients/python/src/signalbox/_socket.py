@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import socket
 import ssl
 import time
@@ -25,6 +26,11 @@ MAX_EVENT: Final = 64 << 10
 
 PATH: Final = "/api/ws/v1/events"
 
+# By default, websockets writes the headers of the handshake to the log at DEBUG, and with them the API key.
+_silent: Final = logging.Logger("signalbox.websockets")
+_silent.disabled = True
+_silent.propagate = False
+
 
 class EventSocket:
     """One open connection. The first frame has been read: `connected` has its seq."""
@@ -32,8 +38,9 @@ class EventSocket:
     def __init__(self, address: Address, headers: Mapping[str, str], query: Mapping[str, str], timeout: float) -> None:
         scheme = "wss" if address.secure else "ws"
         self.uri = f"{scheme}://{address.authority}{address.path}{PATH}?{urllib.parse.urlencode(query)}"
-        self._protocol: Any = ClientProtocol(parse_uri(self.uri), max_size=MAX_EVENT)
+        self._protocol: Any = ClientProtocol(parse_uri(self.uri), max_size=MAX_EVENT, logger=_silent)
         self._events: list[dict[str, Any]] = []
+        self._text: list[bytes] | None = None  # the parts of a text that is not complete
         try:
             self.sock = address.connect(timeout)
         except OSError as error:
@@ -77,7 +84,8 @@ class EventSocket:
             self._refused(self._protocol.handshake_exc)
         for event in self._protocol.events_received():
             self._collect(event)
-        if not data:
+        # After a frame that breaks the protocol, websockets discards everything until the server closes the connection.
+        if not data or self._protocol.parser_exc is not None:
             raise ConnectionFailed(f"GET {PATH}: {self._reason()}")
 
     def _collect(self, event: Any) -> None:
@@ -86,14 +94,23 @@ class EventSocket:
             return
         if opcode == 8:
             raise ConnectionFailed(f"GET {PATH}: {self._reason()}")
-        if opcode != 1:
+        if opcode == 1:
+            self._text = []
+        if opcode > 2 or self._text is None:  # a ping, which websockets has answered, or binary
             return
-        if event.data == b"ping":
+        self._text.append(event.data)
+        if event.fin:
+            text, self._text = b"".join(self._text), None
+            self._note(text)
+
+    def _note(self, text: bytes) -> None:
+        """Answers the server's ping, or keeps an event."""
+        if text == b"ping":
             self._protocol.send_text(b"pong")
             self._flush()
             return
         try:
-            found = json.loads(event.data)
+            found = json.loads(text)
         except ValueError as error:
             raise ConnectionFailed(f"GET {PATH}: a frame is not an event: {error}") from error
         if isinstance(found, dict):
@@ -107,6 +124,8 @@ class EventSocket:
         raise ConnectionFailed(f"GET {PATH}: {error}")
 
     def _reason(self) -> str:
+        if self._protocol.close_rcvd is None and self._protocol.close_sent is not None:
+            return f"the server broke the protocol: {self._protocol.close_sent}"
         code, reason = self._protocol.close_code, self._protocol.close_reason
         return f"closed with {code} {reason}" if code else "the connection ended"
 

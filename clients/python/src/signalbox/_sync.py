@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ._contents import ALL, CONFIGS, FLAGS, LEVELS, Contents, Snapshot, read_document
 from ._http import USER_AGENT, Transport, segment
+from ._listeners import OwnThread
 from ._socket import EventSocket
 from ._state import Status
 from .errors import (
     APIError,
     ConnectionFailed,
     ForbiddenError,
+    NotFollowedError,
     NotFoundError,
     ServerStaleError,
     SignalboxError,
@@ -52,6 +54,8 @@ class Timing(NamedTuple):
 
 #: Up to this many changes are read one by one; more are loaded as one snapshot.
 MAX_SINGLE: Final = 8
+#: The longest pause that the server can ask for, in seconds.
+MAX_RETRY_AFTER: Final = 60.0
 #: A close code: the key was revoked or has expired.
 POLICY_VIOLATION: Final = 1008
 
@@ -104,7 +108,7 @@ class Sync:
         self._stop = threading.Event()  # is set by a close
         self._flags_lock = threading.Lock()
         self._wanted: set[str] = set()  # the requests of other threads
-        self.thread = threading.Thread(target=self._run, name="signalbox", daemon=True)
+        self.thread = OwnThread(self._run, "signalbox")
         self._open_bell()
 
     # Other threads call these methods.
@@ -141,20 +145,32 @@ class Sync:
     def _run(self) -> None:
         pid = os.getpid()
         try:
-            while self._closing is None:
-                try:
-                    self._work()
-                    self._wait()
-                except Exception:  # noqa: BLE001, a bug must not end the service's updates
-                    if os.getpid() != pid:
-                        return  # an adapter has forked: the child has a thread of its own
-                    self._start_over()
-            self._finish()
+            self._follow(pid)
+        except BaseException as error:  # noqa: BLE001, there is nobody to raise it to
+            self._ended(error)
         finally:
             if self._socket is not None:
                 self._socket.close()
             self._transport.close()
             self._close_bell()
+
+    def _follow(self, pid: int) -> None:
+        """Follows the server until the box is closed."""
+        while self._closing is None:
+            try:
+                self._work()
+                self._wait()
+            except BaseException:  # noqa: BLE001, a bug must not end the service's updates
+                if os.getpid() != pid:
+                    return  # an adapter has forked: the child has a thread of its own
+                self._start_over()
+        self._finish()
+
+    def _ended(self, error: BaseException) -> None:
+        """Shows that nothing follows the server any more."""
+        why = NotFollowedError(f"following Signalbox ended unexpectedly: {error!r}")
+        self._box.problems.warn("thread", "Signalbox is not followed; restart the service: %s", why, exc_info=True)
+        self._box.note(Status.STALE, why, polling=False)
 
     def _start_over(self) -> None:
         """Plans a new connection and a load of everything after an unexpected error, such as one of an adapter."""
@@ -481,7 +497,7 @@ class Sync:
             pass  # the state shows it
         except SignalboxError as error:
             self._box.problems.warn("report", "Reporting to Signalbox failed; it is tried again within a minute: %s", error)
-        except Exception:  # noqa: BLE001, an adapter is asked for its levels
+        except BaseException:  # noqa: BLE001, an adapter is asked for its levels
             self._box.problems.warn("report", "Reporting to Signalbox failed; it is tried again within a minute.", exc_info=True)
 
     def _between(self) -> None:
@@ -523,8 +539,8 @@ def backoff(attempt: int, shortest: float, longest: float) -> float:
 
 
 def asked_for(error: SignalboxError | None) -> float:
-    """Returns the pause that the server asks for with an error, in seconds."""
-    return error.retry_after if isinstance(error, APIError) else 0
+    """Returns the pause that the server asks for with an error, in seconds. It is limited: a proxy may ask for days."""
+    return min(error.retry_after, MAX_RETRY_AFTER) if isinstance(error, APIError) else 0
 
 
 def _number(text: str | None) -> int:

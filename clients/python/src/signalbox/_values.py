@@ -50,7 +50,7 @@ def normalize(value: Any) -> Any:
     """Returns a Python object as a value of rules. An object that has no JSON form becomes None."""
     try:
         return _normalize(value)
-    except RecursionError:  # nested too deeply, or into itself
+    except Exception:  # noqa: BLE001, it is nested too deeply or into itself, or code of the service failed
         return None
 
 
@@ -69,7 +69,16 @@ def _normalize(value: Any) -> Any:
     return _normalize_other(value)
 
 
-def _normalize_other(value: Any) -> Any:  # noqa: PLR0911, one line for each type
+def _normalize_other(value: Any) -> Any:
+    try:
+        return _converted(value)
+    except RecursionError:
+        raise
+    except Exception:  # noqa: BLE001, code of the service failed, and the other values are still good
+        return None
+
+
+def _converted(value: Any) -> Any:  # noqa: PLR0911, one line for each type
     """Converts subclasses, and objects that have an obvious JSON form."""
     if isinstance(value, enum.Enum):
         return _normalize(value.value)
@@ -100,8 +109,25 @@ def _normalize_named(value: Any) -> Any:
     return None
 
 
-def as_float(value: int) -> float:
-    """Converts an integer. An integer that is too large becomes infinite, as in JavaScript."""
+def finite(value: Any) -> Any:
+    """Returns a JSON value with null for NaN and infinities, which JSON does not have."""
+    try:
+        return _finite(value)
+    except RecursionError:
+        return None
+
+
+def _finite(value: Any) -> Any:
+    kind = type(value)
+    if kind is float:
+        return value if math.isfinite(value) else None
+    if kind is dict:
+        return {name: _finite(each) for name, each in value.items()}
+    return [_finite(each) for each in value] if kind is list else value
+
+
+def as_float(value: float) -> float:
+    """Converts a number. An integer that is too large becomes infinite, as in JavaScript."""
     try:
         return float(value)
     except OverflowError:

@@ -4,7 +4,8 @@
 
 Every logger of logging.getLogger, existing or future, has the level of Signalbox while Signalbox manages it or an
 ancestor. Other loggers, handlers and propagation are not changed. A logger that Signalbox releases gets the level of
-the code again, even if the code has set it meanwhile. A record costs the same as without this module, because levels
+the code again, even if the code has set it meanwhile. When the box is closed, levels stay, and the code can set them again;
+`install(box).uninstall()` restores the levels of the code. A record costs the same as without this module, because levels
 are only written when they change.
 """
 
@@ -74,7 +75,7 @@ class Installed:
     def set_level(self, name: str, level: Level | None) -> None:
         """Sets the level of a logger. None restores the level of the code. It takes effect with levels_set."""
         logger = self._logger(name)
-        if level is not None and self._active:
+        if level is not None and self._active and not self._box.closed:
             self._code.setdefault(name, logger.level)
             logger.level = int(level)
         elif name in self._code:
@@ -93,11 +94,15 @@ class Installed:
         return Level.of(own) if own else None, Level.of(logger.getEffectiveLevel())
 
     def code_sets(self, logger: logging.Logger, level: int) -> bool:
-        """Records a level that the code sets while Signalbox decides. It returns False for other loggers."""
-        if logger.name in self._code and getattr(logger, "manager", None) is self._manager:
-            self._code[logger.name] = level
-            return True
-        return False
+        """Records a level that the code sets while Signalbox decides. It returns False for other loggers, and once the box is
+        closed: the code then decides again."""
+        if logger.name not in self._code or getattr(logger, "manager", None) is not self._manager:
+            return False
+        if self._box.closed:
+            del self._code[logger.name]
+            return False
+        self._code[logger.name] = level
+        return True
 
 
 _hooks: list[Installed] = []

@@ -8,7 +8,9 @@ other members are attributes of the user. Contexts of `signalbox.context` apply 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,7 +21,6 @@ from openfeature.provider import AbstractProvider, Metadata
 
 from ._flags import FLAG_NOT_FOUND, PARSE_ERROR, Detail
 from ._state import State, Status
-from .errors import SignalboxError
 
 if TYPE_CHECKING:
     from openfeature.evaluation_context import EvaluationContext
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 __all__ = ["SignalboxProvider"]
 
 T = TypeVar("T")
+
+#: How many seconds after its start the provider sends a state that is not LIVE.
+_AFTER_READY = 0.1
 
 
 class SignalboxProvider(AbstractProvider):
@@ -48,15 +52,27 @@ class SignalboxProvider(AbstractProvider):
 
     def initialize(self, evaluation_context: EvaluationContext) -> None:  # noqa: ARG002
         """Waits until the box has the values of the server. If the server cannot be reached or refuses the key, the last known
-        values do, if there are any."""
-        try:
-            self._box.ready(self._timeout)
-        except SignalboxError as error:
-            state = self._box.state
-            if state.seq == 0:
-                raise (ProviderFatalError if state.status is Status.REFUSED else ProviderNotReadyError)(str(state)) from error
-        if not self._stop:
+        values do, if there are any; the provider is then stale or has an error."""
+        self._box.wait_until(self._is_answered, self._timeout)
+        if not self._stop:  # also if the start fails, because the box keeps trying
             self._stop = [self._box.on_state(self._state_changed), self._box.on_flag_change(self._flags_changed)]
+        state = self._box.state
+        if state.status is Status.LIVE:
+            return
+        if state.seq == 0:
+            raise (ProviderFatalError if state.status is Status.REFUSED else ProviderNotReadyError)(str(state))
+        # The SDK sets the status to ready when this method returns.
+        later = threading.Timer(_AFTER_READY, lambda: self._state_changed(self._box.state))
+        later.daemon = True
+        self._stop.append(later.cancel)
+        with contextlib.suppress(RuntimeError):  # there are too many threads
+            later.start()
+
+    def _is_answered(self, state: State) -> bool:
+        """Reports whether the server has answered, or has failed and the last known values must do."""
+        if state.status is Status.STALE:
+            return state.seq > 0 or self._box.closed
+        return state.status is not Status.STARTING
 
     def shutdown(self) -> None:
         """Ends the events. The box stays open."""

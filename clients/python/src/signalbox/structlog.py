@@ -10,6 +10,8 @@ comparison. Loggers of structlog.stdlib write to those of the standard library: 
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -23,6 +25,15 @@ if TYPE_CHECKING:
 
 __all__ = ["install"]
 
+#: structlog's own logger of all levels. Its a… methods log on another thread.
+_EVERYTHING: Any = structlog.make_filtering_bound_logger(0)
+
+#: The frame that structlog begins with when it looks for the caller of a record, in versions that have this variable.
+_CALLER: Any = getattr(structlog.contextvars, "_ASYNC_CALLING_STACK", None)
+
+#: The names of levels, the most severe first.
+_NAMES = {50: "critical", 40: "error", 30: "warning", 20: "info", 10: "debug"}
+
 
 class _Named:
     """A logger of structlog with the level of its name."""
@@ -34,6 +45,8 @@ class _Named:
         self.level = level
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # copy and pickle look for methods of this object
+            raise AttributeError(name)
         return getattr(self.inner, name)
 
 
@@ -43,21 +56,61 @@ class _Current:
     def __init__(self, number: int) -> None:
         self.number = number
 
+    def __deepcopy__(self, _: Any) -> _Current:
+        return self
+
+
+def _text(event: Any, args: Any) -> Any:
+    """Fills the placeholders of an event, by name if the only argument is a mapping."""
+    if not args or event is None:
+        return event
+    by_name = len(args) == 1 and isinstance(args[0], Mapping) and args[0]
+    return event % (by_name or args)
+
+
+def _write(logger: Any, name: str, event: Any, values: Any, caller: Any) -> Any:
+    """Writes a record. structlog then names the caller's frame, not one of this module."""
+    if _CALLER is None:
+        return logger._proxy_to_logger(name, event, **values)
+    token = _CALLER.set(caller)
+    try:
+        return logger._proxy_to_logger(name, event, **values)
+    finally:
+        _CALLER.reset(token)
+
 
 def _method(name: str, number: int) -> Callable[..., Any]:
-    def log(self: Any, event: str | None = None, *args: Any, **values: Any) -> Any:
+    def log(self: Any, event: Any = None, *args: Any, **values: Any) -> Any:
         if self._logger.level.number > number:
             return None
-        if args and event is not None:
-            event = event % args
-        return self._proxy_to_logger(name, event, **values)
+        return _write(self, name, _text(event, args), values, sys._getframe(1))
 
     log.__name__ = name
     return log
 
 
+async def _nothing() -> None:
+    """Stands for a suppressed call of an a… method."""
+
+
+def _async_method(name: str, number: int) -> Callable[..., Any]:
+    def log(self: Any, event: Any = None, *args: Any, **values: Any) -> Any:
+        if self._logger.level.number > number:
+            return _nothing()
+        # The service awaits structlog's own coroutine, which takes the awaiting frame as the caller.
+        return getattr(_EVERYTHING, name)(self, event, *args, **values)
+
+    log.__name__ = name
+    return log
+
+
+def _name_of(level: int) -> str:
+    """Returns the name of a level of the standard library's numbers. A number between two has the name of the lower one."""
+    return next((name for number, name in _NAMES.items() if number <= level), "debug")
+
+
 class FollowingLogger(structlog.BoundLoggerBase):
-    """A bound logger that compares with the level of Signalbox."""
+    """A bound logger that compares with the level of Signalbox. It has the methods of structlog's filtering loggers."""
 
     debug = _method("debug", 10)
     info = _method("info", 20)
@@ -67,16 +120,47 @@ class FollowingLogger(structlog.BoundLoggerBase):
     error = _method("error", 40)
     critical = _method("critical", 50)
     fatal = critical
+    adebug = _async_method("adebug", 10)
+    ainfo = _async_method("ainfo", 20)
+    amsg = ainfo
+    awarning = _async_method("awarning", 30)
+    awarn = awarning
+    aerror = _async_method("aerror", 40)
+    acritical = _async_method("acritical", 50)
+    afatal = acritical
 
-    def exception(self, event: str | None = None, *args: Any, **values: Any) -> Any:
+    def exception(self, event: Any = None, *args: Any, **values: Any) -> Any:
         """Logs an error with the current exception."""
-        values.setdefault("exc_info", True)
-        return self.error(event, *args, **values)
+        if self.is_enabled_for(40):
+            values.setdefault("exc_info", True)
+            return _write(self, "error", _text(event, args), values, sys._getframe(1))
+        return None
 
-    def log(self, level: int, event: str | None = None, *args: Any, **values: Any) -> Any:
+    def aexception(self, event: Any = None, *args: Any, **values: Any) -> Any:
+        """Logs an error with the current exception, on another thread."""
+        if values.get("exc_info", True) is True:
+            values["exc_info"] = sys.exc_info()  # the other thread has none
+        return self.aerror(event, *args, **values)
+
+    def log(self, level: int, event: Any = None, *args: Any, **values: Any) -> Any:
         """Logs at a level of the standard library's numbers."""
-        method = {10: self.debug, 20: self.info, 30: self.warning, 40: self.error, 50: self.critical}.get(level, self.info)
-        return method(event, *args, **values)
+        if self.is_enabled_for(level):
+            return _write(self, _name_of(level), _text(event, args), values, sys._getframe(1))
+        return None
+
+    def alog(self, level: int, event: Any = None, *args: Any, **values: Any) -> Any:
+        """Logs at a level of the standard library's numbers, on another thread."""
+        if self.is_enabled_for(level):
+            return getattr(_EVERYTHING, f"a{_name_of(level)}")(self, event, *args, **values)
+        return _nothing()
+
+    def is_enabled_for(self, level: int) -> bool:
+        """Reports whether records of a level are logged."""
+        return bool(level >= self._logger.level.number)
+
+    def get_effective_level(self) -> int:
+        """Returns the least severe level that is logged."""
+        return int(self._logger.level.number)
 
     def bind(self, **values: Any) -> Any:
         """Returns a logger with more values."""
