@@ -15,7 +15,7 @@ const require = createRequire(import.meta.url);
 const at = (...parts) => join(here, ...parts);
 
 const WRAPPED = ["index", "api", "testing", "openfeature"];
-const FOR_BROWSERS = ["browser", "openfeature-web", "ofrep", "errors", "failures", "listeners", "state", "values"];
+const FOR_BROWSERS = ["browser", "openfeature-web", "ofrep", "errors", "failures", "listeners", "murmur3", "state", "stored", "values"];
 
 function run(script, ...args) {
   execFileSync(process.execPath, [at("node_modules", script), ...args], { cwd: here, stdio: ["ignore", "ignore", "inherit"] });

@@ -136,6 +136,8 @@ true
 {"var":true}
 {"var":1.5}
 {"var":["list.0","x","surplus"]}
+{"var":["",{"*":[]}]}
+{"var":["",{"fractional":[["a",1],["b",1]]}]}
 {"var":{"cat":["user.","name"]}}
 {"var":{"var":"none"}}
 {"var":"constructor"}

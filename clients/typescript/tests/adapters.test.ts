@@ -53,6 +53,24 @@ test("pino keeps the level of the code for the release", () => {
   expect(root.level).toBe("info");
 });
 
+test("the code sets levels again after the box is closed", async () => {
+  const box = new FakeBox({ levels: { shop: "ERROR" } });
+  const root = pinoLevels(box, pino({ name: "shop" }, sink().stream));
+  const child = root.child({ name: "shop.child" });
+  const logger = winstonLevels(box, winston.createLogger({ silent: true }), "shop.search");
+  const old = bunyanLevels(box, bunyan.createLogger({ name: "shop", stream: sink().stream }));
+  await box.close();
+  expect([root.level, child.level, logger.level, old.level()]).toEqual(["error", "error", "error", bunyan.ERROR]);
+  const levels = () => [root.level, child.level, logger.level, old.level(), root.child({ name: "late" }, { level: "trace" }).level];
+  root.level = "debug";
+  child.level = "warn";
+  logger.level = "debug";
+  old.level("debug");
+  expect(levels()).toEqual(["debug", "warn", "debug", bunyan.DEBUG, "trace"]);
+  box.set({ levels: { shop: "FATAL" } }); // an answer that comes late
+  expect(levels()).toEqual(["debug", "warn", "debug", bunyan.DEBUG, "trace"]);
+});
+
 test("pino's own levels", () => {
   const box = new FakeBox({ levels: { shop: "DEBUG" } });
   const logger = pino({ name: "shop", customLevels: { audit: 35, quiet: 5 }, useOnlyCustomLevels: true, level: "quiet" }, sink().stream);
@@ -102,6 +120,21 @@ test("winston follows levels", () => {
   expect([log.level, log.silent]).toEqual(["verbose", false]);
   log.level = "info";
   expect(log.level).toBe("info");
+});
+
+test("a level that the code of winston sets is back after the release", () => {
+  const box = new FakeBox({ levels: { same: "INFO" } });
+  const logger = (name: string) => winstonLevels(box, winston.createLogger({ silent: false }), name);
+  const [same, before, between] = [logger("same"), logger("before"), logger("between")];
+  same.level = "debug"; // Signalbox had the level of the code
+  before.level = "debug"; // Signalbox has not set a level yet
+  box.set({ levels: { same: "WARN", before: "WARN", between: "WARN" } });
+  box.set({ levels: { between: null } });
+  between.level = "debug";
+  box.set({ levels: { between: "ERROR" } });
+  expect([same.level, before.level, between.level]).toEqual(["warn", "warn", "error"]);
+  box.set({ levels: { same: null, before: null, between: null } });
+  expect([same.level, before.level, between.level]).toEqual(["debug", "debug", "debug"]);
 });
 
 test("winston's containers follow levels", () => {

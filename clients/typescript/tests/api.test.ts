@@ -37,6 +37,13 @@ test("management calls need a server and a key", () => {
   vi.stubEnv("SIGNALBOX_URL", "");
   expect(() => new API()).toThrow(SettingsError);
   vi.unstubAllEnvs();
+  expect(() => new API({ url: server.url, key: "sk_api_é" })).toThrow("the API key has a space, a line break or another character");
+});
+
+test("a key with a line break at its end is accepted", async () => {
+  const api = new API({ url: server.url, key: `${OWNER_KEY}\n` });
+  expect((await api.listFlags()).data).toBeInstanceOf(Array);
+  api.close();
 });
 
 test("the management calls are those of the server", async () => {

@@ -1,6 +1,6 @@
 // A box without a server.
 
-import { type Flag, setContext, startSync, withContext } from "@signalbox/client";
+import { type Flag, setContext, startSync, staticBox, withContext } from "@signalbox/client";
 import { valueText } from "@signalbox/client/flags";
 import { FakeBox, rules } from "@signalbox/client/testing";
 import { expect, test, vi } from "vitest";
@@ -96,6 +96,43 @@ test("declaring a flag again returns the same flag", () => {
   expect(box.config("c", { a: 1 })).toBe(settings);
 });
 
+test("declarations with other defaults share a flag", () => {
+  const box = new FakeBox();
+  const flags = Array.from({ length: 12_000 }, (_, i) => box.string("greeting", `hello ${i}`));
+  expect([flags[1]?.(), flags[1]?.detail(), flags[1]?.default]).toEqual([
+    "hello 1",
+    { value: "hello 1", reason: "ERROR", rule: -1, variant: "", code: "FLAG_NOT_FOUND" },
+    "hello 1",
+  ]);
+  expect(box.debug()).toMatchObject({ flags: [{ id: "greeting", default: "hello 0" }] });
+  const later = box.boolean("later", false);
+  box.set({ flags: { later: true, greeting: "hi" } });
+  expect([later(), flags[11_999]?.(), flags[0]?.get(), box.string("greeting", "hey").detail().value]).toEqual([true, "hi", "hi", "hi"]);
+});
+
+test("defaults that are nested into themselves", () => {
+  const loop = () => {
+    const made: { self?: unknown } = {};
+    made.self = made;
+    return made;
+  };
+  const box = new FakeBox();
+  const [first, second] = [loop(), loop()];
+  expect([box.json("loop", first)(), box.json("loop", second)()]).toEqual([first, second]);
+  expect(box.config("loop", first).value.self).toBe(first);
+  expect(box.config("loop", second).value.self).toBe(second);
+});
+
+test("more flags than an account can have are logged once", () => {
+  const logged: string[] = [];
+  const { box } = staticBox({ data: { type: "snapshot", attributes: { seq: 1 } } }, { log: (line) => logged.push(line) });
+  for (let i = 0; i < 10_002; i++) {
+    box.boolean(`f${i}`, false);
+  }
+  expect(logged).toHaveLength(1);
+  expect(logged[0]).toContain("Flag f10000 and later ones do not follow Signalbox");
+});
+
 test("configs have defaults, and keep the last good values", async () => {
   const box = new FakeBox();
   const settings = box.config("checkout", { timeoutMs: 1500, hosts: ["a"] });
@@ -108,6 +145,44 @@ test("configs have defaults, and keep the last good values", async () => {
   expect([settings.value.timeoutMs, settings.error?.message]).toEqual([200, "timeoutMs must be a number, not true"]);
   await eventually(() => seen.length > 0, "the listener");
   expect(seen).toEqual([[1500, 200]]);
+});
+
+test("nested values of a config are merged and checked", () => {
+  const box = new FakeBox({ configs: { nested: { retry: { max: 5 } } } });
+  const defaults = { retry: { max: 3, delay: 10, on: { status: [503] } }, tags: ["a"], any: [] as unknown[], nothing: null };
+  const settings = box.config("nested", defaults);
+  const good = { ...defaults, retry: { ...defaults.retry, max: 5 } };
+  expect([settings.value, settings.error]).toEqual([good, undefined]);
+  const wrong: [object, string][] = [
+    [{ retry: { max: "five" } }, 'retry.max must be a number, not "five"'],
+    [{ retry: [5] }, "retry must be an object, not [5]"],
+    [{ retry: { on: { status: ["503"] } } }, 'retry.on.status[0] must be a number, not "503"'],
+    [{ tags: ["b", 2] }, "tags[1] must be text, not 2"],
+    [{ tags: { 0: "b" } }, 'tags must be a list, not {"0":"b"}'],
+  ];
+  for (const [values, message] of wrong) {
+    box.set({ configs: { nested: values } });
+    expect([settings.value, settings.error?.message]).toEqual([good, message]);
+  }
+  const accepted = { retry: { max: null, more: { a: 1 } }, tags: ["b", null], any: [1, "a"], nothing: { a: 1 } };
+  box.set({ configs: { nested: accepted } });
+  expect(settings.value).toEqual({ ...accepted, retry: { ...defaults.retry, ...accepted.retry } });
+  expect([defaults.retry.max, settings.error]).toEqual([3, undefined]);
+});
+
+test("lists of several types, and members of classes, are replaced as a whole", () => {
+  const box = new FakeBox({ configs: { c: { mixed: [true], nulls: [1], at: { a: 1 }, list: [{ b: 1 }] } } });
+  const settings = box.config<object>("c", { mixed: ["a", 1], nulls: [null], at: new Date(0), list: [{ a: "x" }] });
+  expect([settings.value, settings.error]).toEqual([{ mixed: [true], nulls: [1], at: { a: 1 }, list: [{ b: 1 }] }, undefined]);
+});
+
+test("a parser gets nested values over the defaults, and checks them", () => {
+  const box = new FakeBox({ configs: { c: { retry: { max: "5" } } } });
+  const parse = (values: unknown) => {
+    const { retry } = values as { retry: { max: unknown; delay: number } };
+    return { retry: { max: Number(retry.max), delay: retry.delay } };
+  };
+  expect(box.config("c", { retry: { max: 3, delay: 10 } }, parse).value).toEqual({ retry: { max: 5, delay: 10 } });
 });
 
 test("a schema checks the values of a config", () => {
@@ -161,6 +236,18 @@ test("missing settings are refused, and nothing is thrown or printed", async () 
   await Promise.all([box.close(), wrong.close()]);
   expect(print).not.toHaveBeenCalled();
   print.mockRestore();
+});
+
+test("the key may have spaces and line breaks around it, but nothing else that no key has", async () => {
+  const options = { url: "http://127.0.0.1:9", environment: "e", cache: false };
+  const box = startSync({ ...options, key: " sk_api_1 \r\n" });
+  expect([box.settings.key, box.state.status]).toEqual(["sk_api_1", "STARTING"]);
+  const wrong = startSync({ ...options, key: "sk_api_1\nsk_api_2" });
+  expect([wrong.state.status, wrong.state.why?.message]).toEqual([
+    "REFUSED",
+    "the API key has a space, a line break or another character that no key has: check SIGNALBOX_API_KEY or key",
+  ]);
+  await Promise.all([box.close(), wrong.close()]);
 });
 
 test("many boxes have one listener of the process", async () => {

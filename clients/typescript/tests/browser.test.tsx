@@ -1,8 +1,8 @@
 // @vitest-environment happy-dom
 // Flags of a web page, with a key for browsers, from a real server.
 
-import { OpenFeature, ProviderEvents } from "@openfeature/web-sdk";
-import { type BrowserBox, type BrowserOptions, startBrowser, UnauthorizedError } from "@signalbox/client/browser";
+import { OpenFeature, ProviderEvents, ProviderStatus } from "@openfeature/web-sdk";
+import { type BrowserBox, type BrowserContext, type BrowserOptions, startBrowser, UnauthorizedError } from "@signalbox/client/browser";
 import { SignalboxWebProvider } from "@signalbox/client/openfeature-web";
 import { SignalboxProvider, useFlag, useSignalboxState } from "@signalbox/react";
 import { act } from "react";
@@ -82,6 +82,93 @@ test("a page without a server has the values of the last visit", async () => {
   vi.unstubAllGlobals();
   await box.ready();
   expect(logged).toHaveLength(1);
+});
+
+test("a page keeps one entry, without its key, for the context of the last visit", async () => {
+  await server.admin.flag("web.entry", "BOOLEAN", true);
+  const storage = window.localStorage;
+  storage.clear();
+  storage.setItem(`signalbox ${server.url} ${key} {"targetingKey":"alice"}`, "{}");
+  storage.setItem("of the page", "kept");
+  const box = start({ storage, context: { targetingKey: "alice" } });
+  await box.ready();
+  for (const targetingKey of ["bob", "carol", "dave"]) {
+    await box.setContext({ targetingKey });
+  }
+  box.close();
+  const names = Object.keys(storage).filter((name) => name !== "of the page");
+  expect([names.length, storage.getItem("of the page")]).toEqual([1, "kept"]);
+  expect(`${names[0]} ${storage.getItem(String(names[0]))}`).not.toMatch(/sk_api|alice|dave/);
+  const again = (context: BrowserContext) => start({ storage, context }).boolean("web.entry", false)();
+  expect([again({ targetingKey: "dave" }), again({ targetingKey: "alice" })]).toEqual([true, false]);
+});
+
+test("a page that learns its context later has the values of the last visit", async () => {
+  await server.admin.flag("web.later", "BOOLEAN", true);
+  const kept = new Map<string, string>();
+  const storage = { getItem: (name: string) => kept.get(name) ?? null, setItem: (name: string, text: string) => void kept.set(name, text) };
+  await start({ storage }).setContext({ targetingKey: "alice" });
+  vi.stubGlobal("fetch", () => Promise.reject(new TypeError("no network")));
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const box = start({ storage });
+  const flag = box.boolean("web.later", false);
+  const changed: string[] = [];
+  box.onChange((keys) => changed.push(...keys));
+  expect([flag(), box.hasValues]).toEqual([false, false]);
+  void box.setContext({ targetingKey: "alice" }).catch(() => undefined);
+  expect(flag()).toBe(true);
+  await eventually(() => changed.includes("web.later"), "the change");
+  void box.setContext({ targetingKey: "bob" }).catch(() => undefined);
+  expect(flag()).toBe(true);
+  // The pattern of the provider.
+  await OpenFeature.setContext("later", { targetingKey: "alice" });
+  const began = performance.now();
+  await OpenFeature.setProviderAndWait("later", new SignalboxWebProvider(start({ storage })));
+  expect(performance.now() - began).toBeLessThan(5000); // it waits up to 10 s if there are no values
+  const client = OpenFeature.getClient("later");
+  expect(client.getBooleanValue("web.later", false)).toBe(true);
+  await eventually(() => client.providerStatus === ProviderStatus.STALE, "STALE");
+  await OpenFeature.clearProviders();
+});
+
+test("a page is STALE while the server answers from its memory", async () => {
+  let away = true;
+  const answers: number[] = [];
+  const answer = async (_url: unknown, { headers }: { headers: Record<string, string> }) => {
+    const etag = away ? '"stale"' : '"live"';
+    const known = headers["If-None-Match"] === etag;
+    answers.push(known ? 304 : 200);
+    const metadata = away ? { stale_since: "2026-05-01T12:00:00Z" } : {};
+    const body = JSON.stringify({ flags: [{ key: "f", value: away ? 1 : 2, variant: "default" }], metadata });
+    const more = away ? { ETag: etag, Age: "9" } : { ETag: etag };
+    return new Response(known ? null : body, { status: known ? 304 : 200, headers: more });
+  };
+  vi.stubGlobal("fetch", answer);
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const box = start({ url: "http://flags.example", pollInterval: 1 });
+  const seen: string[] = [];
+  box.onState(({ status }) => seen.push(status));
+  await box.setContext({ targetingKey: "alice" }); // there are values for it
+  expect([box.number("f", 0)(), box.state.status]).toEqual([1, "STALE"]);
+  await eventually(() => answers.length > 5, "more answers");
+  expect([box.state.status, ...new Set(seen)]).toEqual(["STALE", "STALE"]);
+  away = false;
+  await eventually(() => box.number("f", 0)() === 2 && answers.includes(304), "the database");
+  expect(box.state.status).toBe("LIVE");
+});
+
+test("OpenFeature in a page that started without a server", async () => {
+  await server.admin.flag("web.recovers", "BOOLEAN", true);
+  vi.stubGlobal("fetch", () => Promise.resolve(new Response("{}", { status: 401 })));
+  const box = start();
+  await expect(OpenFeature.setProviderAndWait("recovers", new SignalboxWebProvider(box))).rejects.toThrow("REFUSED");
+  const client = OpenFeature.getClient("recovers");
+  const ready: unknown[] = [];
+  client.addHandler(ProviderEvents.Ready, (event) => ready.push(event));
+  vi.unstubAllGlobals();
+  await eventually(() => ready.length > 0, "the event");
+  expect(client.getBooleanValue("web.recovers", false)).toBe(true);
+  await OpenFeature.clearProviders();
 });
 
 test("a wrong key is refused", async () => {

@@ -1,8 +1,10 @@
 // The providers, by the SDKs of OpenFeature.
 
-import { OpenFeature, ProviderEvents } from "@openfeature/server-sdk";
+import { OpenFeature, ProviderEvents, ProviderStatus } from "@openfeature/server-sdk";
 import { startSync, withContext } from "@signalbox/client";
+import { Box } from "@signalbox/client/box";
 import { SignalboxProvider } from "@signalbox/client/openfeature";
+import { settingsOf } from "@signalbox/client/settings";
 import { FakeBox, rules } from "@signalbox/client/testing";
 import { afterAll, expect, test } from "vitest";
 import { eventually } from "./support.js";
@@ -37,6 +39,17 @@ test("the server's provider evaluates in the process", async () => {
   expect(changed).toEqual([["s"]]);
 });
 
+test("defaults that differ declare one flag", async () => {
+  const box = new FakeBox();
+  const provider = new SignalboxProvider(box);
+  for (let i = 0; i < 200; i++) {
+    expect(await provider.resolveStringEvaluation("greeting", `hello ${i}`, {})).toMatchObject({ value: `hello ${i}` });
+    expect(await provider.resolveObjectEvaluation("theme", { i }, {})).toMatchObject({ value: { i } });
+  }
+  const { flags } = box.debug() as { flags: { id: string }[] };
+  expect(flags.map(({ id }) => id)).toEqual(["greeting", "theme"]);
+});
+
 test("a provider without a server and without values is not ready", async () => {
   const box = startSync({ url: "http://127.0.0.1:9", key: "k", environment: "e", cache: false });
   await expect(OpenFeature.setProviderAndWait("away", new SignalboxProvider(box, 50))).rejects.toThrow();
@@ -44,4 +57,32 @@ test("a provider without a server and without values is not ready", async () => 
   await box.close();
   const refused = startSync({ url: "", key: "", environment: "", cache: false });
   await expect(OpenFeature.setProviderAndWait("refused", new SignalboxProvider(refused))).rejects.toThrow("no server");
+});
+
+/** Returns a box that has not heard from a server, and does not ask one. */
+function unstartedBox(): Box {
+  return new Box(settingsOf({ url: "", key: "", environment: "test", cache: false }));
+}
+
+test("a provider does not wait for a server that failed if there are values, and is stale", async () => {
+  const box = unstartedBox();
+  box.apply(new FakeBox({ flags: { f: true } }).contents); // as from the cache
+  box.note("STALE", new Error("no network"), false);
+  await OpenFeature.setProviderAndWait("stale", new SignalboxProvider(box, 600_000));
+  const client = OpenFeature.getClient("stale");
+  expect(await client.getBooleanValue("f", false)).toBe(true);
+  await eventually(() => client.providerStatus === ProviderStatus.STALE, "the event");
+});
+
+test("a provider whose start failed says when the server answers", async () => {
+  const box = unstartedBox();
+  await expect(OpenFeature.setProviderAndWait("late", new SignalboxProvider(box, 0))).rejects.toThrow("STARTING");
+  const client = OpenFeature.getClient("late");
+  const seen: string[] = [];
+  client.addHandler(ProviderEvents.Ready, () => seen.push("ready"));
+  client.addHandler(ProviderEvents.ConfigurationChanged, (event) => seen.push(...(event?.flagsChanged ?? [])));
+  box.replace({ seq: 1, attributes: { flags: [{ id: "f", attributes: { type: "BOOLEAN", default: true, managed: true } }] } });
+  await eventually(() => seen.length === 2, "the events");
+  expect(seen.sort()).toEqual(["f", "ready"]);
+  expect(client.providerStatus).toBe(ProviderStatus.READY);
 });

@@ -5,6 +5,7 @@ import { writeFileSync } from "node:fs";
 import http from "node:http";
 import net from "node:net";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { SignalboxError } from "@signalbox/client";
 import { type Contents, firstExpiry, instant, NOTHING, unexpired } from "@signalbox/client/contents";
@@ -17,18 +18,20 @@ class Stub {
   answers: unknown[] = [];
   asked = 0;
   readonly posted: string[] = [];
+  /** Answers a POST; the default refuses it. */
+  accept: (path: string, body: string) => number = () => 500;
   private readonly server = http.createServer((request, response) => {
     const snapshot = request.url?.startsWith("/api/v1/snapshots/");
     if (request.method === "POST") {
       this.posted.push(request.url ?? "");
-      response.writeHead(500).end('{"errors":[{"status":"500","title":"oops"}]}');
+      void text(request).then((body) => this.answerPost(response, this.accept(request.url ?? "", body)));
     } else if (snapshot) {
       this.asked++;
       const answer = this.answers[Math.min(this.asked, this.answers.length) - 1];
       if (answer instanceof Half) {
         answer.send(response);
       } else if (typeof answer === "number") {
-        response.writeHead(answer).end('{"errors":[]}');
+        response.writeHead(answer, { "Retry-After": "3600" }).end('{"errors":[]}');
       } else {
         response.end(JSON.stringify(answer));
       }
@@ -51,6 +54,15 @@ class Stub {
 
   get url(): string {
     return `http://127.0.0.1:${(this.server.address() as net.AddressInfo).port}`;
+  }
+
+  /** Answers with a status; 0 ends the connection. */
+  private answerPost(response: http.ServerResponse, status: number): void {
+    if (status === 0) {
+      response.destroy();
+    } else {
+      response.writeHead(status).end(status < 300 ? "{}" : '{"errors":[{"status":"500","title":"oops"}]}');
+    }
   }
 }
 
@@ -95,6 +107,63 @@ test("a refusing server costs one line", async () => {
   await eventually(() => stub.posted.filter((path) => path === "/api/v1/flags/bulk").length > 3, "several reports");
   expect(logged.filter((line) => line.startsWith("Reporting to Signalbox failed"))).toHaveLength(1);
   expect(box.state.status).toBe("LIVE");
+});
+
+/** Evaluates 1,200 flags once and returns how many of them the server has counted, when the first requests with counts get these
+ * answers. */
+async function countedAfter(...answers: number[]): Promise<number> {
+  const stub = await Stub.start(snapshot(1, 1));
+  const box = startBox(stub.url);
+  for (let i = 0; i < 1200; i++) {
+    box.number(`f${i}`, 0)();
+  }
+  const counted: string[] = [];
+  stub.accept = (path, body) => {
+    const status = path === "/api/v1/metrics/bulk" ? answers.shift() : 200;
+    if (status === undefined) {
+      counted.push(...JSON.parse(body).data.map((each: Metric) => each.attributes.dimensions.flag));
+    }
+    return status ?? 200;
+  };
+  await eventually(() => counted.length > 0, "the counts after the failure");
+  await box.close();
+  expect(new Set(counted).size).toBe(counted.length);
+  return counted.length;
+}
+
+interface Metric {
+  attributes: { dimensions: { flag: string } };
+}
+
+test("a report has each flag once, with the default of its first declaration", async () => {
+  const stub = await Stub.start(snapshot(1, 1));
+  const box = startBox(stub.url);
+  box.string("twice", "first");
+  box.string("twice", "second");
+  box.integer("twice", 3);
+  const reports: { id: string; default: unknown }[][] = [];
+  stub.accept = (path, body) => {
+    if (path === "/api/v1/flags/bulk") {
+      reports.push(JSON.parse(body).flags);
+    }
+    return 200;
+  };
+  await eventually(() => reports.length > 0, "the report");
+  expect(reports[0]?.map((each) => [each.id, each.default])).toEqual([["twice", "first"]]);
+});
+
+test("counts are sent again after a refusal", async () => {
+  expect(await countedAfter(503)).toBe(1200);
+});
+
+test("counts that may have arrived are not sent again, but later ones are", async () => {
+  expect(await countedAfter(0, 0)).toBe(700); // the transport repeats the first one, because the kept connection was lost
+});
+
+test("the server cannot ask for a longer pause than the longest backoff", async () => {
+  const stub = await Stub.start(503, 503, snapshot(1, 1)); // each asks for an hour
+  const flag = startBox(stub.url).number("f0", 0);
+  await eventually(() => flag() === 1, "the snapshot", 10_000);
 });
 
 test("an answer that is no snapshot is not used", async () => {

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import net from "node:net";
 import { Address } from "@signalbox/client/address";
+import { openEventSocket } from "@signalbox/client/socket";
 import { FrameReader, frameOf, openWebSocket, type WebSocketConnection } from "@signalbox/client/websocket";
 import { expect, onTestFinished, test } from "vitest";
 import { eventually } from "./support.js";
@@ -57,11 +58,11 @@ test.each([0, 5, 125, 126, 1000])("frames of the client with %i bytes are masked
   expect(Buffer.from(payload).toString()).toBe("x".repeat(size));
 });
 
-/** Opens a connection to a server that answers with a function's text to the key of a handshake. */
-async function open(answer: (accept: string) => string | Buffer) {
-  const received: string[] = [];
-  let end: { code: number | undefined; why: string } | undefined;
-  const sent: Buffer[] = [];
+/** Starts a server that answers with a function's text to the key of a handshake, and returns its URL. */
+async function listen(
+  answer: (accept: string) => string | Buffer,
+  { sent = [], closed }: { sent?: Buffer[]; closed?: () => void },
+): Promise<string> {
   const server = net.createServer((socket) => {
     socket.once("data", (head) => {
       const key = /sec-websocket-key: (.*)\r\n/i.exec(String(head))?.[1];
@@ -70,12 +71,21 @@ async function open(answer: (accept: string) => string | Buffer) {
       socket.write(answer(accept));
     });
     socket.on("error", () => undefined);
+    socket.on("close", () => closed?.());
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`;
+}
+
+/** Opens a connection to a server that answers with a function's text to the key of a handshake. */
+async function open(answer: (accept: string) => string | Buffer) {
+  const received: string[] = [];
+  let end: { code: number | undefined; why: string } | undefined;
+  const sent: Buffer[] = [];
   let connection: WebSocketConnection | undefined;
-  const address = new Address(`http://127.0.0.1:${(server.address() as net.AddressInfo).port}`);
+  const address = new Address(await listen(answer, { sent }));
   await openWebSocket(
     { address, path: "/events", query: {}, headers: {}, timeout: 5000, maxSize: 1000 },
     {
@@ -113,4 +123,27 @@ test.each([
   ["no HTTP", () => "nonsense\r\n\r\n", "GET /events: Parse Error"],
 ])("an answer with %s fails", async (_, answer, message) => {
   await expect(open(answer)).rejects.toThrow(message);
+});
+
+/** An address whose connections begin when the test says so. */
+class SlowAddress extends Address {
+  begin: () => void = () => undefined;
+
+  override connect(...given: Parameters<Address["connect"]>): void {
+    this.begin = () => super.connect(...given);
+  }
+}
+
+test("an event socket that opens after its time limit is closed", async () => {
+  let isClosed = false;
+  const hello = frame(1, '{"event":"hello","seq":1}');
+  const url = await listen((accept) => Buffer.concat([Buffer.from(accepted(accept)), hello]), { closed: () => (isClosed = true) });
+  const address = new SlowAddress(url);
+  const calls: string[] = [];
+  const events = { heard: () => calls.push("heard"), event: () => calls.push("event"), lost: () => calls.push("lost") };
+  const opening = openEventSocket(address, {}, {}, 100, new AbortController().signal, events);
+  await expect(opening).rejects.toThrow("no first message within");
+  address.begin();
+  await eventually(() => isClosed, "the end of the connection");
+  expect(calls).toEqual([]);
 });

@@ -77,13 +77,13 @@ interface AnyCall {
   body?: unknown;
 }
 
-/** Makes the calls. It throws a SettingsError if there is no server or no key. */
+/** Makes the calls. It throws a SettingsError if there is no server or no key, or if one of them is invalid. */
 export const API = class {
   private readonly transport: Transport;
 
   constructor(options: APIOptions = {}) {
     const url = options.url ?? process.env.SIGNALBOX_URL;
-    const key = options.key ?? process.env.SIGNALBOX_API_KEY;
+    const key = (options.key ?? process.env.SIGNALBOX_API_KEY)?.trim();
     if (!url || !key) {
       throw new SettingsError("no server or no API key: set SIGNALBOX_URL and SIGNALBOX_API_KEY, or pass url and key");
     }

@@ -71,7 +71,12 @@ export class Box {
     this.serviceContext = settings.service ? { service: { key: settings.service } } : {};
     const dispatcher = new Dispatcher(this.problems, settings.timing.slow);
     this.states = new Listeners(dispatcher);
-    this.flags = new FlagTable(settings.environment, this, dispatcher);
+    this.flags = new FlagTable(settings.environment, this, dispatcher, (key) =>
+      this.warn(
+        "flags",
+        `The service declares more than 10,000 flags. Flag ${key} and later ones do not follow Signalbox; declare flags once, and with the same parser.`,
+      ),
+    );
     this.configs = new ConfigTable(dispatcher, (key, error) =>
       this.warn(`config ${key}`, `Config ${key} cannot be used; the last good values stay: ${error.message}`),
     );
@@ -134,8 +139,8 @@ export class Box {
   // Configs.
 
   /** Declares a config: `box.config("checkout", { timeoutMs: 1500 })`. Values that the account's config does not have come from
-   * the defaults. If a value has another type than its default, or the parser or schema rejects it, the last good values
-   * stay. */
+   * the defaults, also in nested objects. If a value has another type than its default, or the parser or schema rejects it, the
+   * last good values stay. A parser gets the values unchecked. */
   config<T extends object>(key: string, defaults: T, parser: StandardSchema<T>): Config<T>;
   config<T extends object>(key: string, defaults: T, parser?: (values: unknown) => T): Config<T>;
   config<T extends object>(key: string, defaults: T, parser?: Parser<T>): Config<T> {
@@ -202,8 +207,8 @@ export class Box {
     });
   }
 
-  /** Ends the synchronization and sends the last report, within a time limit in milliseconds. Values can still be read. When
-   * Node.js has nothing left to do, the box closes itself. */
+  /** Ends the synchronization and sends the last report, within a time limit in milliseconds. Values can still be read, and loggers
+   * keep their levels until the code sets others. When Node.js has nothing left to do, the box closes itself. */
   close(timeout = CLOSE_TIMEOUT): Promise<void> {
     this.closed ??= this.end(timeout);
     return this.closed;
@@ -333,6 +338,12 @@ export class Box {
     this.applyLevels(left);
     this.expired = true;
     return { due, late: false };
+  }
+
+  /** Whether close was called.
+   * @internal */
+  get isClosed(): boolean {
+    return this.closed !== undefined;
   }
 
   /** @internal */

@@ -15,11 +15,13 @@ import { asError } from "./failures.js";
 import { Dispatcher, KeyListeners, Listeners, Problems, type Stop } from "./listeners.js";
 import { type Evaluated, type Evaluation, type EventStream, evaluateAll } from "./ofrep.js";
 import { State, type Status } from "./state.js";
+import { type PageStorage, StoredFlags } from "./stored.js";
 import { isObject, same } from "./values.js";
 
 export * from "./errors.js";
 export type { Stop } from "./listeners.js";
 export type { State, Status } from "./state.js";
+export type { PageStorage } from "./stored.js";
 
 /** The context for which flags are evaluated: `targetingKey` is the key of the user, an object such as `account` is the
  * context of that type, and other members are attributes of the user. */
@@ -36,8 +38,9 @@ export interface BrowserOptions {
   environment?: string;
   /** The time between two requests while no stream of events works, in milliseconds; 30 s by default. */
   pollInterval?: number;
-  /** The storage for the values of the last visit, such as localStorage. By default they are not kept. */
-  storage?: Pick<Storage, "getItem" | "setItem">;
+  /** The storage for the values of the last visit, such as localStorage. By default they are not kept. It has one entry, which is only
+   * used for the same context. */
+  storage?: PageStorage;
   /** Is called with a sentence about each problem. */
   log?: (message: string) => void;
 }
@@ -64,6 +67,8 @@ export interface BrowserFlag<T> {
 const POLL = 30_000;
 const REQUEST = 10_000;
 const MIN_BACKOFF = 1000;
+/** The longest pause that the server can ask for. */
+const MAX_RETRY_AFTER = 60_000;
 /** The poll interval while a stream works. */
 const POLL_WITH_STREAM = 300_000;
 const SLOW_LISTENER = 1000;
@@ -75,6 +80,8 @@ export class BrowserBox {
   private etag = "";
   private currentState = new State("STARTING", new Date());
   private known = false;
+  /** Whether the server has answered for the current context, perhaps from its memory. */
+  private isAnswered = false;
   private closed = false;
   private attempt = 0;
   /** Answers for an older context are dropped. */
@@ -92,6 +99,7 @@ export class BrowserBox {
   /** Runs while the page is hidden. When it ends, the streams are closed and `asleep` is true. */
   private inactivity: ReturnType<typeof setTimeout> | undefined;
   private asleep = false;
+  private readonly stored: StoredFlags | undefined;
   private readonly problems: Problems;
   private readonly states: Listeners;
   private readonly changes: KeyListeners;
@@ -114,6 +122,8 @@ export class BrowserBox {
     const dispatcher = new Dispatcher(this.problems, SLOW_LISTENER);
     this.states = new Listeners(dispatcher);
     this.changes = new KeyListeners(dispatcher);
+    const { storage, url, key, environment } = options;
+    this.stored = storage && new StoredFlags(storage, url, key, environment);
     this.readStored();
     if (typeof document !== "undefined") {
       document.addEventListener("visibilitychange", this.visible);
@@ -190,10 +200,10 @@ export class BrowserBox {
       };
       const check = () => {
         const { status, why } = this.currentState;
-        if (status === "LIVE") {
-          finish();
-        } else if (status === "REFUSED" || this.closed) {
+        if (status === "REFUSED" || this.closed) {
           finish(why ?? new NotReadyError("the box is closed"));
+        } else if (this.isAnswered) {
+          finish();
         }
       };
       this.waiting.add(check);
@@ -202,10 +212,14 @@ export class BrowserBox {
   }
 
   /** Evaluates flags for another context, such as after a sign-in. It resolves when the values are there, or rejects like
-   * `ready`; flags keep their values until then. */
+   * `ready`; flags keep their values until then. If the box has no values yet, flags have those of the last visit at once. */
   setContext(context: BrowserContext): Promise<void> {
     this.context = context;
+    if (!this.known) {
+      this.readStored();
+    }
     this.etag = "";
+    this.isAnswered = false;
     this.generation++;
     this.currentState = new State("STARTING", new Date());
     void this.refresh();
@@ -255,8 +269,10 @@ export class BrowserBox {
 
   private answered(found: Evaluation | undefined): void {
     this.attempt = 0;
+    this.isAnswered = true;
     if (found) {
-      this.etag = found.etag;
+      // A 304 to the ETag of a stale answer would look like a current one.
+      this.etag = found.staleSince ? "" : found.etag;
       this.replace(found.flags);
       this.announced = found.streams;
       this.store();
@@ -281,7 +297,7 @@ export class BrowserBox {
     const refused = error instanceof APIError && (error.status === 401 || error.status === 403);
     this.note(refused ? "REFUSED" : "STALE", error);
     this.problems.warn("state", `Signalbox cannot be asked; the last known values are served: ${error.message}`);
-    const asked = error instanceof APIError ? error.retryAfter * 1000 : 0;
+    const asked = error instanceof APIError ? Math.min(error.retryAfter * 1000, MAX_RETRY_AFTER) : 0;
     this.plan(Math.random() * Math.min(MIN_BACKOFF * 2 ** Math.min(this.attempt, 20), this.pollInterval) + asked);
   }
 
@@ -365,16 +381,12 @@ export class BrowserBox {
     this.pushed = false;
   }
 
-  private storedAs(): string {
-    return `signalbox ${this.options.url} ${this.options.key} ${JSON.stringify(this.context)}`;
-  }
-
   private readStored(): void {
     try {
-      const stored: unknown = JSON.parse(this.options.storage?.getItem(this.storedAs()) ?? "null");
-      if (isObject(stored)) {
-        this.flags = new Map(Object.entries(stored) as [string, Evaluated][]);
-        this.known = true;
+      this.stored?.removeFormer();
+      const flags = this.stored?.read(this.context);
+      if (flags) {
+        this.replace(flags);
       }
     } catch {
       // An incomplete value, or a storage that may not be used, counts as no value.
@@ -383,7 +395,7 @@ export class BrowserBox {
 
   private store(): void {
     try {
-      this.options.storage?.setItem(this.storedAs(), JSON.stringify(Object.fromEntries(this.flags)));
+      this.stored?.write(this.context, this.flags);
     } catch (error) {
       this.problems.warn("storage", `Keeping the last known values failed: ${asError(error).message}`);
     }

@@ -25,7 +25,8 @@ const access: Access<BunyanLogger, number> = {
   levelOf: (_logger, level) => levelAt(level, NUMBERS),
 };
 
-/** Lets a box set the level of a logger of bunyan and of all its children, existing and future: *
+/** Lets a box set the level of a logger of bunyan and of all children that are made later:
+ *
  *     const log = bunyanLevels(box, bunyan.createLogger({ name: "shop" })).child({ component: "payments" }); // shop.payments
  *
  * The name of a child is its parent's name, a dot and its component. Only loggers that Signalbox manages, and their

@@ -2,7 +2,7 @@
 
 import { asError } from "./failures.js";
 import { type Dispatcher, Listeners, type Stop } from "./listeners.js";
-import { checkTypes, type Parser, parsed } from "./parser.js";
+import { checkTypes, merged, type Parser, parsed } from "./parser.js";
 import { type Members, same } from "./values.js";
 
 /** A declared config. */
@@ -52,13 +52,12 @@ export class Config<T extends object> {
   update(values: Members | undefined): Error | undefined {
     let next: T;
     try {
-      const merged = { ...this.defaults, ...structuredClone(values) };
-      if (this.parser) {
-        next = parsed(this.parser, merged);
-      } else {
-        checkTypes(this.defaults as Members, values ?? {});
-        next = merged;
+      const given = structuredClone(values) ?? {};
+      const all = merged(this.defaults as Members, given) as T;
+      if (!this.parser) {
+        checkTypes(this.defaults as Members, given);
       }
+      next = this.parser ? parsed(this.parser, all) : all;
     } catch (error) {
       this.failure = asError(error);
       return this.failure;

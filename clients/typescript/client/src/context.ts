@@ -59,7 +59,8 @@ export function prepared(contexts: Contexts): Prepared {
 }
 
 /** Calls a function. In it, and in everything that it awaits or starts, flags are evaluated for the contexts. Contexts
- of other types that already apply stay. *
+ * of other types that already apply stay.
+ *
  *     withContext({ user: { key: "alice", plan: "pro" } }, () => { if (checkout()) … })
  */
 export function withContext<T>(contexts: Contexts, run: () => T): T {

@@ -46,23 +46,35 @@ export interface Counter {
   count: number;
 }
 
-/** One value that a declared flag may have. */
-interface Outcome<T> {
+/** One value of the server that a declared flag may have. */
+interface Found<T> {
   readonly value: T;
-  readonly served: Served | undefined;
+  readonly served: Served;
   readonly variant: string;
-  readonly code: Code;
+  readonly code: "";
   readonly counter: Counter;
 }
+
+/** The lack of a value of the server: the flag has the default of the code. It has the members of Found, because reading objects of
+ * two forms is slower. */
+interface Missing {
+  readonly value: undefined;
+  readonly served: undefined;
+  readonly variant: "";
+  readonly code: Exclude<Code, "">;
+  readonly counter: undefined;
+}
+
+type Outcome<T> = Found<T> | Missing;
 
 /** Reads a value of the server; it throws an error for one that does not fit. */
 export type Reader<T> = (value: unknown) => T;
 
-/** The state behind a declared flag. */
+/** The state behind the flags with one key, type and reader. They differ only in their defaults. */
 export class Declared<T> {
-  readonly flag: Flag<T>;
   private readonly listeners: Listeners;
   private readonly counters = new Map<string, Counter>();
+  private readonly first: Flag<T>;
   private plan: Plan | undefined;
   private outcomes: readonly Outcome<T>[] = [];
   private evaluate: (contexts: Prepared) => Outcome<T>;
@@ -71,6 +83,7 @@ export class Declared<T> {
     private readonly table: FlagTable,
     readonly key: string,
     readonly type: FlagType,
+    /** The default of the first declaration, which is reported. */
     readonly fallback: T,
     private readonly reader: Reader<T>,
     dispatcher: Dispatcher,
@@ -78,44 +91,51 @@ export class Declared<T> {
     this.listeners = new Listeners(dispatcher);
     this.evaluate = () => this.outcomes[0] as Outcome<T>;
     this.serve(undefined, undefined);
-    this.flag = this.callable();
+    this.first = this.callable(fallback);
   }
 
-  private callable(): Flag<T> {
+  /** Returns the flag with a default. One with another default than the first shares everything else with it. */
+  flag(fallback: T): Flag<T> {
+    return same(fallback, this.fallback) ? this.first : this.callable(fallback);
+  }
+
+  private callable(fallback: T): Flag<T> {
     const { table } = this;
+    let missed: Counter | undefined; // made when it is needed: there may be many defaults
+    const counted = (outcome: Outcome<T>): T => {
+      if (outcome.served) {
+        outcome.counter.count++;
+        return outcome.value;
+      }
+      missed ??= this.counter(fallback);
+      missed.count++;
+      return fallback;
+    };
     const read = (): T => {
       const contexts = current();
       const bound = contexts === undefined ? table.none : contexts.owner === table.owner ? contexts : contexts.boundTo(table.owner);
-      const outcome = this.evaluate(bound);
-      outcome.counter.count++;
-      return outcome.value;
+      return counted(this.evaluate(bound));
     };
     const members = {
       key: this.key,
       type: this.type,
-      default: this.fallback,
-      get: (contexts?: Contexts) => this.get(contexts),
-      detail: (contexts?: Contexts) => this.detail(contexts),
+      default: fallback,
+      get: (contexts?: Contexts) => counted(this.evaluate(table.contexts(contexts))),
+      detail: (contexts?: Contexts) => this.detail(contexts, counted),
       onChange: (listener: () => unknown) => this.listeners.add(listener),
     };
     return Object.assign(read, members);
   }
 
-  private get(contexts: Contexts | undefined): T {
-    const outcome = this.evaluate(this.table.contexts(contexts));
-    outcome.counter.count++;
-    return outcome.value;
-  }
-
-  private detail(contexts: Contexts | undefined): Detail<T> {
+  private detail(contexts: Contexts | undefined, counted: (outcome: Outcome<T>) => T): Detail<T> {
     const { data, weight } = this.table.contexts(contexts);
     const { rule, split } = this.plan?.decide(data, weight) ?? { rule: NO_RULE, split: false };
-    const { value, served, variant, code, counter } = this.outcomes[rule + 1] as Outcome<T>;
-    counter.count++;
-    if (code || !served) {
-      return { value, reason: "ERROR", rule: NO_RULE, variant: "", code };
+    const outcome = this.outcomes[rule + 1] as Outcome<T>;
+    const value = counted(outcome);
+    if (!outcome.served) {
+      return { value, reason: "ERROR", rule: NO_RULE, variant: "", code: outcome.code };
     }
-    return { value, reason: split ? "SPLIT" : served.reason, rule, variant, code };
+    return { value, reason: split ? "SPLIT" : outcome.served.reason, rule, variant: outcome.variant, code: "" };
   }
 
   /** Reports whether another declaration reads values in the same way. */
@@ -126,7 +146,7 @@ export class Declared<T> {
   /** Prepares every value that the flag may have. */
   serve(plan: Plan | undefined, choices: unknown): void {
     const served = plan ? [plan.fallback, ...plan.rules.map((each) => each.served)] : [];
-    this.outcomes = plan ? served.map((each) => this.outcome(plan.type, each, choices)) : [this.missing("FLAG_NOT_FOUND")];
+    this.outcomes = plan ? served.map((each) => this.outcome(plan.type, each, choices)) : [missing("FLAG_NOT_FOUND")];
     this.plan = plan;
     this.evaluate = evaluator(plan, this.outcomes);
   }
@@ -137,7 +157,7 @@ export class Declared<T> {
 
   private outcome(type: unknown, served: Served, choices: unknown): Outcome<T> {
     if (served.code) {
-      return this.missing(served.code);
+      return missing(served.code);
     }
     try {
       if (type === this.type) {
@@ -147,11 +167,7 @@ export class Declared<T> {
     } catch {
       // Reading may run a parser of the user, which rejects values by throwing.
     }
-    return this.missing("TYPE_MISMATCH");
-  }
-
-  private missing(code: Code): Outcome<T> {
-    return { value: this.fallback, served: undefined, variant: "", code, counter: this.counter(this.fallback) };
+    return missing("TYPE_MISMATCH");
   }
 
   /** Returns the counter for a value. Beyond MAX_VALUES, new values share one. Counters stay when the definition changes, so
@@ -181,8 +197,13 @@ export class Declared<T> {
   /** Returns the flag for `Box.debug`: what it serves when no rule matches. It does not count as an evaluation. */
   summary(): object {
     const [first] = this.outcomes;
-    return { ...this.reported(), serves: first?.value, rules: this.plan?.rules.length ?? 0, error: first?.code || null };
+    const serves = first?.served ? first.value : this.fallback;
+    return { ...this.reported(), serves, rules: this.plan?.rules.length ?? 0, error: first?.code || null };
   }
+}
+
+function missing(code: Exclude<Code, "">): Missing {
+  return { value: undefined, served: undefined, variant: "", code, counter: undefined };
 }
 
 /** Returns the function that finds the outcome for contexts. */
@@ -253,12 +274,16 @@ export class FlagTable {
   readonly none: Prepared;
   private readonly declared = new Map<string, Declared<unknown>[]>();
   private count = 0;
+  /** Whether a flag was not kept. */
+  private isFull = false;
   private definitions: ReadonlyMap<string, FlagDefinition> = new Map();
 
   constructor(
     private readonly environment: string,
     readonly owner: ContextOwner,
     private readonly dispatcher: Dispatcher,
+    /** Is called with the key of the first flag beyond MAX_FLAGS. */
+    private readonly full: (key: string) => void,
   ) {
     this.listeners = new KeyListeners(dispatcher);
     this.none = new Prepared({});
@@ -276,21 +301,32 @@ export class FlagTable {
     return found === undefined ? this.none : found.owner === this.owner ? found : found.boundTo(this.owner);
   }
 
-  /** Returns the flag of the first declaration like this one, and whether this is the first. A flag beyond MAX_FLAGS is not
-   * kept: its values never change. */
+  /** Returns the flag with a key, type, reader and default, and whether the first three are new. They are kept for up to MAX_FLAGS
+   * declarations: the values of flags beyond that never change. */
   declare<T>(key: string, type: FlagType, fallback: T, reader: Reader<T>): { flag: Flag<T>; isNew: boolean } {
     const known = this.declared.get(key) ?? [];
-    const found = known.find((each) => each.type === type && each.isReadBy(reader) && same(each.fallback, fallback));
+    const found = known.find((each) => each.type === type && each.isReadBy(reader)) as Declared<T> | undefined;
     if (found) {
-      return { flag: found.flag as Flag<T>, isNew: false };
+      return { flag: found.flag(fallback), isNew: false };
     }
     const made = new Declared(this, key, type, fallback, reader, this.dispatcher);
-    if (this.count < MAX_FLAGS) {
-      this.count++;
-      this.declared.set(key, [...known, made as Declared<unknown>]);
-    }
+    const isKept = this.keep(made as Declared<unknown>, known);
     this.serve(made as Declared<unknown>);
-    return { flag: made.flag, isNew: true };
+    return { flag: made.flag(fallback), isNew: isKept };
+  }
+
+  private keep(made: Declared<unknown>, known: Declared<unknown>[]): boolean {
+    if (this.count >= MAX_FLAGS) {
+      if (!this.isFull) {
+        this.isFull = true;
+        this.full(made.key);
+      }
+      return false;
+    }
+    this.count++;
+    known.push(made);
+    this.declared.set(made.key, known);
+    return true;
   }
 
   private serve(declared: Declared<unknown>): void {

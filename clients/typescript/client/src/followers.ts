@@ -44,8 +44,12 @@ export class Followers<T extends object, L> implements Adapter {
     private readonly access: Access<T, L>,
   ) {}
 
-  /** Lets the box set the level of a logger. parent is the logger from which it inherits the level of the code, if it does. */
+  /** Lets the box set the level of a logger. parent is the logger from which it inherits the level of the code, if it does. A box
+   * that is closed sets no levels. */
   follow(logger: T, name: string, parent?: T): void {
+    if (this.box.isClosed) {
+      return;
+    }
     const from = parent && this.nearest(parent);
     const own = from ? undefined : this.access.read(logger);
     const follower: Follower<T, L> = { name, logger: new WeakRef(logger), own, written: undefined, parent: from };
@@ -92,12 +96,15 @@ export class Followers<T extends object, L> implements Adapter {
     }
     follower.own = level;
     const applied = this.box.loggers.applied(this, follower.name);
-    if (applied) {
+    if (applied && !this.box.isClosed) {
       this.write(logger, follower, applied);
     }
   }
 
   setLevel(name: string, level: Level | undefined): void {
+    if (this.box.isClosed) {
+      return;
+    }
     for (const follower of this.named.get(name)?.followers ?? []) {
       const logger = follower.logger.deref();
       if (logger) {
@@ -108,20 +115,22 @@ export class Followers<T extends object, L> implements Adapter {
 
   private write(logger: T, follower: Follower<T, L>, level: Level | undefined): void {
     const now = this.access.read(logger);
-    if (follower.written !== undefined && now !== follower.written) {
-      follower.own = now; // the code has set it: this framework does not announce it
+    if (follower.written === undefined ? follower.own !== undefined : now !== follower.written) {
+      follower.own = now; // the code has set it: not every framework announces that
     }
     const wanted = level === undefined ? codeLevel(follower) : this.access.levelFor(logger, level);
-    if (wanted === undefined || now === wanted) {
+    if (wanted === undefined) {
       return;
     }
-    this.writing = true;
-    try {
-      this.access.write(logger, wanted);
-      follower.written = level === undefined ? undefined : wanted;
-    } finally {
-      this.writing = false;
+    if (now !== wanted) {
+      this.writing = true;
+      try {
+        this.access.write(logger, wanted);
+      } finally {
+        this.writing = false;
+      }
     }
+    follower.written = level === undefined ? undefined : wanted;
   }
 
   /** The levels of the oldest logger of a name that still exists. */

@@ -4,7 +4,7 @@ import http, { type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { gunzipSync } from "node:zlib";
 import type { Address } from "./address.js";
-import { ConnectionError } from "./errors.js";
+import { ConnectionError, SettingsError } from "./errors.js";
 import { asError, errorOf } from "./failures.js";
 import { VERSION } from "./version.js";
 
@@ -68,11 +68,15 @@ export class Transport {
   private readonly open = new Set<http.ClientRequest>();
   private held = false;
 
+  /** Throws a SettingsError. */
   constructor(
     readonly address: Address,
     key: string,
     public timeout: number,
   ) {
+    if (!/^[\x21-\x7e]*$/.test(key)) {
+      throw new SettingsError("the API key has a space, a line break or another character that no key has: check SIGNALBOX_API_KEY or key");
+    }
     this.agent = new AddressAgent(address, () => this.timeout);
     this.headers = {
       Authorization: `Bearer ${key}`,

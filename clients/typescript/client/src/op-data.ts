@@ -1,6 +1,6 @@
 // Operators that read data: `var`, `missing` and `missing_some`.
 
-import { argument, coerced, constant, type Evaluate, type State, source, stateOf } from "./evaluation.js";
+import { after, argument, coerced, constant, type Evaluate, type State, source, stateOf } from "./evaluation.js";
 import type { Compiler, Node } from "./rules.js";
 import { isObject, toNumber, toText, wellFormed } from "./values.js";
 
@@ -59,7 +59,8 @@ export function compileVar(c: Compiler, node: Node): Evaluate {
     return constant(c.flagKey);
   }
   if (path.length === 0) {
-    return (_st, data) => data;
+    const whole: Evaluate = (_st, data) => data;
+    return node.args.length > 1 ? after([fallback], whole) : whole; // the fallback may fail
   }
   if (node.args.length > 1) {
     return (st, data) => or(atPath(data, path), fallback(st, data));

@@ -30,18 +30,38 @@ export class SignalboxWebProvider implements Provider {
 
   constructor(private readonly box: BrowserBox) {}
 
-  /** Waits for the values of the context. If the server does not answer, the last known values do, if there are any. */
+  /** Waits for the values of the context. If the server does not answer, the last known values do, if there are any; the
+   * provider is then stale or has an error. */
   async initialize(context: EvaluationContext = {}): Promise<void> {
-    try {
-      await this.box.setContext(context);
-    } catch {
-      const { state } = this.box;
-      if (!this.box.hasValues) {
-        throw new (state.status === "REFUSED" ? ProviderFatalError : ProviderNotReadyError)(String(state));
-      }
+    await this.answered(context);
+    this.follow();
+    const { state } = this.box;
+    if (!this.box.hasValues) {
+      throw new (state.status === "REFUSED" ? ProviderFatalError : ProviderNotReadyError)(String(state));
     }
-    const changed = (flagsChanged: string[]) => this.events.emit(ProviderEvents.ConfigurationChanged, { flagsChanged });
-    this.stops = [this.box.onState((state) => this.stateChanged(state)), this.box.onChange(changed)];
+    if (state.status !== "LIVE") {
+      // The SDK sets the status to ready when this method returns.
+      const timer = setTimeout(() => this.stateChanged(this.box.state), 0);
+      this.stops.push(() => clearTimeout(timer));
+    }
+  }
+
+  /** Waits until the server has answered for a context, or has failed and the last known values must do. */
+  private async answered(context: EvaluationContext): Promise<void> {
+    let stop: Stop = () => undefined;
+    const failed = new Promise<void>((resolve) => {
+      stop = this.box.onState(() => (this.box.hasValues ? resolve() : undefined));
+    });
+    await Promise.race([this.box.setContext(context).catch(() => undefined), failed]);
+    stop();
+  }
+
+  /** Starts the events. They go on if the start has failed, because the box keeps trying. */
+  private follow(): void {
+    if (this.stops.length === 0) {
+      const changed = (flagsChanged: string[]) => this.events.emit(ProviderEvents.ConfigurationChanged, { flagsChanged });
+      this.stops = [this.box.onState((state) => this.stateChanged(state)), this.box.onChange(changed)];
+    }
   }
 
   async onContextChange(_before: EvaluationContext, after: EvaluationContext): Promise<void> {

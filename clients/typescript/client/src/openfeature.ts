@@ -4,7 +4,8 @@
  *     await OpenFeature.setProviderAndWait(new SignalboxProvider(box));
  *
  * The targeting key is the key of the user. An object in the evaluation context is a context whose type is the member's name;
- * other members are attributes of the user. Contexts of `withContext` apply too. Evaluating a flag declares it.
+ * other members are attributes of the user. Contexts of `withContext` apply too. Evaluating a flag declares it, once for each key
+ * and type: the default may differ each time.
  */
 
 import {
@@ -39,16 +40,43 @@ export class SignalboxProvider implements Provider {
   ) {}
 
   /** Waits until the box has the values of the server. If the server cannot be reached or refuses the key, the last known
-   * values do, if there are any. */
+   * values do, if there are any; the provider is then stale or has an error. */
   async initialize(): Promise<void> {
-    try {
-      await this.box.ready(this.readyTimeout);
-    } catch {
-      const { state } = this.box;
-      if (state.seq === 0) {
-        throw new (state.status === "REFUSED" ? ProviderFatalError : ProviderNotReadyError)(String(state));
-      }
+    await this.answered();
+    this.follow();
+    const { state } = this.box;
+    if (state.status !== "LIVE" && state.seq === 0) {
+      throw new (state.status === "REFUSED" ? ProviderFatalError : ProviderNotReadyError)(String(state));
     }
+    if (state.status !== "LIVE") {
+      // The SDK sets the status to ready when this method returns.
+      const timer = setTimeout(() => this.stateChanged(this.box.state), 0);
+      this.stops.push(() => clearTimeout(timer));
+    }
+  }
+
+  /** Waits until the server has answered, or has failed and the last known values must do. */
+  private answered(): Promise<void> {
+    return new Promise((resolve) => {
+      const finish = () => {
+        clearTimeout(timer);
+        stop();
+        resolve();
+      };
+      const check = () => {
+        const { status, seq } = this.box.state;
+        if (status === "LIVE" || status === "REFUSED" || (status === "STALE" && (seq > 0 || this.box.isClosed))) {
+          finish();
+        }
+      };
+      const timer = setTimeout(finish, this.readyTimeout);
+      const stop = this.box.onState(check);
+      check();
+    });
+  }
+
+  /** Starts the events. They go on if the start has failed, because the box keeps trying. */
+  private follow(): void {
     if (this.stops.length === 0) {
       const changed = (flagsChanged: string[]) => this.events.emit(ProviderEvents.ConfigurationChanged, { flagsChanged });
       this.stops = [this.box.onState((state) => this.stateChanged(state)), this.box.onFlagChange(changed)];

@@ -1,6 +1,6 @@
 // Checks the server's values before the code gets them.
 
-import { isObject } from "./values.js";
+import { define, isObject, type Members } from "./values.js";
 
 /** A schema of zod, valibot, ArkType and others, as https://standardschema.dev describes it. */
 export interface StandardSchema<T> {
@@ -38,17 +38,70 @@ function issueText({ message, path }: { message: string; path?: readonly unknown
   return steps.length > 0 ? `${steps.join(".")}: ${message}` : message;
 }
 
-/** Checks that values have the types of the defaults. null fits every default, and members without a default are kept. */
-export function checkTypes(defaults: Readonly<Record<string, unknown>>, values: Readonly<Record<string, unknown>>): void {
+/** Returns the defaults with values over them. Objects in both are merged; everything else is replaced as a whole. */
+export function merged(defaults: Readonly<Members>, values: Readonly<Members>): Members {
+  const result = { ...defaults };
   for (const [name, value] of Object.entries(values)) {
-    const fallback = Object.hasOwn(defaults, name) ? defaults[name] : undefined;
-    if (fallback != null && value != null && typeName(fallback) !== typeName(value)) {
-      throw new TypeError(`${name} must be ${typeName(fallback)}, not ${JSON.stringify(value)}`);
-    }
+    const fallback = memberOf(defaults, name);
+    define(result, name, isPlain(fallback) && isPlain(value) ? merged(fallback, value) : value);
+  }
+  return result;
+}
+
+/** Checks that values have the types of the defaults, also in objects and lists. null fits every default, every value fits the
+ * default null, and members without a default are kept. path is where the values are, such as "retry.". */
+export function checkTypes(defaults: Readonly<Members>, values: Readonly<Members>, path = ""): void {
+  for (const [name, value] of Object.entries(values)) {
+    checkType(memberOf(defaults, name), value, path + name);
   }
 }
 
+function checkType(fallback: unknown, value: unknown, path: string): void {
+  if (fallback == null || value == null) {
+    return;
+  }
+  expectType(typeName(fallback), value, path);
+  if (Array.isArray(fallback)) {
+    checkElements(fallback, value as unknown[], path);
+  } else if (isPlain(fallback)) {
+    checkTypes(fallback, value as Members, `${path}.`);
+  }
+}
+
+/** Checks the elements of a list, if those of the default have one type. */
+function checkElements(defaults: readonly unknown[], values: readonly unknown[], path: string): void {
+  const [type, ...others] = new Set(defaults.map(typeName));
+  if (type === undefined || type === NULL || others.length > 0) {
+    return;
+  }
+  values.forEach((value, i) => {
+    if (value != null) {
+      expectType(type, value, `${path}[${i}]`);
+    }
+  });
+}
+
+function expectType(type: string, value: unknown, path: string): void {
+  if (typeName(value) !== type) {
+    throw new TypeError(`${path} must be ${type}, not ${JSON.stringify(value)}`);
+  }
+}
+
+function memberOf(object: Readonly<Members>, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+/** Reports whether a value is an object as JSON has it, and not a Date, a Map or another class. */
+function isPlain(value: unknown): value is Members {
+  return isObject(value) && (Object.getPrototypeOf(value) === Object.prototype || Object.getPrototypeOf(value) === null);
+}
+
+const NULL = "null";
+
 function typeName(value: unknown): string {
+  if (value == null) {
+    return NULL;
+  }
   if (Array.isArray(value)) {
     return "a list";
   }

@@ -34,7 +34,8 @@ function labelFor({ levels }: PinoLogger, number: number | undefined): string {
   return enough.length > 0 ? enough.reduce((a, b) => (b[1] < a[1] ? b : a))[0] : "silent";
 }
 
-/** Lets a box set the level of a logger of pino and of all its children, existing and future: *
+/** Lets a box set the level of a logger of pino and of all its children, existing and future:
+ *
  *     const log = pinoLevels(box, pino()).child({ name: "shop.payments" });
  *
  * A child has the name in its bindings, else its parent's name. The logger itself is "root" if it has no name. Only

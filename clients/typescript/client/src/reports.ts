@@ -156,7 +156,7 @@ export class Reports {
   }
 
   private async sendFlags(transport: Transport, everything: boolean): Promise<void> {
-    const flags = this.source.declaredFlags();
+    const flags = firstOfEach(this.source.declaredFlags());
     if (flags.length === this.flagsKnown && !everything) {
       return;
     }
@@ -177,24 +177,24 @@ export class Reports {
     }
   }
 
-  /** Sends the evaluations by flag and value. Counts that may have arrived are not sent again. */
+  /** Sends the evaluations by flag and value. After an error, the counts that the server does not have are sent with the next
+   * report. Those that may have arrived before a connection was lost are not sent again. */
   private async sendCounts(transport: Transport): Promise<void> {
     const now = Date.now();
     const period = Math.max(Math.round((now - this.countedAt) / 1000), 1);
     this.countedAt = now;
     const counts = this.takeCounts();
+    let left: readonly Count[] = counts;
     for (const some of chunks(counts)) {
       const data = some.map((each) => this.metric(each, period, now));
+      const later = left.slice(some.length);
       try {
         await transport.request({ method: "POST", path: "/api/v1/metrics/bulk", body: { data } });
       } catch (error) {
-        if (error instanceof APIError) {
-          for (const { counter, count } of some) {
-            counter.count += count;
-          }
-        }
+        putBack(error instanceof APIError ? left : later);
         throw error;
       }
+      left = later;
     }
   }
 
@@ -221,6 +221,24 @@ export class Reports {
       dimensions: { flag, value, environment: this.common.environment },
     };
     return { type: "metric", attributes };
+  }
+}
+
+/** Returns the first declaration of each key. A flag may be declared with several types or parsers. */
+function firstOfEach(flags: readonly Declared<unknown>[]): Declared<unknown>[] {
+  const found = new Map<string, Declared<unknown>>();
+  for (const each of flags) {
+    if (!found.has(each.key)) {
+      found.set(each.key, each);
+    }
+  }
+  return [...found.values()];
+}
+
+/** Adds counts to their counters again, for the next report. */
+function putBack(counts: readonly Count[]): void {
+  for (const { counter, count } of counts) {
+    counter.count += count;
   }
 }
 

@@ -92,7 +92,7 @@ export function settingsOf(options: Options): Settings {
   const { env } = process;
   return {
     url: options.url ?? env.SIGNALBOX_URL ?? "",
-    key: options.key ?? env.SIGNALBOX_API_KEY ?? "",
+    key: (options.key ?? env.SIGNALBOX_API_KEY ?? "").trim(), // a mounted secret often ends with a line break
     environment: options.environment ?? env.SIGNALBOX_ENVIRONMENT ?? "",
     service: options.service ?? env.SIGNALBOX_SERVICE ?? "",
     cache: options.cache !== false,

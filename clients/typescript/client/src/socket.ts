@@ -34,8 +34,11 @@ export function openEventSocket(
   return new Promise((resolve, reject) => {
     let connection: WebSocketConnection | undefined;
     let first = true;
-    const timer = setTimeout(() => fail(new ConnectionError(`GET ${PATH}: no first message within ${timeout} ms`)), 2 * timeout).unref();
+    let settled = false;
+    const limit = 2 * timeout;
+    const timer = setTimeout(() => fail(new ConnectionError(`GET ${PATH}: no first message within ${limit} ms`)), limit).unref();
     const settle = () => {
+      settled = true;
       clearTimeout(timer);
       signal.removeEventListener("abort", aborted);
     };
@@ -47,8 +50,8 @@ export function openEventSocket(
     const aborted = () => fail(new ConnectionError(`GET ${PATH}: the box is closed`));
     const opened = (made: WebSocketConnection) => {
       connection = made;
-      if (signal.aborted) {
-        made.close();
+      if (settled || signal.aborted) {
+        made.close(); // it took longer than the limit
       }
     };
     signal.addEventListener("abort", aborted);

@@ -309,7 +309,13 @@ export class Sync {
       // It is also the pause between two snapshots.
       pause = Math.max(pause, Math.min(minBackoff * 2 ** (this.attempt - 1), longest) / 2);
     }
-    this.connectAt = performance.now() + pause + askedFor(error);
+    this.connectAt = performance.now() + pause + this.askedFor(error);
+  }
+
+  /** Returns the pause that the server asks for with an error, in milliseconds. A longer one than the longest backoff is often a
+   * mistake of a proxy, and would keep old values for too long. */
+  private askedFor(error: SignalboxError): number {
+    return error instanceof APIError ? Math.min(error.retryAfter * 1000, this.timing.maxBackoff) : 0;
   }
 
   private pending(): number {
@@ -345,7 +351,7 @@ export class Sync {
       this.parts = new Set(ALL);
       this.loadAttempt++;
       const pause = backoff(this.loadAttempt, this.timing.minBackoff, this.timing.maxBackoff);
-      this.loadAt = performance.now() + pause + askedFor(error);
+      this.loadAt = performance.now() + pause + this.askedFor(error);
       this.fail(error);
       return;
     }
@@ -447,9 +453,4 @@ function signalboxError(thrown: unknown): SignalboxError {
 /** Returns the pause before an attempt. All of it is random, so that a fleet does not reconnect at once. */
 export function backoff(attempt: number, shortest: number, longest: number): number {
   return Math.random() * Math.min(shortest * 2 ** Math.min(attempt - 1, 30), longest);
-}
-
-/** Returns the pause that the server asks for with an error, in milliseconds. */
-function askedFor(error: SignalboxError): number {
-  return error instanceof APIError ? error.retryAfter * 1000 : 0;
 }

@@ -9,7 +9,7 @@ export function isObject(value: unknown): value is Members {
 }
 
 /** Sets a member, also one that is named __proto__. */
-function define(object: Members, key: string, value: unknown): void {
+export function define(object: Members, key: string, value: unknown): void {
   if (key === "__proto__") {
     Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
   } else {
@@ -149,8 +149,16 @@ export function weightOf(value: unknown): number {
   return weight;
 }
 
-/** Reports whether two JSON values are the same. */
+/** Reports whether two JSON values are the same. Two values that are nested into themselves are not. */
 export function same(a: unknown, b: unknown): boolean {
+  try {
+    return equal(a, b);
+  } catch {
+    return false; // deeper than the stack
+  }
+}
+
+function equal(a: unknown, b: unknown): boolean {
   if (a === b) {
     return true;
   }
@@ -162,7 +170,7 @@ export function same(a: unknown, b: unknown): boolean {
   }
   const keys = Object.keys(a);
   return (
-    keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && same((a as Members)[key], (b as Members)[key]))
+    keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equal((a as Members)[key], (b as Members)[key]))
   );
 }
 
