@@ -39,7 +39,7 @@ type User struct {
 	Email string `json:"email"`
 	Name  string `json:"name"`
 	Role  Role   `json:"role"`
-	// CanSignIn reports whether the user has a password.
+	// CanSignIn reports whether the user has a password or has signed in with OpenID Connect.
 	CanSignIn bool `json:"can_sign_in"`
 	Timestamps
 	// Link sets a new password and LinkExpiresAt is when it stops working. Only the response to ResetPassword has them.

@@ -39,7 +39,7 @@ type Client struct {
 	Events       EventsAPI       // changes as they happen
 	Metrics      MetricsAPI      // measurements of running services
 	Snapshots    SnapshotsAPI    // everything that a service needs, in one piece
-	Connections  ConnectionsAPI  // clients that follow the events
+	Connections  ConnectionsAPI  // clients that follow the changes
 	Documents    DocumentsAPI    // resources of any kind, as JSON
 }
 

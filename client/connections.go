@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Connection is an event socket that is open now, on any node of the server.
+// Connection is a client that is connected now, to any node of the server: an event socket, a stream of a flagd provider, or a
+// program that polled its levels in the last two minutes.
 type Connection struct {
 	Resource
 	// Service and Environment are the names that the client gave when it connected, or nil; see [EventParams].
@@ -30,7 +31,7 @@ type ConnectionParams struct {
 	After string
 }
 
-// ConnectionsAPI lists the clients that follow the events of the account.
+// ConnectionsAPI lists the clients that follow the changes of the account.
 type ConnectionsAPI struct {
 	connections collection[Connection, *Connection]
 }

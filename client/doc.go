@@ -50,7 +50,8 @@
 //
 // # Retries
 //
-// Requests are retried when the server cannot be reached or answers 429 or 503; see [RetryPolicy]. A POST is carried out
-// once, however often it is sent: see [Once]. If the response to a request that succeeded was lost, the retry sees its
-// effect: Delete may report that the resource does not exist, and a write with IfMatch that the resource has changed.
+// Requests are retried when the server cannot be reached or answers 429 or 503, except reports of metrics, signing in and
+// POSTs of [Client.Send]; see [RetryPolicy]. Any other POST is carried out once, however often it is sent: see [Once]. If the
+// response to a request that succeeded was lost, the retry sees its effect: Delete may report that the resource does not exist,
+// and a write with IfMatch that the resource has changed.
 package signalbox

@@ -38,6 +38,9 @@ const (
 	// The following events are sent only with [EventParams.AllTopics].
 	EventJobChanged         = "job_changed"
 	EventJobDeleted         = "job_deleted"
+	EventJobFailing         = "job.failing"
+	EventJobLate            = "job.late"
+	EventJobRecovered       = "job.recovered"
 	EventEnvironmentChanged = "environment_changed"
 	EventEnvironmentDeleted = "environment_deleted"
 	EventKeyChanged         = "api_key_changed"
@@ -76,7 +79,7 @@ type EventParams struct {
 	Since *int64
 	// Service and Environment name the follower in the list of connections; both may be empty.
 	Service, Environment string
-	// AllTopics adds the events of jobs, environments, keys and users, which running services do not need.
+	// AllTopics adds the events of jobs and their health, environments, keys and users, which running services do not need.
 	AllTopics bool
 	// OnDisconnect, if set, is called with the reason before every attempt to reconnect.
 	OnDisconnect func(error)

@@ -10,8 +10,8 @@ import (
 )
 
 // RetryPolicy says how requests are retried when the server cannot be reached or answers 429 or 503, or when the first
-// attempt is still in progress. Every request is retried except reports of metrics, which must not be counted twice; a
-// POST carries a key, see [Once].
+// attempt is still in progress. Every request is retried except reports of metrics, which must not be counted twice, signing in
+// (also with [Redeem]), and POSTs of [Client.Send]. A POST that must not be carried out twice has a key, see [Once].
 type RetryPolicy struct {
 	// Attempts limits how often a request is sent, including the first time. 0 and 1 never retry.
 	Attempts int

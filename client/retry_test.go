@@ -148,6 +148,18 @@ func TestRetry_OnlySafeRequests(t *testing.T) {
 			return err
 		}, true},
 		"measure": {func(ctx context.Context, c *Client) error { return c.Metrics.Report(ctx, []Metric{{Name: "m"}}) }, false},
+		"send a read": {func(ctx context.Context, c *Client) error {
+			_, err := c.Send(ctx, "GET", "/api/v1/jobs", nil)
+			return err
+		}, true},
+		"send a POST": {func(ctx context.Context, c *Client) error {
+			_, err := c.Send(ctx, "POST", "/api/v1/jobs/j/actions/run", nil)
+			return err
+		}, false},
+		"sign in": {func(ctx context.Context, c *Client) error {
+			_, _, err := SignInWithKey(ctx, c.Account.transport.base, "k")
+			return err
+		}, false},
 	}
 	for name, test := range tests {
 		for fault, broken := range map[string]reply{"unavailable": busy(503, ""), "cut": {cut: true}} {

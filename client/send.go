@@ -10,7 +10,7 @@ import (
 
 // Send sends a request to any path of the server, such as "/api/v1/flags?page[size]=10", and returns the body of the
 // response. Use it for requests that no other method makes. The body is JSON; nil sends no body. A response that is not
-// a success is an [APIError].
+// a success is an [APIError]. A POST is not retried, because the server might carry it out twice.
 func (c *Client) Send(ctx context.Context, method, target string, body []byte) ([]byte, error) {
 	path, rawQuery, _ := strings.Cut(target, "?")
 	r := request{method: method, root: path}

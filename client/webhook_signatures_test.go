@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// webhookVector is a message that other libraries of Standard Webhooks accept, or not. clients/vectors/webhooks.md says
-// how they were made.
+// webhookVector is a message that other libraries of Standard Webhooks accept, or not. scripts/webhook-vectors writes them.
 type webhookVector struct {
 	Name      string `json:"name"`
 	Secret    string `json:"secret"`

@@ -55,8 +55,9 @@ func Start(ctx context.Context, options ...Option) (*Box, error) {
 	client, err := s.client()
 	b := newBox(s, client)
 	err = errors.Join(err, b.begin())
-	if client == nil {
-		b.noteState(Refused, err, false)
+	if client == nil { // noteState would log that the server refuses the key
+		b.state.Status, b.state.Err = Refused, err
+		b.problems.warn("state", "Signalbox is not asked, because settings are missing or wrong; the last known values are served.", "error", err)
 		return b, err
 	}
 	ctx, b.stop = context.WithCancel(ctx)
@@ -127,7 +128,7 @@ func (b *Box) beginWith(snapshot signalbox.Snapshot, at time.Time, bootstrap boo
 }
 
 // Ready waits until the box has the values of the server. It returns an error when the server refuses the key or ctx ends
-// first; the box keeps trying in both cases.
+// first; the box keeps trying in both cases. If settings are missing or wrong, it returns the error of [Start].
 func (b *Box) Ready(ctx context.Context) error {
 	for {
 		b.mu.Lock()
@@ -136,6 +137,8 @@ func (b *Box) Ready(ctx context.Context) error {
 		switch {
 		case live:
 			return nil
+		case b.reports.client == nil: // settings are missing or wrong, and nothing will change
+			return state.Err
 		case state.Status == Refused:
 			return fmt.Errorf("live: the server refuses the service: %w", state.Err)
 		}
@@ -171,7 +174,8 @@ func (b *Box) OnState(listener func(State)) (stop func()) {
 	})
 }
 
-// OnFlagChange calls a function with the keys of flags that were changed, created or deleted. stop ends the calls.
+// OnFlagChange calls a function with the keys of flags that were changed, created or deleted in the box's environment. stop ends
+// the calls.
 func (b *Box) OnFlagChange(listener func(keys []string)) (stop func()) {
 	return b.flags.listeners.add(b.callbacks, listener)
 }
@@ -215,15 +219,12 @@ func (b *Box) close(ctx context.Context) {
 
 func (b *Box) snapshot() signalbox.Snapshot { return b.contents.Load().snapshot() }
 
-// apply makes next the current contents. changed are the keys of the flags that may differ; nil compares all.
-func (b *Box) apply(next *contents, changed []string) {
+// apply makes next the current contents. loaded are the keys of the flags that may differ; nil is all.
+func (b *Box) apply(next *contents, loaded []string) {
 	b.applying.Lock()
 	defer b.applying.Unlock()
 	before := b.contents.Swap(next)
-	if changed == nil {
-		changed = changedFlags(before.flags, next.flags)
-	}
-	b.flags.replace(next.flags, changed)
+	b.flags.replace(next.flags, changedFlags(before.flags, next.flags, loaded))
 	levels := next
 	if !next.confirmed {
 		levels, _ = next.unexpired(time.Now())

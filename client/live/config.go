@@ -32,7 +32,7 @@ func Config[T any](b *Box, key string, defaults T) *Configuration[T] {
 	if made.defaults, err = json.Marshal(defaults); err != nil {
 		made.defaults, made.err = nil, fmt.Errorf("live: config %s: the defaults do not encode as JSON: %w", key, err)
 	}
-	identity := configIdentity{key, fmt.Sprintf("%T", defaults), string(made.defaults)}
+	identity := configIdentity{key, goTypeOf(defaults), string(made.defaults)}
 	return b.configs.declare(identity, made).(*Configuration[T])
 }
 
@@ -120,7 +120,11 @@ type configTable struct {
 }
 
 // configIdentity identifies a declaration. Repeating a declaration returns the config of the first.
-type configIdentity struct{ key, kind, defaults string }
+type configIdentity struct {
+	key      string
+	goType   goType
+	defaults string
+}
 
 func (t *configTable) declare(identity configIdentity, made declaredConfig) declaredConfig {
 	t.mu.Lock()

@@ -124,16 +124,22 @@ func (c *contents) snapshot() signalbox.Snapshot {
 	}
 }
 
-// changedFlags returns the keys of flags that were added, removed or changed.
-func changedFlags(before, after map[string]signalbox.Flag) []string {
-	var changed []string
-	for key, flag := range after {
-		if old, known := before[key]; !known || !reflect.DeepEqual(old, flag) {
-			changed = append(changed, key)
+// changedFlags returns the keys of flags that were added, removed or changed. It compares the flags of among, or all if
+// among is nil.
+func changedFlags(before, after map[string]signalbox.Flag, among []string) []string {
+	if among == nil {
+		among = slices.Collect(maps.Keys(after))
+		for key := range before {
+			if _, still := after[key]; !still {
+				among = append(among, key)
+			}
 		}
 	}
-	for key := range before {
-		if _, still := after[key]; !still {
+	var changed []string
+	for _, key := range among {
+		old, was := before[key]
+		flag, is := after[key]
+		if was != is || !reflect.DeepEqual(old, flag) {
 			changed = append(changed, key)
 		}
 	}

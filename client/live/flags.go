@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -222,7 +223,18 @@ type flagTable struct {
 }
 
 // flagIdentity identifies a declaration. Repeating a declaration returns the flag of the first.
-type flagIdentity struct{ key, kind, fallback string }
+type flagIdentity struct {
+	key      string
+	typ      flageval.Type
+	goType   goType
+	fallback string
+}
+
+// goType is the Go type of a declaration's default. static and dynamic differ if the static type is an interface, such as any.
+// The names of types would not do, because two packages or functions may use the same name.
+type goType struct{ static, dynamic reflect.Type }
+
+func goTypeOf[T any](value T) goType { return goType{reflect.TypeFor[T](), reflect.TypeOf(value)} }
 
 func newFlagTable(environment string) *flagTable {
 	return &flagTable{environment: environment, declared: map[flagIdentity]declaredFlag{}, byKey: map[string][]declaredFlag{}}
@@ -235,7 +247,7 @@ func declare[T any](b *Box, typ flageval.Type, key string, fallback T, read func
 	}
 	made := &Flag[T]{box: b, fallback: fallback, read: read, counters: map[string]*counter{}, declaration: signalbox.ReportedFlag{
 		ID: key, Type: typ, Default: bytes.Clone(text), Service: b.settings.service, Environment: b.settings.environment}}
-	identity := flagIdentity{key, fmt.Sprintf("%s %T", typ, fallback), string(text)}
+	identity := flagIdentity{key, typ, goTypeOf(fallback), string(text)}
 	kept := b.flags.declare(identity, made)
 	if kept == declaredFlag(made) {
 		b.reports.newDeclaration()

@@ -157,7 +157,11 @@ func (l *keyListeners) add(queue *dispatcher, call func(keys []string)) (stop fu
 	}
 	l.news[own] = true
 	l.mu.Unlock()
-	remove := l.all.add(queue, func() { call(l.take(own)) })
+	remove := l.all.add(queue, func() {
+		if keys := l.take(own); len(keys) > 0 { // none if the call before began during the change and has taken its keys
+			call(keys)
+		}
+	})
 	return func() {
 		remove()
 		l.mu.Lock()

@@ -222,27 +222,36 @@ func (r *reporter) sendLoggers(ctx context.Context, everything bool) error {
 	return err
 }
 
-// sendCounts sends the evaluations by flag and value. Counts that may have arrived are not sent again.
-func (r *reporter) sendCounts(ctx context.Context) error {
+// sendCounts sends the evaluations by flag and value, until the first error. Counts that were refused or not sent wait for the
+// next report; counts that may have arrived are not sent again.
+func (r *reporter) sendCounts(ctx context.Context) (err error) {
 	var counts []count
 	r.box.flags.takeCounts(func(each count) { counts = append(counts, each) })
 	now := time.Now()
 	period := now.Sub(r.counted)
 	r.counted = now
-	return inChunks(ctx, counts, func(ctx context.Context, some []count) (signalbox.Reported, error) {
-		list := make([]signalbox.Metric, len(some))
-		for i, each := range some {
-			list[i] = signalbox.Metric{Name: "flags.evaluations", Unit: "evaluations", Value: float64(each.n), Period: period, RecordedAt: now,
-				Dimensions: map[string]string{"flag": each.flag, "value": valueText(each.value), "environment": r.box.settings.environment}}
-		}
-		err := r.client.Metrics.Report(ctx, list)
-		if _, refused := errors.AsType[*signalbox.APIError](err); refused {
-			for _, each := range some {
-				each.from.putBack(each.n)
+	for some := range slices.Chunk(counts, reportSize) {
+		if err == nil {
+			err = r.client.Metrics.Report(ctx, r.evaluations(some, now, period))
+			if _, refused := errors.AsType[*signalbox.APIError](err); !refused {
+				continue // they have arrived, or may have
 			}
 		}
-		return signalbox.Reported{}, err
-	})
+		for _, each := range some {
+			each.from.putBack(each.n)
+		}
+	}
+	return err
+}
+
+// evaluations returns counts as the server reads them.
+func (r *reporter) evaluations(counts []count, now time.Time, period time.Duration) []signalbox.Metric {
+	list := make([]signalbox.Metric, len(counts))
+	for i, each := range counts {
+		list[i] = signalbox.Metric{Name: "flags.evaluations", Unit: "evaluations", Value: float64(each.n), Period: period, RecordedAt: now,
+			Dimensions: map[string]string{"flag": each.flag, "value": valueText(each.value), "environment": r.box.settings.environment}}
+	}
+	return list
 }
 
 // valueText returns the name of a value in counts: its JSON, or the text of a string, cut at maxValueText bytes.

@@ -229,6 +229,39 @@ func TestBox_CutConnection(t *testing.T) {
 	}
 }
 
+// TestBox_OtherEnvironment: a flag that changed in another environment only, or that a service only declared, has not changed
+// for the box.
+func TestBox_OtherEnvironment(t *testing.T) {
+	t.Parallel()
+	server := servertest.Start(t)
+	client, ctx := server.Client(), t.Context()
+	if _, err := client.Environments.Create(ctx, "qa", signalbox.EnvironmentDraft{Name: "QA"}); err != nil {
+		t.Fatal(err)
+	}
+	setFlag(t, client, "on", true)
+	box := readyBox(t, server.URL)
+	box.Bool("on", false).OnChange(func() { t.Error("the flag has changed") })
+	changed := make(chan []string, 10)
+	box.OnFlagChange(func(keys []string) { changed <- keys })
+	flag, err := client.Flags.Get(ctx, "on")
+	if err != nil {
+		t.Fatal(err)
+	}
+	draft := flag.Draft()
+	draft.Environments["qa"] = flageval.Environment{Enabled: true, Default: []byte("false")}
+	if _, err := client.Flags.Replace(ctx, "on", draft); err != nil {
+		t.Fatal(err)
+	}
+	declared := signalbox.ReportedFlag{ID: "declared", Type: flageval.Boolean, Default: []byte("true"), Service: "other", Environment: "production"}
+	if _, err := client.Flags.Report(ctx, []signalbox.ReportedFlag{declared}); err != nil {
+		t.Fatal(err)
+	}
+	setFlag(t, client, "last", true)
+	if keys := <-changed; !slices.Equal(keys, []string{"last"}) {
+		t.Errorf("the flags %q have changed", keys)
+	}
+}
+
 // TestBox_BlockedWebSocket: a proxy that lets no sockets through makes the box poll.
 func TestBox_BlockedWebSocket(t *testing.T) {
 	t.Parallel()

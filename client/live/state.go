@@ -16,7 +16,8 @@ const (
 	Live
 	// Stale means that the server cannot be reached, or cannot reach its database. The last known values are served.
 	Stale
-	// Refused means that the server does not accept the key. The last known values are served.
+	// Refused means that the server does not accept the key, or that no server is asked because settings are missing or wrong.
+	// The last known values are served.
 	Refused
 )
 

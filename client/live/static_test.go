@@ -3,10 +3,15 @@ package live
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -143,6 +148,63 @@ func TestListeners_Coalesce(t *testing.T) {
 	})
 }
 
+// TestKeyListeners_Keys: a change that comes as a call begins is part of that call, and no call of its own without keys.
+func TestKeyListeners_Keys(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var listeners keyListeners
+		var calls []string
+		listeners.add(&dispatcher{problems: newProblems(slog.New(slog.DiscardHandler))}, func(keys []string) { calls = append(calls, fmt.Sprint(keys)) })
+		added := listeners.all.list[0]
+		begin, change := added.call, sync.OnceFunc(func() { listeners.notify([]string{"b"}) })
+		added.call = func() {
+			change()
+			begin()
+		}
+		listeners.notify([]string{"a"})
+		synctest.Wait()
+		if diff := testenv.Diff([]string{"[a b]"}, calls); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// TestDeclaration_GoTypes: declarations of one key with several Go types are apart, also if the types have the same name or only
+// their defaults have the same type.
+func TestDeclaration_GoTypes(t *testing.T) {
+	t.Parallel()
+	snapshot := snapshotOf(map[string]flageval.Definition{"theme": {Type: flageval.JSON, Default: []byte(`{"color":"red","size":3}`)}})
+	snapshot.Configs = map[string]map[string]json.RawMessage{"theme": {"color": []byte(`"red"`), "size": []byte(`3`)}}
+	box, _ := Static(snapshot)
+	ctx, both := t.Context(), "map[color:red size:3]"
+	check := func(name string, got any, want string) {
+		t.Helper()
+		if fmt.Sprint(got) != want {
+			t.Errorf("%s: got %v, want %v", name, got, want)
+		}
+	}
+	check("a map", JSON(box, "theme", map[string]any{}).Get(ctx), both)
+	check("anything", JSON[any](box, "theme", map[string]any{}).Get(ctx), both)
+	check("a config that is a map", Config(box, "theme", map[string]any{}).Get(), both)
+	check("a config that is anything", Config[any](box, "theme", map[string]any{}).Get(), both)
+	func() {
+		type theme struct {
+			Color string `json:"color,omitempty"`
+		}
+		check("a struct", JSON(box, "theme", theme{}).Get(ctx), "{red}")
+		check("a config", Config(box, "theme", theme{}).Get(), "{red}")
+	}()
+	func() {
+		type theme struct {
+			Size int `json:"size,omitempty"`
+		}
+		check("another struct", JSON(box, "theme", theme{}).Get(ctx), "{3}")
+		check("another config", Config(box, "theme", theme{}).Get(), "{3}")
+	}()
+	check("one default", JSON[any](box, "none", map[string]any{}).Get(ctx), "map[]")
+	check("another default", JSON[any](box, "none", struct{}{}).Get(ctx), "{}")
+}
+
 func TestBox_ServeHTTP(t *testing.T) {
 	t.Parallel()
 	box, _ := Static(snapshotOf(map[string]flageval.Definition{"f<b>": ruled(flageval.String, `"<i>"`, ofPro, `"x"`)}))
@@ -167,26 +229,37 @@ func TestBox_ServeHTTP(t *testing.T) {
 	}
 }
 
-// TestStart_Settings: the log names missing settings, and the box serves the code's defaults.
+// TestStart_Settings: the error, the log and Ready name missing settings and blame no server, and the box serves the code's
+// defaults.
 func TestStart_Settings(t *testing.T) {
 	for _, name := range []string{"SIGNALBOX_URL", "SIGNALBOX_API_KEY", "SIGNALBOX_ENVIRONMENT", "SIGNALBOX_SERVICE"} {
 		t.Setenv(name, "")
 	}
-	box, err := Start(t.Context(), quietly(), WithoutCache())
+	log := &logText{}
+	box, err := Start(t.Context(), log.option(), WithoutCache())
+	ready := box.Ready(t.Context())
 	for _, name := range []string{"SIGNALBOX_URL", "SIGNALBOX_API_KEY", "SIGNALBOX_ENVIRONMENT"} {
 		t.Run(name, func(t *testing.T) {
-			if err == nil || !strings.Contains(err.Error(), name) {
-				t.Errorf("%s is not named: %v", name, err)
+			for place, text := range map[string]string{"the error": fmt.Sprint(err), "the log": log.String(), "Ready": fmt.Sprint(ready)} {
+				if !strings.Contains(text, name) || strings.Contains(text, "refuses") {
+					t.Errorf("%s says %s", place, text)
+				}
 			}
 		})
 	}
-	if !box.Bool("f", true).Get(t.Context()) || box.State().Status != Refused || box.Ready(t.Context()) == nil {
+	if !box.Bool("f", true).Get(t.Context()) || box.State().Status != Refused {
 		t.Errorf("the state is %s", box.State())
 	}
 	box.Close(t.Context())
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := box.Ready(ended); !errors.Is(err, errClosed) {
+		t.Errorf("after Close, Ready returns %v", err)
+	}
 	t.Setenv("SIGNALBOX_URL", "not a URL")
-	if _, err := Start(t.Context(), quietly(), WithoutCache(), WithKey("k"), WithEnvironment("e")); err == nil {
-		t.Error("a wrong URL is accepted")
+	box, err = Start(t.Context(), quietly(), WithoutCache(), WithKey("k"), WithEnvironment("e"))
+	if ready := box.Ready(t.Context()); err == nil || fmt.Sprint(ready) != err.Error() {
+		t.Errorf("a wrong URL: %v, then %v", err, ready)
 	}
 }
 
@@ -221,6 +294,55 @@ func TestCounter_Concurrent(t *testing.T) {
 	box.flags.takeCounts(func(each count) { sum += each.n })
 	if sum != readers*reads {
 		t.Errorf("counted %d, want %d", sum, readers*reads)
+	}
+}
+
+// TestReporter_CountsAfterError: counts that were refused or not sent are kept for the next report, and counts that may have
+// arrived are not.
+func TestReporter_CountsAfterError(t *testing.T) {
+	t.Parallel()
+	const declared = 2*reportSize + 200
+	refuse := func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) }
+	cut := func(http.ResponseWriter) { panic(http.ErrAbortHandler) }
+	for name, test := range map[string]struct {
+		failing int // the request that fails
+		fail    func(http.ResponseWriter)
+		kept    uint64
+	}{
+		"the first refused":  {1, refuse, declared},
+		"the second refused": {2, refuse, declared - reportSize},
+		"the first cut":      {1, cut, declared - reportSize},
+		"the last cut":       {3, cut, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var requests atomic.Int32
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body) // the client has sent everything when it gets the answer
+				if int(requests.Add(1)) == test.failing {
+					test.fail(w)
+					return
+				}
+				w.WriteHeader(http.StatusAccepted)
+			}))
+			t.Cleanup(server.Close)
+			box, _ := Static(snapshotOf(nil))
+			var err error
+			if box.reports.client, err = signalbox.New(server.URL, "k"); err != nil {
+				t.Fatal(err)
+			}
+			for i := range declared {
+				box.Bool(fmt.Sprint("f", i), false).Get(t.Context())
+			}
+			if err := box.reports.sendCounts(t.Context()); err == nil || int(requests.Load()) != test.failing {
+				t.Errorf("after %d requests: %v", requests.Load(), err)
+			}
+			var kept uint64
+			box.flags.takeCounts(func(each count) { kept += each.n })
+			if kept != test.kept {
+				t.Errorf("%d of %d are kept, want %d", kept, declared, test.kept)
+			}
+		})
 	}
 }
 

@@ -340,7 +340,7 @@ func (s *syncer) fetchSingle(ctx context.Context, wanted work) error {
 	if err != nil {
 		return err
 	}
-	keys := slices.AppendSeq([]string{}, maps.Keys(flags)) // not nil, because nil compares all flags
+	keys := slices.AppendSeq([]string{}, maps.Keys(flags)) // not nil, because nil is all flags
 	s.box.apply(s.box.contents.Load().withResources(wanted.seq, flags, loggers, groups), keys)
 	return nil
 }

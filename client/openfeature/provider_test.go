@@ -105,6 +105,18 @@ func TestProvider_Types(t *testing.T) {
 	}
 }
 
+// TestProvider_DeclaredObject: a flag that the service declares with a type of its own can be read over OpenFeature too.
+func TestProvider_DeclaredObject(t *testing.T) {
+	t.Parallel()
+	box := signalboxtest.New(t, flags()).Box
+	client := newClient(t, openfeature.NewProvider(box))
+	declared := live.JSON(box, "object", map[string]any{}).Get(t.Context())
+	object, err := client.ObjectValue(t.Context(), "object", map[string]any{}, of.EvaluationContext{})
+	if err != nil || fmt.Sprint(object) != fmt.Sprint(declared) {
+		t.Errorf("got %v, %v, want %v", object, err, declared)
+	}
+}
+
 // TestProvider_Contexts: the evaluation context is read as by the server.
 func TestProvider_Contexts(t *testing.T) {
 	t.Parallel()
