@@ -19,6 +19,7 @@ const w = fixture(async (server) => {
     items: { retries: { value: 3 }, express: { value: false }, database: { value: { host: "db", port: 5432 }, type: "JSON", schema } },
     environments: { development: { retries: 9, express: true } },
   });
+  await config("texts", { items: { greeting: { value: "Hello" }, address: { value: "Line 1\nLine 2" } } });
   for (const id of ["keys", "watched", "short", "thumb"]) await config(id, { items: { limit: { value: 1 } } });
 });
 
@@ -70,6 +71,20 @@ test("a JSON value is refused by its schema while it is typed, and fits then", a
   await page.getByRole("button", { name: 'database in Production: {"host":"db","port":6432} set here' }).waitFor();
 });
 
+test("an item with a schema gets another type, and loses the schema", async () => {
+  const items = { limits: { value: { port: 5432 }, type: "JSON", schema } };
+  await w.server.api("POST", "/api/v1/configs", envelope("config", "retyped", { items }));
+  const page = await w.open("/configs/retyped?item=limits");
+  const item = page.getByRole("dialog", { name: "limits of retyped" });
+  await item.getByLabel("Type").selectOption("STRING");
+  await item.getByLabel("Default").fill("none");
+  await item.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("dialog", { name: "Change limits of retyped" }).getByRole("button", { name: "Apply" }).click();
+  await page.getByText("Saved limits of retyped.").waitFor();
+  const { data } = await w.server.api("GET", "/api/v1/configs/retyped");
+  expect(data.attributes.items).toEqual({ limits: { type: "STRING", value: "none", description: null } });
+});
+
 test("two environments are compared, and values copied through a diff", async () => {
   const page = await w.open("/configs/checkout?tab=compare&from=development&to=production");
   await page.getByRole("checkbox", { name: "Choose retries" }).check();
@@ -85,6 +100,27 @@ test("two environments are compared, and values copied through a diff", async ()
     "/api/v1/configs/checkout/resolved?environment=production",
   );
   expect(data.attributes.values).toMatchObject({ retries: 9, express: true, timeout_ms: 800 });
+});
+
+test("a long text is typed in one field, and its lines stay", async () => {
+  const page = await w.open("/configs/texts?edit=greeting@development");
+  const field = page.getByRole("textbox", { name: "greeting in Development" });
+  const text = `${"a".repeat(50)} gj and gf stay here`;
+  await field.fill("");
+  await page.keyboard.type(text);
+  expect(await field.inputValue()).toBe(text);
+  await page.keyboard.press("Shift+Enter");
+  await page.keyboard.type("second");
+  await page.keyboard.press("Enter");
+  await field.waitFor({ state: "detached" });
+  await page.goto("/configs/texts?edit=address@development");
+  const address = page.getByRole("textbox", { name: "address in Development" });
+  await address.press("Control+End");
+  await page.keyboard.type("!");
+  await page.getByRole("button", { name: "Override" }).click();
+  await address.waitFor({ state: "detached" });
+  const { data } = await w.server.api("GET", "/api/v1/configs/texts");
+  expect(data.attributes.environments).toEqual({ development: { greeting: `${text}\nsecond`, address: "Line 1\nLine 2!" } });
 });
 
 test("the keyboard alone changes a value and resets it", async () => {
@@ -122,6 +158,30 @@ test("somebody else's change appears without a reload, and leaves alone what is 
   expect(await page.getByRole("textbox", { name: "limit in Development" }).inputValue()).toBe("42");
   await page.getByRole("button", { name: "Override" }).click();
   await page.getByRole("button", { name: "limit in Development: 42 set here" }).waitFor();
+});
+
+test("a click outside of a typed value only asks", async () => {
+  const page = await w.open("/configs/texts");
+  await value(page, "greeting", "Production").click();
+  await page.getByRole("textbox", { name: "greeting in Production" }).fill("Hi");
+  const { x, y } = (await page.getByRole("button", { name: "Settings…", includeHidden: true }).boundingBox()) ?? { x: 0, y: 0 };
+  await page.mouse.click(x + 5, y + 5);
+  await page.getByRole("alertdialog", { name: "Discard what you typed?" }).waitFor();
+  expect(await page.getByRole("dialog").count()).toBe(1);
+  await page.getByRole("button", { name: "Keep editing" }).click();
+  expect(await page.getByRole("textbox", { name: "greeting in Production" }).inputValue()).toBe("Hi");
+});
+
+test("a long key has an ellipsis on a phone, and its card fits", async () => {
+  const key = "k".repeat(120);
+  await w.server.api("POST", "/api/v1/configs", envelope("config", "wide", { items: { [key]: { value: 1 }, second: { value: 2 } } }));
+  const page = await w.open("/configs/wide", { viewport: { width: 390, height: 800 }, hasTouch: true });
+  const name = page.getByRole("button", { name: key, exact: true });
+  await name.waitFor();
+  expect(await name.evaluate((element) => element.scrollWidth > element.clientWidth && element.clientHeight < 30)).toBe(true);
+  const last = await page.getByRole("button", { name: new RegExp(`^${key} in Production`) }).boundingBox();
+  const next = await page.getByRole("button", { name: "second", exact: true }).boundingBox();
+  expect((last?.y ?? 0) + (last?.height ?? 0)).toBeLessThanOrEqual(next?.y ?? 0);
 });
 
 test("a config that others inherit from stays, and another goes with its consequences", async () => {

@@ -177,6 +177,33 @@ test("allowed values are a small table, and a wrong one is refused beside it", a
   ]);
 });
 
+test("an integer with more digits than a number keeps is written back as it was, and a text keeps its lines", async () => {
+  const long = "9007199254740993";
+  const headers = { Authorization: `Bearer ${w.server.key}`, "Content-Type": "application/json" };
+  const body = `{"data":{"type":"flag","id":"long","attributes":{"type":"NUMERIC","default":${long}}}}`; // JSON.stringify would round it
+  await fetch(`${w.server.url}/api/v1/flags`, { method: "POST", headers, body });
+  const stored = async () => (await fetch(`${w.server.url}/api/v1/flags/long`, { headers })).text();
+  expect(await stored()).toContain(`"default":${long}`);
+  const page = await w.open("/flags/long?tab=production");
+  await page.getByRole("switch", { name: /On:/ }).click();
+  await page.getByRole("dialog", { name: "Switch long off in Production" }).getByRole("button", { name: "Apply" }).click();
+  await page.getByRole("switch", { name: /Off:/ }).waitFor();
+  expect(await stored()).toContain(`"default":${long}`);
+
+  await w.server.api("POST", "/api/v1/flags", envelope("flag", "lines", { type: "STRING", default: "one\ntwo" }));
+  await page.goto("/flags/lines?tab=production");
+  await page.getByRole("textbox", { name: /Otherwise/ }).press("Control+End");
+  await page.keyboard.type("!");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page
+    .getByRole("dialog", { name: /Change the default/ })
+    .getByRole("button", { name: "Apply" })
+    .click();
+  await page.getByRole("button", { name: /Use the flag's default/ }).waitFor();
+  const { data } = await w.server.api("GET", "/api/v1/flags/lines");
+  expect(data.attributes.environments).toMatchObject({ production: { default: "one\ntwo!" } });
+});
+
 test("a version is compared as a version, because services reported versions", async () => {
   const contexts = [{ type: "app", key: "shop", attributes: { version: "2.9.0" } }];
   await w.server.api("POST", "/api/v1/contexts/bulk", { contexts });
@@ -192,6 +219,33 @@ test("a version is compared as a version, because services reported versions", a
   const asked = { environment: "production", context: { app: { key: "shop", version: "2.9.0" } } };
   const found = await w.server.api<{ value?: unknown }>("POST", "/api/v1/flags/versions/actions/evaluate", asked);
   expect(JSON.stringify(found)).toContain('"value":false');
+});
+
+test("on a phone, a card leads to the rules below the screen", async () => {
+  await w.server.api(
+    "POST",
+    "/api/v1/flags",
+    envelope("flag", "carded", { type: "BOOLEAN", default: false, description: "x".repeat(400) }),
+  );
+  const page = await w.open("/flags/carded", { viewport: { width: 390, height: 850 } });
+  const link = page.getByRole("article", { name: "Served in Production" }).getByRole("link");
+  await link.filter({ hasText: "Add rules" }).click();
+  await page.getByRole("dialog", { name: "New rule in Production" }).getByRole("button", { name: "Cancel" }).click();
+  expect(await page.evaluate(() => document.querySelector(".detail")?.scrollWidth)).toBe(390); // a long word is broken
+  await w.server.api(
+    "PUT",
+    "/api/v1/flags/carded",
+    envelope("flag", "carded", {
+      type: "BOOLEAN",
+      default: false,
+      environments: { production: { enabled: true, default: null, rules: [when("alice")] } },
+    }),
+  );
+  await page.evaluate(() => document.querySelector(".detail")?.scrollTo(0, 0));
+  await link.filter({ hasText: /^Rules/ }).click();
+  const list = page.getByRole("tablist", { name: "About this flag" });
+  await page.waitForFunction(() => (document.querySelector("[role=tablist]")?.getBoundingClientRect().top ?? 850) < 600);
+  expect(await list.locator("xpath=..").evaluate((tabs) => tabs === document.activeElement)).toBe(true);
 });
 
 test("a group of conditions and a date are built without JSON, and a question has the JSON one click away", async () => {
@@ -224,6 +278,48 @@ test("a group of conditions and a date are built without JSON, and a question ha
     true,
     false,
   ]);
+});
+
+test("a condition keeps its value when the one before it is removed, or comes back", async () => {
+  const logic = { and: [{ "==": [{ var: "user.plan" }, "pro"] }, { "==": [{ var: "user.country" }, "DE"] }] };
+  const rules = [{ description: "", logic, value: true }];
+  const environments = { production: { enabled: true, default: null, rules } };
+  await w.server.api("POST", "/api/v1/flags", envelope("flag", "shortened", { type: "BOOLEAN", default: false, environments }));
+  const page = await w.open("/flags/shortened?tab=production&rule=1");
+  const values = page.getByRole("textbox", { name: "Value" });
+  await values.first().fill("team");
+  await page.getByRole("button", { name: "Remove the condition on user.plan" }).click();
+  expect(await values.inputValue()).toBe("DE");
+  await page.reload();
+  await page.getByText("This is what you typed").waitFor();
+  expect(await values.inputValue()).toBe("DE");
+  await page.getByRole("button", { name: "Discard" }).click();
+  expect(await Promise.all([values.first().inputValue(), values.last().inputValue()])).toEqual(["pro", "DE"]);
+});
+
+test("what is typed about a flag stays with that flag", async () => {
+  // The first tab must be writable, because the palette leads to it.
+  await w.server.api("PUT", "/api/v1/environments/staging", envelope("environment", "staging", { name: "Staging", managed: true }));
+  for (const id of ["own-text", "other-text"])
+    await w.server.api("POST", "/api/v1/flags", envelope("flag", id, { type: "STRING", default: `of ${id}` }));
+  const page = await w.open("/flags/other-text");
+  const field = page.getByRole("textbox", { name: /Otherwise/ });
+  // A link within the page: both flags are loaded already, and so are the parts of the page.
+  const goTo = async (id: string) => {
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Search everything" }).fill(id);
+    await page.getByRole("option", { name: id }).first().click();
+    await page.getByRole("heading", { name: id }).waitFor();
+  };
+  await field.waitFor();
+  await goTo("own-text");
+  await field.fill("half a text");
+  await goTo("other-text");
+  expect(await field.inputValue()).toBe("of other-text");
+  expect(await page.getByRole("button", { name: "Save", exact: true }).isDisabled()).toBe(true);
+  await page.goBack();
+  await page.getByRole("heading", { name: "own-text" }).waitFor();
+  expect(await field.inputValue()).toBe("half a text");
 });
 
 test("the server says which flags are stale", async () => {

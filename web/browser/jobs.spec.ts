@@ -182,6 +182,17 @@ test("a job has a zone and retries; its attempts are one row that unfolds, and i
   await expectAccessible(page);
 });
 
+test("a job's page has the fire time where one is, a wrong filter has no count, and an empty form nothing to save", async () => {
+  await job("abroad", "/ok");
+  const page = await w.open("/jobs/abroad", { timezoneId: "Asia/Tokyo" });
+  await page.getByText(/11:30 where you are/).waitFor();
+  await page.goto("/jobs?status=FOO");
+  await page.getByRole("alert").waitFor();
+  expect(await page.getByRole("banner").filter({ hasText: "Jobs" }).getByText("0", { exact: true }).count()).toBe(0);
+  await page.goto("/jobs/new");
+  expect(await page.getByRole("button", { name: "Save and run now" }).isDisabled()).toBe(true);
+});
+
 test("somebody else's change is shown, and mine goes on top of it", async () => {
   await job("shared", "/ok");
   const page = await w.open("/jobs/shared?tab=edit");

@@ -100,6 +100,7 @@ test("a level that somebody sets above is shown below it, and only what it conce
   const page = await w.open("/loggers?q=deep");
   await page.getByRole("button", { name: `${pill("deep.child")}: INFO ↑ deep` }).waitFor();
   await page.getByText("Live").waitFor();
+  await page.waitForLoadState("networkidle"); // after Live, everything that changed lately is read once more
   const asked: (string | null)[] = [];
   page.on("request", (request) => {
     const { pathname, searchParams } = new URL(request.url());
@@ -130,6 +131,23 @@ test("a level is set for 30 minutes or another time, with a note that the histor
   await page.goto("/loggers/timed?tab=history");
   await page.getByText("Why: Ticket for 30 min").waitFor();
   await page.getByText("Why: Ticket for 2 h 30 min").waitFor();
+});
+
+test("the note for a level survives a click outside and a reload", async () => {
+  const page = await w.open("/loggers?q=timed");
+  const note = page.getByLabel("Why (optional, for the history)");
+  await page.getByRole("button", { name: pill("timed") }).click();
+  await note.fill("Ticket 5");
+  await page.mouse.click(5, 400);
+  await page.getByRole("alertdialog", { name: "Discard what you typed?" }).getByRole("button", { name: "Keep editing" }).click();
+  await note.press("Escape");
+  await page.getByRole("alertdialog", { name: "Discard what you typed?" }).waitFor();
+  await page.reload();
+  await page.getByRole("button", { name: pill("timed") }).click();
+  await page.getByText("This is what you typed").waitFor();
+  expect(await note.inputValue()).toBe("Ticket 5");
+  await page.getByRole("button", { name: "Discard" }).click();
+  expect(await note.inputValue()).toBe("");
 });
 
 test("a filter keeps the levels of the branches above, and a frozen environment shows the levels that it has", async () => {

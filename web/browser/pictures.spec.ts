@@ -109,7 +109,10 @@ test("the palette makes and does things", async () => {
   await page.keyboard.press("Control+k");
   for (const [text, hit] of [
     ["set level of shop", "Set level of shop…"],
+    ["set level", "Set level of shop…"],
     ["run nightly", "Run job nightly now"],
+    ["run job", "Run job nightly now"],
+    ["go to flags", "Flags"],
     ["staging", /^staging/],
     ["owner", /^Owner key/],
     ["timeout", "timeout_ms"],
@@ -117,6 +120,15 @@ test("the palette makes and does things", async () => {
     await search.fill(text);
     await page.getByRole("option", { name: hit }).first().waitFor();
   }
+  await search.fill("dark");
+  await page.getByRole("option", { name: "Dark theme" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.locator(":root[data-mantine-color-scheme=dark]").waitFor();
+  await page.keyboard.press("Control+k");
+  await search.fill("sign out");
+  await page.getByRole("option", { name: "Sign out" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/sign-in/);
 });
 
 // This test is the last, because the server records an evaluation up to 10 s later.

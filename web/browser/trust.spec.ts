@@ -4,17 +4,20 @@ import { answer, envelope, fixture, test } from "./harness";
 
 /** These tests are about failures that must not happen: a blank page, lost text, an action that is done twice, a wrong message. */
 const w = fixture(async (server) => {
-  for (const id of ["stopped", "drafted", "ended", "contested", "upgraded", "slow", "unknown"])
+  for (const id of ["stopped", "drafted", "ended", "contested", "upgraded", "slow", "unknown", "doomed"])
     await server.api("POST", "/api/v1/flags", envelope("flag", id, { type: "BOOLEAN", default: false }));
   await server.api("POST", "/api/v1/flags", envelope("flag", "limits", { type: "JSON", default: { limit: 1 } }));
   await server.api("POST", "/api/v1/flags", envelope("flag", "cut", { type: "BOOLEAN", default: false }));
   await server.api("POST", "/api/v1/configs", envelope("config", "app", { items: { limit: { value: 10 } } }));
+  await server.api("POST", "/api/v1/configs", envelope("config", "doomed", { items: { limit: { value: 10 } } }));
+  await server.api("POST", "/api/v1/log_groups", envelope("log_group", "doomed", {}));
   const managed = { name: "Staging", managed: true };
   await server.api("PUT", "/api/v1/environments/staging", envelope("environment", "staging", managed));
   const report = { id: "shop", service: "checkout", environment: "production", level: "INFO", resolved_level: "INFO" };
   await server.api("POST", "/api/v1/loggers/bulk", { loggers: [report] });
   const configuration = { method: "GET", url: `${server.url}/api/liveness` };
-  await server.api("POST", "/api/v1/jobs", envelope("job", "nightly", { name: "Nightly", schedule: "0 3 * * *", configuration }));
+  for (const id of ["nightly", "doomed"])
+    await server.api("POST", "/api/v1/jobs", envelope("job", id, { name: id, schedule: "0 3 * * *", configuration }));
 });
 
 test("the page stays when the server stops, and says why a click does nothing", async () => {
@@ -92,6 +95,83 @@ test("what is typed about a flag and into a config survives a reload too", async
   expect(await page.getByRole("textbox", { name: "limit in Staging" }).inputValue()).toBe("12");
   await page.getByRole("textbox", { name: "limit in Staging" }).fill("");
   await page.getByText("must be a number such as 1500 or 0.5").waitFor(); // an emptied number is not 0
+});
+
+test("what is typed into a short form survives Escape and a reload", async () => {
+  const page = await w.open("/");
+  for (const [path, label, text] of [
+    ["/environments?new=1", "Id", "qa"],
+    ["/environments?id=staging", "Name", "Stage"],
+    ["/keys?new=1", "Name", "ci"],
+    ["/people?new=1", "E-mail", "grace@example.com"],
+    ["/log-groups?new=1", "Id", "http"],
+  ] as const) {
+    await page.goto(path);
+    const field = page.getByRole("dialog").getByLabel(label);
+    await field.fill(text);
+    await field.press("Escape");
+    await page.getByRole("alertdialog", { name: "Discard what you typed?" }).getByRole("button", { name: "Keep editing" }).click();
+    await page.reload();
+    await page.getByText("This is what you typed").waitFor();
+    expect(await field.inputValue(), path).toBe(text);
+    await page.getByRole("button", { name: "Discard" }).click();
+    await page.getByText("This is what you typed").waitFor({ state: "detached" });
+  }
+  await page.goto("/settings");
+  const name = page.getByRole("region", { name: "Account" }).getByLabel("Name");
+  await name.fill("Half a name");
+  await page.reload();
+  await page.getByText("This is what you typed").waitFor();
+  expect(await name.inputValue()).toBe("Half a name");
+});
+
+test("somebody else's change of an environment leaves alone what is being typed", async () => {
+  const page = await w.open("/environments?id=staging");
+  const panel = page.getByRole("dialog");
+  await panel.getByLabel("Name").fill("Mine");
+  await w.server.api(
+    "PUT",
+    "/api/v1/environments/staging",
+    envelope("environment", "staging", { name: "Staging", color: "#00aa77", managed: true }),
+  );
+  await panel.getByText("Somebody changed this environment").waitFor();
+  expect(await panel.getByLabel("Name").inputValue()).toBe("Mine");
+  await panel.getByRole("button", { name: "Discard mine, show theirs" }).click();
+  expect(await panel.getByLabel("Name").inputValue()).toBe("Staging");
+  expect(await panel.getByLabel("Color").inputValue()).toBe("#00aa77");
+});
+
+test("a resource that somebody deletes is said to be deleted, and what is typed about it stays", async () => {
+  const page = await w.open("/flags/doomed?tab=production&rule=new");
+  const description = page.getByRole("textbox", { name: "Description" });
+  await description.fill("Half a rule");
+  await w.server.api("DELETE", "/api/v1/flags/doomed");
+  await page
+    .getByRole("dialog", { name: "New rule in Production" })
+    .getByText(/Deleted by \S+/)
+    .waitFor();
+  expect(await description.inputValue()).toBe("Half a rule");
+  expect(await page.getByRole("button", { name: "Add", exact: true }).isDisabled()).toBe(true);
+
+  await page.goto("/jobs/doomed?tab=edit");
+  await page.getByRole("textbox", { name: "Description" }).fill("Half a job");
+  await w.server.api("DELETE", "/api/v1/jobs/doomed");
+  await page.getByText(/Deleted by \S+/).waitFor();
+  for (const name of ["Run now", "Save", "Delete…"]) expect(await page.getByRole("button", { name, exact: true }).isDisabled()).toBe(true);
+  expect(await page.getByRole("textbox", { name: "Description" }).isEnabled()).toBe(true);
+
+  for (const [screen, path, kept] of [
+    ["/configs", "configs", "New item"],
+    ["/log-groups", "log_groups", "Delete"],
+  ]) {
+    await page.goto(`${screen}/doomed`);
+    await page.getByRole("button", { name: kept, exact: true }).waitFor();
+    await w.server.api("DELETE", `/api/v1/${path}/doomed`);
+    await page.getByText(/Deleted by \S+/).waitFor();
+    expect(await page.getByRole("button", { name: kept, exact: true }).isDisabled()).toBe(true);
+  }
+  await page.getByRole("link", { name: "Its history" }).click();
+  await page.waitForURL(/history\?kind=log_group&id=doomed/);
 });
 
 test("a server that does not answer any more is noticed, by a click and without one", async () => {
@@ -285,6 +365,7 @@ test("mine on top of somebody else's change of the same rule replaces it, and my
 test("a page that does not exist, the level picker and code on a phone are accessible", async () => {
   const page = await w.open("/nowhere");
   await page.getByRole("heading", { name: "Page not found" }).waitFor();
+  expect(await page.title()).toBe("Page not found · Signalbox");
   expect(await violations(page)).toEqual([]);
   await page.goto("/loggers");
   await page.getByRole("button", { name: /^Level of shop in Production/i }).click();

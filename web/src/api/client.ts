@@ -1,4 +1,5 @@
 import { clock } from "./clock";
+import { parse, stringify } from "./json";
 import { Keys } from "./keys";
 import type { components } from "./schema";
 
@@ -104,7 +105,7 @@ const keys = new Keys();
 export async function send<T>(method: Method, path: string, sending: Sending = {}): Promise<Answer<T>> {
   const { query, body, signal, anonymous } = sending;
   const url = address(path, query);
-  const text = body === undefined ? undefined : JSON.stringify(body);
+  const text = body === undefined ? undefined : stringify(body);
   const isRead = method === "GET" || query?.dry_run === true || path.endsWith("/actions/evaluate");
   const action = method === "POST" && !isRead ? `${url} ${text}` : undefined;
   const headers = headersOf(sending, action && keys.of(action));
@@ -165,7 +166,7 @@ function lost(isRead: boolean): ApiError {
 
 function parsed(text: string): unknown {
   try {
-    return text === "" ? undefined : JSON.parse(text);
+    return text === "" ? undefined : parse(text);
   } catch {
     return undefined; // a page of a proxy: only its status is used
   }

@@ -107,17 +107,22 @@ export function wordFor(kind: string): string {
   return words[kind as Kind] ?? kind.replaceAll("_", " ");
 }
 
+/** screens are the lists of the resources that have a page of their own. */
+const screens: Record<string, string> = {
+  flag: "/flags",
+  logger: "/loggers",
+  log_group: "/log-groups",
+  config: "/configs",
+  job: "/jobs",
+  job_health: "/jobs",
+  webhook: "/webhooks",
+};
+
+/** kindOn returns the kind of the resources that a list shows. */
+export const kindOn = (screen: string) => Object.keys(screens).find((kind) => screens[kind] === screen) as Kind;
+
 /** placeOf returns the console's address of a resource, or undefined when the resource has no page. */
 export function placeOf(kind: string, id: string): string | undefined {
-  const screens: Record<string, string> = {
-    flag: "/flags",
-    logger: "/loggers",
-    log_group: "/log-groups",
-    config: "/configs",
-    job: "/jobs",
-    job_health: "/jobs",
-    webhook: "/webhooks",
-  };
   if (id === "*") return screens[kind];
   if (screens[kind]) return `${screens[kind]}/${encodeURIComponent(id)}`;
   const lists: Record<string, string> = {

@@ -82,6 +82,64 @@ test("a request without an answer opens a new socket at once", () => {
   live.stop();
 });
 
+test("a connection that was lost twice is offline 10 s after the second time", () => {
+  const live = connected();
+  const lose = () => (Socket.opened.at(-1) as Socket).onclose?.();
+  lose();
+  vi.advanceTimersByTime(1_000);
+  (Socket.opened.at(-1) as Socket).say({ type: "connected", seq: 1 });
+  expect(live.snapshot().status).toBe("live");
+  vi.advanceTimersByTime(8_500);
+  lose();
+  vi.advanceTimersByTime(1_000);
+  expect(live.snapshot().status).toBe("reconnecting");
+  vi.advanceTimersByTime(9_000);
+  expect(live.snapshot().status).toBe("offline");
+  live.stop();
+});
+
+/** invalidated returns the first parts of the keys of the queries that were read again. */
+function invalidated(queries: QueryClient) {
+  const invalidate = vi.spyOn(queries, "invalidateQueries");
+  return () => invalidate.mock.calls.map(([filters]) => filters?.queryKey?.[0]);
+}
+
+test("what has no bulk event is read again when a stream begins, and not when it continues", () => {
+  const queries = new QueryClient();
+  const kinds = invalidated(queries);
+  const live = connected(queries);
+  vi.advanceTimersByTime(100);
+  expect(kinds()).toEqual(expect.arrayContaining(["job", "environment", "api_key", "user", "settings", "change"]));
+  expect(kinds()).not.toContain("flag");
+  const before = kinds().length;
+  for (const [seq, reads] of [
+    [1, before],
+    [9, 2 * before], // the server does not know what came after 1
+  ] as const) {
+    live.doubt();
+    vi.advanceTimersByTime(1_000);
+    (Socket.opened.at(-1) as Socket).say({ type: "connected", seq });
+    vi.advanceTimersByTime(100);
+    expect(kinds()).toHaveLength(reads);
+  }
+  live.stop();
+});
+
+test("after a stop, nothing is live, and a new start follows changes again", () => {
+  const queries = new QueryClient();
+  const live = connected(queries);
+  (Socket.opened[0] as Socket).say({ event: "flag_changed", id: "a", seq: 2 });
+  live.stop();
+  expect(live.snapshot().status).toBe("connecting");
+  live.start();
+  const kinds = invalidated(queries);
+  (Socket.opened[1] as Socket).say({ type: "connected", seq: 2 });
+  (Socket.opened[1] as Socket).say({ event: "flag_changed", id: "a", seq: 3 });
+  vi.advanceTimersByTime(100);
+  expect(kinds()).toContain("flag");
+  live.stop();
+});
+
 test("levels are read again after a change, when services have reported", () => {
   const queries = new QueryClient();
   const invalidate = vi.spyOn(queries, "invalidateQueries");

@@ -32,6 +32,25 @@ const reports = [1500, 4000, 10_000, 30_000, 70_000];
 const connecting = 10_000;
 
 /**
+ * unannounced are the kinds without a bulk event. When a stream begins, the server says whether flags, configs and levels
+ * may have changed before it; the other kinds are read again in any case.
+ */
+const unannounced = [
+  ["job"],
+  ["usage"],
+  ["environment"],
+  ["settings"],
+  ["account_settings"],
+  ["user_settings"],
+  ["api_key"],
+  ["user"],
+  ["invitation"],
+  ["link"],
+  ["session"],
+  ["change"],
+];
+
+/**
  * Live keeps the event socket open and invalidates the queries that a change concerns. It resumes after the
  * last event, so nothing is missed; when the server cannot replay, it sends events for everything.
  */
@@ -44,6 +63,7 @@ export class Live {
   private attempts = 0;
   private timer?: ReturnType<typeof setTimeout>;
   private watchdog?: ReturnType<typeof setTimeout>;
+  private offline?: ReturnType<typeof setTimeout>;
   private heard = new Date();
   private readonly followed = new Map<string, readonly unknown[]>();
   private following: ReturnType<typeof setTimeout>[] = [];
@@ -64,14 +84,21 @@ export class Live {
     window.addEventListener("online", this.retry);
   }
 
+  /** stop closes the socket. What was heard is forgotten, because somebody else may sign in before the next start. */
   stop(): void {
     this.stopped = true;
-    clearTimeout(this.timer);
-    clearTimeout(this.watchdog);
-    clearTimeout(this.flushing);
-    for (const timer of this.following) clearTimeout(timer);
+    for (const timer of [this.timer, this.watchdog, this.offline, this.flushing, ...this.following]) clearTimeout(timer);
+    this.offline = undefined;
+    this.flushing = undefined;
+    this.pending.clear();
+    this.followed.clear();
+    this.seq = undefined;
+    this.attempts = 0;
     window.removeEventListener("online", this.retry);
-    this.socket?.close();
+    const old = this.socket;
+    this.socket = undefined;
+    old?.close();
+    this.set("connecting");
   }
 
   subscribe = (listener: () => void) => {
@@ -144,9 +171,11 @@ export class Live {
   }
 
   private connected(message: Message): void {
-    // Data that was read before the socket opened may be outdated.
-    if (this.seq === undefined || this.seq !== message.seq) this.later(["change"]);
+    // Data that was read before the stream began may be outdated, unless the stream continues the previous one.
+    if (this.seq !== message.seq) for (const key of unannounced) this.later(key);
     this.attempts = 0;
+    clearTimeout(this.offline);
+    this.offline = undefined;
     this.set("live", this.heard);
     this.watch();
   }
@@ -155,7 +184,7 @@ export class Live {
     if (this.stopped) return;
     clearTimeout(this.watchdog);
     if (this.state.status === "live") this.set("reconnecting", this.heard);
-    if (this.attempts === 0) setTimeout(() => this.state.status !== "live" && !this.stopped && this.set("offline"), offlineAfter);
+    this.offline ??= setTimeout(() => this.set("offline"), offlineAfter);
     if (this.attempts === 2) this.onRefused(); // the session may have ended; a request will show it
     const wait = Math.min(15_000, 300 * 2 ** this.attempts) * (0.7 + 0.6 * Math.random());
     this.attempts++;

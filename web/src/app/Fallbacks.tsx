@@ -1,5 +1,7 @@
 import { type ErrorComponentProps, Link, useRouter } from "@tanstack/react-router";
+import { useEffect } from "react";
 import { ErrorState } from "../ui/states";
+import { missingTitle } from "./title";
 
 /** Crash shows an error that a screen did not handle. */
 export function Crash({ error, reset }: ErrorComponentProps) {
@@ -17,6 +19,13 @@ export function Crash({ error, reset }: ErrorComponentProps) {
 
 /** Missing is the page of an unknown address. */
 export function Missing() {
+  useEffect(() => {
+    const before = document.title;
+    document.title = missingTitle;
+    return () => {
+      document.title = before;
+    };
+  }, []);
   return (
     <main className="empty">
       <h1>Page not found</h1>

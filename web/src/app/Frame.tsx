@@ -1,11 +1,9 @@
 import { useMantineColorScheme } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
-import { Link, Outlet, useLocation, useRouter } from "@tanstack/react-router";
+import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { Suspense, useEffect, useState } from "react";
-import { around, asApiError, send } from "../api/client";
+import { around, asApiError } from "../api/client";
 import { useLive } from "../api/live";
 import { useEnvironments, useMe } from "../api/session";
-import { drafts } from "../ui/draft";
 import { IconMenu2, IconMoon, IconSearch, IconSun } from "../ui/icons";
 import { later } from "../ui/later";
 import { sayFailure } from "../ui/messages";
@@ -21,6 +19,7 @@ import { places } from "./places";
 import { SessionGuard } from "./SessionGuard";
 import { titleOf } from "./title";
 import { Typeahead } from "./typeahead";
+import { useSignOut } from "./useSignOut";
 
 const Palette = later(() => import("./Palette"));
 const ChooseEnvironments = later(() => import("./ChooseEnvironments"));
@@ -200,19 +199,7 @@ function ThemeSwitch() {
 
 function UserMenu({ onKeys }: { onKeys: () => void }) {
   const { user, account, session } = useMe();
-  const queries = useQueryClient();
-  const router = useRouter();
-  const signOut = async () => {
-    try {
-      await send("DELETE", "/api/v1/sessions/current", { anonymous: true });
-    } catch (problem) {
-      const failure = asApiError(problem);
-      if (failure.status !== 401) return sayFailure("Sign out", failure); // 401: the session has ended already
-    }
-    queries.clear();
-    drafts.clear();
-    await router.navigate({ to: "/sign-in" });
-  };
+  const signOut = useSignOut();
   return (
     <Dropdown label={initials(user.attributes.name)} name={`Signed in as ${user.attributes.name}`} className={styles.user} side="right">
       <p>

@@ -1,4 +1,4 @@
-import { TextInput } from "@mantine/core";
+import { TextInput, useMantineColorScheme } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
@@ -8,9 +8,10 @@ import { listOf } from "../api/queries";
 import { useRunActions } from "../jobs/useRunActions";
 import { Dialog } from "../ui/Dialog";
 import { useRefusal } from "../ui/RoleGate";
-import { actionsFor, type Found, type Hit, hitOf, isCommand, itemHits, searched } from "./hits";
+import { actionsFor, commandOf, type Doing, type Found, type Hit, hitOf, itemHits } from "./hits";
 import styles from "./Palette.module.css";
 import { places } from "./places";
+import { useSignOut } from "./useSignOut";
 
 const kinds = [
   "flag",
@@ -37,12 +38,14 @@ export default function Palette({ close, early }: { close: () => void; early: ()
   const chosen = Math.min(active, hits.length - 1);
 
   const { runNow } = useRunActions();
+  const act = useDoing();
   const open = (hit: Hit | undefined) => {
     if (!hit) return;
     close();
     if (hit.run) void runNow(hit.run);
-    else if (hit.href.startsWith("/docs")) window.location.assign(hit.href);
-    else router.history.push(hit.href);
+    else if (hit.does) act(hit.does);
+    else if (hit.href?.startsWith("/docs")) window.location.assign(hit.href);
+    else if (hit.href) router.history.push(hit.href);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -121,31 +124,59 @@ const documents = [
   { to: "/docs/api", label: "Interface reference" },
 ];
 
-// useHits returns the matching screens and actions at once, and the matching resources when the server has answered.
-function useHits(text: string, typed: string): { hits: Hit[]; settled: boolean } {
-  const search = searched(typed);
-  const mayRun = !useRefusal("MEMBER");
+function useDoing(): (doing: Doing) => void {
+  const { setColorScheme } = useMantineColorScheme();
+  const signOut = useSignOut();
+  return (doing) => {
+    if (doing === "sign-out") void signOut();
+    else setColorScheme(doing);
+  };
+}
+
+// useFound returns the resources that the typed text names. A verb alone finds the first resources of its kind.
+function useFound(typed: string): { resources: Found[]; items: Hit[]; isFetching: boolean } {
+  const { verb, name } = commandOf(typed);
   const mayManage = !useRefusal("ADMIN");
+  const isAsked = (kind: Kind) => (verb?.kind ? kind === verb.kind : name !== "") && (kind !== "webhook" || mayManage);
   const found = useQueries({
     queries: kinds.map((kind) => ({
-      ...listOf(kind, { "filter[search]": search, "page[size]": 6 }),
-      enabled: search !== "" && (kind !== "webhook" || mayManage),
+      ...listOf(kind, { "filter[search]": name, "page[size]": 6 }),
+      enabled: isAsked(kind),
       placeholderData: keepPreviousData,
     })),
   });
-  const configs = useQuery({ ...listOf("config", { "page[size]": 200 }), enabled: search.length > 1 });
-  const wanted = text.toLowerCase();
-  const screens: Hit[] = [...places.map(({ to, label }) => ({ to, label })), ...documents]
-    .filter(({ label }) => label.toLowerCase().includes(wanted))
-    .map(({ to, label }) => ({ id: to, label, hint: "screen", href: to }));
-  if (text === "") return { hits: screens, settled: true };
-  const settled = text === typed && found.every(({ isFetching }) => !isFetching);
+  const hasItems = verb?.kind === undefined && name.length > 1;
+  const configs = useQuery({ ...listOf("config", { "page[size]": 200 }), enabled: hasItems });
   const resources = found.flatMap(({ data }, index): Found[] => {
     const kind = kinds[index] as Kind;
+    if (!isAsked(kind)) return [];
     return (data?.data ?? []).map(({ id, attributes }) => ({ kind, id, name: "name" in attributes ? attributes.name : id }));
   });
-  const items = itemHits(configs.data?.data ?? [], searched(text));
+  return {
+    resources,
+    items: hasItems ? itemHits(configs.data?.data ?? [], name) : [],
+    isFetching: found.some(({ isFetching }) => isFetching),
+  };
+}
+
+function screensFor(text: string): Hit[] {
+  const { verb, name } = commandOf(text);
+  const isNamed = (label: string, wanted: string) => label.toLowerCase().includes(wanted.toLowerCase());
+  return [...places.map(({ to, label }) => ({ to, label })), ...documents]
+    .filter(({ label }) => isNamed(label, text) || (verb && !verb.kind && isNamed(label, name)))
+    .map(({ to, label }) => ({ id: to, label, hint: "screen", href: to }));
+}
+
+// useHits returns the matching screens and actions at once, and the matching resources when the server has answered.
+function useHits(text: string, typed: string): { hits: Hit[]; settled: boolean } {
+  const { resources, items, isFetching } = useFound(typed);
+  const mayRun = !useRefusal("MEMBER");
+  const screens = screensFor(text);
+  if (text === "") return { hits: screens, settled: true };
+  const { verb } = commandOf(text);
   const actions = actionsFor(text, resources).filter(({ run }) => !run || mayRun);
+  const settled = text === typed && !isFetching;
+  if (verb && !verb.kind) return { hits: [...screens, ...resources.map(hitOf), ...items], settled };
   const others = [...resources.map(hitOf), ...items, ...screens];
-  return { hits: isCommand(text) || resources.length === 0 ? [...actions, ...others] : [...others, ...actions], settled };
+  return { hits: verb || resources.length === 0 ? [...actions, ...others] : [...others, ...actions], settled };
 }

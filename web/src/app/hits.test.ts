@@ -1,15 +1,30 @@
 import { expect, test } from "vitest";
-import { actionsFor, hitOf, isCommand, itemHits, searched } from "./hits";
+import { actionsFor, commandOf, hitOf, itemHits } from "./hits";
+
+const split = (text: string) => {
+  const { verb, name } = commandOf(text);
+  return [verb?.kind ?? verb?.words, name];
+};
 
 test("a verb is no part of what is searched", () => {
-  expect(["run nightly", "Set level of shop", "level shop", "run", "runner"].map(searched)).toEqual([
-    "nightly",
-    "shop",
-    "shop",
-    "run",
-    "runner",
+  expect(["run nightly", "Set level of shop", "level shop", "runner", "set  level", "run job", "run", "go to flags"].map(split)).toEqual([
+    ["job", "nightly"],
+    ["logger", "shop"],
+    ["logger", "shop"],
+    [undefined, "runner"],
+    ["logger", ""],
+    ["job", ""],
+    ["job", ""],
+    ["go to", "flags"],
   ]);
-  expect([isCommand("run nightly"), isCommand("nightly")]).toEqual([true, false]);
+});
+
+test("actions without a resource are found by several words", () => {
+  const labels = (text: string) => actionsFor(text, []).map(({ label }) => label);
+  expect(labels("sign out")).toEqual(["Sign out"]);
+  expect(labels("logout")).toEqual(["Sign out"]);
+  expect(labels("dark")).toEqual(["Dark theme"]);
+  expect(labels("theme")).toEqual(["Light theme", "Dark theme", "Theme of the system"]);
 });
 
 test("what is found can be acted on", () => {

@@ -29,7 +29,7 @@ export default function ConfigDetail() {
   const { id } = useParams({ from: "/frame/configs/$id" });
   return (
     <Detail query={useChain(id)} list={list} id={id}>
-      {(chain) => <Page chain={chain} />}
+      {(chain) => <Page key={chain[0]?.id} chain={chain} />}
     </Detail>
   );
 }

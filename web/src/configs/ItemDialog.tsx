@@ -4,6 +4,7 @@ import { type Drafting, useDraft } from "../ui/draft";
 import { FormModal } from "../ui/FormModal";
 import { JsonEditor } from "../ui/JsonEditor";
 import { RoleGate } from "../ui/RoleGate";
+import type { Read } from "../ui/typed";
 import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
 import styles from "./configs.module.css";
@@ -25,18 +26,16 @@ const draftOf = (key: string, item?: Item): Draft => ({
   type: item?.type ?? "STRING",
   text: textOf(item?.value, item?.type ?? "STRING"),
   description: item?.description ?? "",
-  schema: item?.schema === undefined || item.schema === null ? "" : JSON.stringify(item.schema, null, 2),
+  schema: item?.schema === undefined || item.schema === null ? "" : textOf(item.schema, "JSON"),
 });
 
 /** itemOf returns the item of a draft, or the problem with it. */
 function itemOf({ type, text, description, schema }: Draft): { item: Item; problem?: undefined } | { problem: string } {
   const read = readAs(text, type);
   if (read.problem !== undefined) return { problem: `The value ${read.problem}.` };
-  const rules = schema.trim() === "" ? { value: null } : readAs(schema, "JSON");
-  if ("problem" in rules && rules.problem !== undefined) return { problem: `The schema ${rules.problem}.` };
-  return {
-    item: { value: read.value, type, description: description || null, ...(type === "JSON" ? { schema: rules.value } : {}) },
-  };
+  const rules: Read = type !== "JSON" || schema.trim() === "" ? { value: null } : readAs(schema, "JSON");
+  if (rules.problem !== undefined) return { problem: `The schema ${rules.problem}.` };
+  return { item: { value: read.value, type, description: description || null, schema: rules.value } };
 }
 
 /** ItemDialog declares a new item, or changes the item itemKey: its type, default, description and JSON Schema. */

@@ -48,7 +48,7 @@ export function ValueEditor(props: Editor) {
   const draft = useDraft(`config:${level.id}/${environment?.id ?? "*"}/${row.key}`, opened, { text: opened });
   const { leave, ...asking } = useLeaving(draft, onClose);
   return (
-    <CellPopover anchor={anchor} title={title} width={row.item.type === "JSON" ? 520 : 380} onClose={leave}>
+    <CellPopover anchor={anchor} title={title} width={row.item.type === "JSON" ? 520 : 380} isChanged={draft.isChanged} onClose={leave}>
       <Restored draft={draft} />
       <Form {...props} title={title} draft={draft} />
       <AskDiscard {...asking} />

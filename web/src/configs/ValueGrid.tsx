@@ -96,7 +96,7 @@ function columnsOf(id: string, environments: Environment[], resolved: Values["re
 function Key({ row: { key, item, of, isOwn } }: { row: Row }) {
   const setSearch = useSetSearch();
   return (
-    <>
+    <div className={styles.title}>
       {isOwn ? (
         <button
           type="button"
@@ -118,12 +118,12 @@ function Key({ row: { key, item, of, isOwn } }: { row: Row }) {
         >
           {key}
         </Link>
-      )}{" "}
+      )}
       <span className={styles.type}>
         {item.type.toLowerCase()}
         {item.schema ? " with schema" : ""}
       </span>
-    </>
+    </div>
   );
 }
 

@@ -1,5 +1,6 @@
-import { Switch, Textarea, TextInput } from "@mantine/core";
+import { Switch, TextInput } from "@mantine/core";
 import { JsonEditor, type JsonProblem } from "../ui/JsonEditor";
+import { TextField } from "../ui/TextField";
 import styles from "./configs.module.css";
 import type { ItemType } from "./values";
 
@@ -53,10 +54,6 @@ export function ValueInput({ type, label, text, onChange, problems, disabled }: 
         </div>
       );
     default:
-      return text.length > 48 || text.includes("\n") ? (
-        <Textarea {...field} rows={4} onChange={(event) => onChange(event.currentTarget.value)} />
-      ) : (
-        <TextInput {...field} onChange={(event) => onChange(event.currentTarget.value)} />
-      );
+      return <TextField {...field} onChange={(event) => onChange(event.currentTarget.value)} />;
   }
 }

@@ -1,3 +1,4 @@
+import { stringify } from "../api/json";
 import type { Kinds, Resource } from "../api/kinds";
 import type { Environment } from "../api/session";
 import { same } from "../ui/diff";
@@ -148,7 +149,7 @@ export function pointerOf({ key, environment }: Place): string {
 /** shown returns a value in one line. A text has no quotes unless it is empty. */
 export function shown(value: unknown, length = 80): string {
   if (value === undefined) return "";
-  const text = value === "" ? '""' : typeof value === "string" ? value : JSON.stringify(value);
+  const text = value === "" ? '""' : typeof value === "string" ? value : stringify(value);
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }
 

@@ -2,42 +2,48 @@ import { Button, Checkbox, Divider, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Resource } from "../api/kinds";
-import { useOne } from "../api/queries";
+import { type Loaded as Read, useOne } from "../api/queries";
 import { type Stored, storedOptions } from "../api/usage";
 import { DangerButton } from "../ui/DangerButton";
+import { FormPanel } from "../ui/FormModal";
 import History from "../ui/History";
 import { RoleGate } from "../ui/RoleGate";
 import { SidePanel } from "../ui/SidePanel";
 import { ErrorState, Loading } from "../ui/states";
 import { useWriter } from "../ui/WriteProvider";
-import { EnvironmentForm } from "./EnvironmentForm";
+import { EnvironmentForm, useEnvironmentDraft } from "./EnvironmentForm";
 import { inWords, stored } from "./usage";
 
 /** EnvironmentPanel shows one environment: its name, whether it is managed, its stored values, and how to delete it. */
 export function EnvironmentPanel({ id, close }: { id: string; close: () => void }) {
   const { data, error, refetch } = useOne("environment", id);
   const { data: usage } = useQuery(storedOptions(id));
+  if (data && usage) return <Loaded loaded={data} usage={usage} close={close} />;
   return (
     <SidePanel title={data ? data.resource.attributes.name : id} close={close}>
-      {error && !data ? (
-        <ErrorState error={error} retry={refetch} />
-      ) : !data || !usage ? (
-        <Loading />
-      ) : (
-        <Stack gap="lg">
-          <EnvironmentForm key={data.etag} environment={data.resource} etag={data.etag} />
-          <Divider />
-          <Management environment={data.resource} usage={usage} />
-          <Divider />
-          <Deletion id={id} usage={usage} close={close} />
-          <Divider />
-          <Text fw={600} size="sm">
-            History
-          </Text>
-          <History kind="environment" id={id} needs="ADMIN" />
-        </Stack>
-      )}
+      {error && !data ? <ErrorState error={error} retry={refetch} /> : <Loading />}
     </SidePanel>
+  );
+}
+
+function Loaded({ loaded: { resource, etag }, usage, close }: { loaded: Read<"environment">; usage: Stored; close: () => void }) {
+  const { id } = resource;
+  const draft = useEnvironmentDraft(resource, etag);
+  return (
+    <FormPanel title={resource.attributes.name} draft={draft} close={close}>
+      <Stack gap="lg">
+        <EnvironmentForm id={id} draft={draft} />
+        <Divider />
+        <Management environment={resource} usage={usage} />
+        <Divider />
+        <Deletion id={id} usage={usage} close={close} />
+        <Divider />
+        <Text fw={600} size="sm">
+          History
+        </Text>
+        <History kind="environment" id={id} needs="ADMIN" />
+      </Stack>
+    </FormPanel>
   );
 }
 

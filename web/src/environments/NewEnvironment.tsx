@@ -1,19 +1,19 @@
 import { Group, Stack, Text, TextInput } from "@mantine/core";
-import { useState } from "react";
 import { CopyAs } from "../ui/CopyAs";
-import { SidePanel } from "../ui/SidePanel";
+import { asCommand, asGo } from "../ui/copyas";
+import { useDraft } from "../ui/draft";
+import { FormPanel } from "../ui/FormModal";
 import { SubmitButton } from "../ui/SubmitButton";
 import { ErrorState } from "../ui/states";
 import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
-import { NameAndColor } from "./EnvironmentForm";
+import { goMembersOf, NameAndColor } from "./EnvironmentForm";
 
 /** NewEnvironment creates an environment, which is managed from the start. */
 export function NewEnvironment({ close }: { close: (id?: string) => void }) {
   const writer = useWriter();
-  const [id, setId] = useState("");
-  const [name, setName] = useState("");
-  const [color, setColor] = useState("");
+  const draft = useDraft("environment:new", "", { id: "", name: "", color: "" });
+  const { id, name, color } = draft.value;
   const attributes = { name: name || id, color: color || null };
   const { submit, failure, busy } = useSubmit(async () => {
     const made = await writer.perform({
@@ -24,10 +24,12 @@ export function NewEnvironment({ close }: { close: (id?: string) => void }) {
       done: `Created ${id}.`,
       change: () => attributes,
     });
-    if (made) close(made.id);
+    if (!made) return;
+    draft.discard();
+    close(made.id);
   });
   return (
-    <SidePanel title="New environment" close={() => close()}>
+    <FormPanel title="New environment" draft={draft} close={close}>
       <form onSubmit={submit}>
         <Stack gap="sm">
           <Text size="sm" className="muted">
@@ -42,18 +44,24 @@ export function NewEnvironment({ close }: { close: (id?: string) => void }) {
             required
             maxLength={100}
             error={failure?.at("/data/id")}
-            onChange={(event) => setId(event.currentTarget.value)}
+            onChange={(event) => draft.change({ id: event.currentTarget.value })}
           />
-          <NameAndColor name={name || id} setName={setName} color={color} setColor={setColor} failure={failure} />
+          <NameAndColor name={name || id} color={color} change={draft.change} failure={failure} />
           {failure && <ErrorState error={failure} />}
           <Group>
             <SubmitButton needs="ADMIN" size="compact-sm" busy={busy} disabled={id === ""}>
               Create
             </SubmitButton>
-            <CopyAs method="POST" path="/api/v1/environments" body={{ data: { type: "environment", id, attributes } }} />
+            <CopyAs
+              method="POST"
+              path="/api/v1/environments"
+              body={{ data: { type: "environment", id, attributes } }}
+              cli={asCommand(["environments", "create", id || "ID"], { name, color })}
+              go={asGo("Environments.Create", id || "ID", "EnvironmentDraft", goMembersOf(attributes))}
+            />
           </Group>
         </Stack>
       </form>
-    </SidePanel>
+    </FormPanel>
   );
 }

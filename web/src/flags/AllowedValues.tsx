@@ -1,5 +1,6 @@
 import { ActionIcon, Button, Checkbox, Group, Text, TextInput } from "@mantine/core";
 import { IconPlus, IconTrash } from "../ui/icons";
+import { TextField } from "../ui/TextField";
 import { readAs } from "../ui/typed";
 import styles from "./AllowedValues.module.css";
 import type { Allowed } from "./allowed";
@@ -51,10 +52,11 @@ export function AllowedValues({ type, values, onChange, problem, disabled }: Pro
                   />
                 </td>
                 <td>
-                  <TextInput
+                  <TextField
                     size="xs"
                     aria-label={`Value ${index + 1}`}
                     classNames={{ input: "mono" }}
+                    description={null}
                     inputMode={type === "NUMERIC" ? "decimal" : undefined}
                     value={value}
                     error={problem(index, "value") ?? (value === "" ? undefined : readAs(value, type).problem)}

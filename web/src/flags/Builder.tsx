@@ -10,7 +10,7 @@ import {
   operatorFor,
   operators,
   problemOf,
-  textOf,
+  textFor,
   typeOf,
   valueFor,
 } from "./rules";
@@ -111,17 +111,23 @@ function Compare({ condition, attributes, onChange }: { condition: Comparing; at
   const { attribute, operator, value } = condition;
   const isList = operator === "oneOf" || operator === "notOneOf";
   const hasValue = operator !== "isSet" && operator !== "isNotSet";
-  const text = textOf(value);
-  const choose = (next: Operator) => onChange({ ...condition, operator: next, value: valueFor(next, text) });
+  // A value can be written in several ways, 1.0 is 1, so the field shows the text as it was typed while that is the value.
+  const [typing, setTyping] = useState("");
+  const stored = textFor(operator, value);
+  const text = hasValue && textFor(operator, valueFor(operator, typing)) === stored ? typing : stored;
+  // A text stays a text: the version 1.2 does not become a number.
+  const valueAs = (next: Operator) => valueFor(next, typeof value === "string" ? textFor(next, value) : text);
+  const choose = (next: Operator) => onChange({ ...condition, operator: next, value: valueAs(next) });
   const name = (next: string) => {
     const fitting = operatorFor(attributes.typeOf(next), operator);
-    onChange({ kind: "compare", attribute: next, operator: fitting, value: fitting === operator ? value : valueFor(fitting, text) });
+    onChange({ kind: "compare", attribute: next, operator: fitting, value: fitting === operator ? value : valueAs(fitting) });
   };
-  const retype = (typing: string) => {
-    const fitting = ordered.includes(operator) ? operatorFor(typeOf([typing.trim()]), operator) : operator;
+  const retype = (next: string) => {
+    const fitting = ordered.includes(operator) ? operatorFor(typeOf([next.trim()]), operator) : operator;
     const isFitting = fitting !== operator && (comparisons.version.includes(fitting) || comparisons.date.includes(fitting));
     const chosen = isFitting ? fitting : operator;
-    onChange({ ...condition, operator: chosen, value: valueFor(chosen, typing) });
+    setTyping(next);
+    onChange({ ...condition, operator: chosen, value: valueFor(chosen, next) });
   };
   return (
     <div className={styles.condition}>
@@ -134,12 +140,13 @@ function Compare({ condition, attributes, onChange }: { condition: Comparing; at
         data={choicesFor(attributes.typeOf(attribute))}
       />
       {hasValue ? (
-        <Value
-          key={isList ? "list" : "one"}
-          text={text}
-          isList={isList}
-          onChange={retype}
+        <TextInput
+          size="xs"
+          aria-label="Value"
+          placeholder={isList ? "one, two, three" : "value"}
+          value={text}
           error={text === "" ? undefined : problemOf(condition)}
+          onChange={(event) => retype(event.currentTarget.value)}
         />
       ) : (
         <span />
@@ -148,31 +155,6 @@ function Compare({ condition, attributes, onChange }: { condition: Comparing; at
         Remove
       </Button>
     </div>
-  );
-}
-
-interface ValueProps {
-  text: string;
-  isList: boolean;
-  onChange: (text: string) => void;
-  error?: string;
-}
-
-/** Value keeps the text as it was typed, because a value can be written in several ways: 1.0 is 1. */
-function Value({ text, isList, onChange, error }: ValueProps) {
-  const [typing, setTyping] = useState(text);
-  return (
-    <TextInput
-      size="xs"
-      aria-label="Value"
-      placeholder={isList ? "one, two, three" : "value"}
-      value={typing}
-      error={error}
-      onChange={(event) => {
-        setTyping(event.currentTarget.value);
-        onChange(event.currentTarget.value);
-      }}
-    />
   );
 }
 

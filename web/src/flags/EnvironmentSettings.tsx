@@ -2,6 +2,7 @@ import { Button, Group, Stack, Text } from "@mantine/core";
 import { useSearch } from "@tanstack/react-router";
 import type { Environment } from "../api/session";
 import { useSetSearch } from "../app/focus";
+import { short } from "../ui/diff";
 import { drafts, useDraft } from "../ui/draft";
 import { OrderList } from "../ui/OrderList";
 import { useRefusal } from "../ui/RoleGate";
@@ -27,11 +28,12 @@ export default function EnvironmentSettings({ flag, etag, environment }: Props) 
   const { rule: editing } = useSearch({ strict: false }) as { rule?: string };
   const setSearch = useSetSearch();
   const refusal = useRefusal("MEMBER", environment.id);
-  const reason = !flag.attributes.managed
+  const frozen = !flag.attributes.managed
     ? "The flag is discovered; manage it first."
     : !environment.managed
       ? `${environment.name} is not managed: its values are frozen.`
-      : refusal;
+      : undefined;
+  const reason = frozen ?? refusal;
   const write = (title: string, done: string, change: (settings: Settings) => Settings) =>
     writer.attempt({
       kind: "flag",
@@ -90,7 +92,7 @@ export default function EnvironmentSettings({ flag, etag, environment }: Props) 
                   disabled={Boolean(reason)}
                   onEdit={() => setSearch({ rule: String(index + 1) })}
                   onDelete={() =>
-                    void write(`Delete a rule ${where}`, "The rule was deleted.", (old) => ({
+                    void write(`Delete a rule ${where}`, `Deleted the rule ${short(nameOf(rule), 60)}.`, (old) => ({
                       ...old,
                       rules: replaceRule(old.rules, { rule, index, among: settings.rules }, undefined),
                     }))
@@ -113,7 +115,7 @@ export default function EnvironmentSettings({ flag, etag, environment }: Props) 
           }))
         }
       />
-      {editing && !reason && (
+      {editing && !frozen && (
         <EditedRule number={editing} {...{ flag, environment, etag }} rules={settings.rules} close={() => setSearch({ rule: undefined })} />
       )}
     </Stack>
@@ -201,6 +203,7 @@ function DefaultValue({ flag, environment, settings, disabled, onSave }: Default
             text={draft.value.text}
             onChange={(text) => draft.change({ text })}
             disabled={disabled}
+            hint={null}
           />
         </div>
         <Button

@@ -34,7 +34,7 @@ export default function FlagDetail() {
   const { id } = useParams({ from: "/frame/flags/$id" });
   return (
     <Detail query={useOne("flag", id, { refetchInterval: 10_000 })} list={list} id={id}>
-      {({ resource, etag }) => <Page flag={resource} etag={etag} />}
+      {({ resource, etag }) => <Page key={id} flag={resource} etag={etag} />}
     </Detail>
   );
 }

@@ -1,6 +1,6 @@
 import { useDebouncedValue } from "@mantine/hooks";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { createContext, Suspense, useCallback, useContext, useMemo, useState } from "react";
+import { createContext, type ReactElement, Suspense, useCallback, useContext, useMemo, useState } from "react";
 import type { Environment } from "../api/session";
 import { useColumns, useFocus, useSetSearch } from "../app/focus";
 import { most } from "../ui/bulk";
@@ -12,7 +12,7 @@ import type { Column } from "../ui/Grid";
 import { IconSnowflake } from "../ui/icons";
 import { later } from "../ui/later";
 import { NewButton } from "../ui/NewButton";
-import { PagedGrid } from "../ui/PagedGrid";
+import { PagedGrid, Total } from "../ui/PagedGrid";
 import { RelativeTime, useNow } from "../ui/RelativeTime";
 import { RowLink } from "../ui/RowLink";
 import { SearchBox } from "../ui/SearchBox";
@@ -52,7 +52,7 @@ export default function FlagList() {
   const isFiltered = Boolean(q || type || managed || references || stale);
   return (
     <main className="screen">
-      <Filters onNew={() => setNew(true)} total={pages.total} columns={all} />
+      <Filters onNew={() => setNew(true)} count={<Total of={pages} />} columns={all} />
       <Stale value={useStale()}>
         <WithTrends ids={inView.flatMap((index) => pages.at(index)?.id ?? [])} environment={focus}>
           <PagedGrid
@@ -234,11 +234,11 @@ function Discovered({ flag }: { flag: Flag }) {
   return <span className="muted">code default {valueText(flag.attributes.default)}</span>;
 }
 
-function Filters({ onNew, total, columns }: { onNew: () => void; total: number; columns: Column<Flag>[] }) {
+function Filters({ onNew, count, columns }: { onNew: () => void; count: ReactElement; columns: Column<Flag>[] }) {
   return (
     <header className="screen-head">
       <h1>Flags</h1>
-      <Tag>{total}</Tag>
+      {count}
       <SearchBox label="Search by id or name" />
       <Filter name="type" label="Type" any="Any type" choices={["BOOLEAN", "STRING", "NUMERIC", "JSON"]} />
       <ManagedFilter all="All flags" />

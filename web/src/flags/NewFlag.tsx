@@ -1,6 +1,8 @@
 import { Group, NativeSelect, Stack, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
+import { stringify } from "../api/json";
 import { CopyAs } from "../ui/CopyAs";
+import { asCommand, asGo, goText } from "../ui/copyas";
 import { useDraft } from "../ui/draft";
 import { FormModal } from "../ui/FormModal";
 import { SubmitButton } from "../ui/SubmitButton";
@@ -74,7 +76,16 @@ export default function NewFlag({ close }: { close: () => void }) {
               method="POST"
               path="/api/v1/flags"
               body={{ data: { type: "flag", id, attributes } }}
-              cli={`signalbox flags create ${id || "ID"} --type ${type.toLowerCase()} --default '${JSON.stringify(attributes.default)}'`}
+              cli={asCommand(["flags", "create", id || "ID"], {
+                type,
+                default: type === "STRING" ? value : stringify(attributes.default),
+                description,
+              })}
+              go={asGo("Flags.Create", id || "ID", "FlagDraft", {
+                Type: goText(type),
+                Default: `json.RawMessage(${goText(stringify(attributes.default))})`,
+                Description: description && `new(${goText(description)})`,
+              })}
             />
             <SubmitButton busy={busy}>Create</SubmitButton>
           </Group>

@@ -40,7 +40,7 @@ function formOf({ type, default: fallback }: Flag["attributes"], edited?: Edited
   }
   const { logic, value, description } = edited.rule;
   const model = parse(logic);
-  return { description, model, logic: JSON.stringify(logic, null, 2), asJson: !model, value: textOf(value, type), edited };
+  return { description, model, logic: textOf(logic, "JSON"), asJson: !model, value: textOf(value, type), edited };
 }
 
 /** RuleEditor edits a rule as JSON, or with the builder if the builder can show the rule exactly. */
@@ -128,7 +128,7 @@ function Logic({ draft, seed, problems }: { draft: Drafting<Form>; seed: string;
   const { model, logic, asJson } = draft.value;
   const switchTo = (json: boolean) =>
     draft.change(
-      json ? { asJson: true, ...(model && { logic: JSON.stringify(build(model), null, 2) }) } : { asJson: false, model: readable(logic) },
+      json ? { asJson: true, ...(model && { logic: textOf(build(model), "JSON") }) } : { asJson: false, model: readable(logic) },
     );
   return (
     <>
@@ -166,7 +166,7 @@ function Logic({ draft, seed, problems }: { draft: Drafting<Form>; seed: string;
 
 function readable(text: string): Model | undefined {
   try {
-    return parse(JSON.parse(text));
+    return parse(valueFrom("The JSON Logic", text, "JSON"));
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 import { Input, NativeSelect, TextInput } from "@mantine/core";
 import { JsonEditor } from "../ui/JsonEditor";
+import { TextField } from "../ui/TextField";
 import { readAs, textOf } from "../ui/typed";
 import type { Attributes } from "./flags";
 
@@ -13,10 +14,12 @@ interface ValueProps {
   onChange: (text: string) => void;
   error?: string;
   disabled?: boolean;
+  /** hint is what a text says about its keys; null for a text outside of a form, where Enter starts a new line. */
+  hint?: null;
 }
 
 /** ValueInput edits a value of a flag's type, and says what is wrong with the text. */
-export function ValueInput({ label, type, values, text, onChange, error, disabled }: ValueProps) {
+export function ValueInput({ label, type, values, text, onChange, error, disabled, hint }: ValueProps) {
   if (type === "BOOLEAN") {
     return (
       <NativeSelect
@@ -49,14 +52,7 @@ export function ValueInput({ label, type, values, text, onChange, error, disable
         <JsonEditor label={label} value={text} onChange={onChange} readOnly={disabled} minHeight={60} />
       </Input.Wrapper>
     );
-  return (
-    <TextInput
-      label={label}
-      disabled={disabled}
-      error={problem}
-      inputMode={type === "NUMERIC" ? "decimal" : undefined}
-      value={text}
-      onChange={(event) => onChange(event.currentTarget.value)}
-    />
-  );
+  const field = { label, disabled, error: problem, value: text };
+  if (type === "STRING") return <TextField {...field} description={hint} onChange={(event) => onChange(event.currentTarget.value)} />;
+  return <TextInput {...field} inputMode="decimal" onChange={(event) => onChange(event.currentTarget.value)} />;
 }

@@ -2,6 +2,7 @@ import { Autocomplete, Badge, Group, SimpleGrid, Stack, Text } from "@mantine/co
 import { useQueries } from "@tanstack/react-query";
 import { useState } from "react";
 import { send } from "../api/client";
+import { parse, stringify } from "../api/json";
 import { keyOf, useList } from "../api/queries";
 import type { components } from "../api/schema";
 import type { Environment } from "../api/session";
@@ -80,12 +81,12 @@ function filtersOf(search: string) {
 }
 
 function textOf({ context_type, key, attributes }: components["schemas"]["Context"]["attributes"]): string {
-  return JSON.stringify({ [context_type]: { key, ...attributes } }, null, 2);
+  return stringify({ [context_type]: { key, ...attributes } }, 2);
 }
 
 function read(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch {
     return undefined;
   }

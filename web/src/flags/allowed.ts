@@ -1,3 +1,4 @@
+import { stringify } from "../api/json";
 import { valueFrom } from "../ui/typed";
 import type { Attributes } from "./flags";
 
@@ -10,7 +11,7 @@ export interface Allowed {
 
 /** allowedOf returns the allowed values of a flag for their editor, or null if any value may be served. */
 export function allowedOf({ type, values }: Pick<Attributes, "type" | "values">): Allowed[] | null {
-  const textOf = (value: unknown) => (type === "STRING" ? String(value) : JSON.stringify(value));
+  const textOf = (value: unknown) => (type === "STRING" ? String(value) : stringify(value));
   return values?.map(({ name, value }) => ({ name, value: textOf(value) })) ?? null;
 }
 

@@ -1,3 +1,4 @@
+import { Exact } from "../api/json";
 import type { Kinds, Resource } from "../api/kinds";
 import { same, short } from "../ui/diff";
 
@@ -80,7 +81,7 @@ export function arranged(rules: Rule[], keys: string[]): Rule[] {
 /** chipOf shows a value in a few characters. */
 export function chipOf(value: unknown): string {
   if (Array.isArray(value)) return `[${value.length}]`;
-  if (typeof value === "object" && value !== null) return `{${Object.keys(value).length}}`;
+  if (typeof value === "object" && value !== null && !(value instanceof Exact)) return `{${Object.keys(value).length}}`;
   return typeof value === "string" ? JSON.stringify(short(value, 24)) : String(value);
 }
 

@@ -1,3 +1,4 @@
+import { stringify } from "../api/json";
 import { same, short } from "../ui/diff";
 import { type Attributes, defaultIn, settingsIn } from "./flags";
 import { shareOf } from "./rules";
@@ -15,7 +16,7 @@ export interface Outcome {
 export function valueText(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(short(value, 24));
   if (typeof value !== "object" || value === null) return String(value);
-  const text = JSON.stringify(value);
+  const text = stringify(value);
   if (text.length <= 24) return text;
   const size = Object.keys(value).length;
   return Array.isArray(value) ? `list of ${size}` : `object of ${size} ${size === 1 ? "member" : "members"}`;

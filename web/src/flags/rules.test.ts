@@ -13,6 +13,7 @@ import {
   problemOf,
   sentenceOf,
   shareOf,
+  textFor,
   textOf,
   typed,
   typeOf,
@@ -123,6 +124,36 @@ test("the builder shows every rule of the demo", () => {
   const logics = settings.flatMap(({ rules = [] }) => rules.map(({ logic }) => logic));
   expect(logics.length).toBeGreaterThan(30);
   for (const logic of logics) expect(parse(logic), JSON.stringify(logic)).toBeDefined();
+});
+
+test.each<[unknown[]]>([
+  [["Portland, OR", "Salem"]],
+  [['"', '"']],
+  [['"a" b', '5" pipe', 'say "x, y"', "back\\slash, and more"]],
+  [["", " a", "1", 1, true, "true"]],
+  [[""]],
+  [[]],
+])("a list survives being shown as text: %j", (list) => {
+  expect(valueFor("oneOf", textFor("oneOf", list))).toEqual(list);
+});
+
+test("an item that is added to a list leaves alone the others", () => {
+  const text = textFor("oneOf", ["Portland, OR", "Salem"]);
+  expect(text).toBe('"Portland, OR", Salem');
+  expect(valueFor("oneOf", `${text}, Bend`)).toEqual(["Portland, OR", "Salem", "Bend"]);
+  expect(valueFor("oneOf", 'a, "b, c')).toEqual(["a", '"b', "c"]); // the quote is not closed yet
+});
+
+test("a version that looks like a number is shown without quotes, and stays a text", () => {
+  const model = parse({ sem_ver: [{ var: "app.version" }, ">=", "1.2"] });
+  const [condition] = model?.conditions ?? [];
+  if (condition?.kind !== "compare") throw new Error("no comparison");
+  const text = textFor(condition.operator, condition.value);
+  expect(text).toBe("1.2");
+  const edited = { ...condition, value: valueFor(condition.operator, `${text}.3`) };
+  expect(edited.value).toBe("1.2.3");
+  expect(problemOf(edited)).toBeUndefined();
+  expect(textFor("is", "1.2")).toBe('"1.2"');
 });
 
 test.each(["a", 1, true, "1", "true", "", "a, b", 'say "x"'])("a typed value keeps its type: %j", (value) => {

@@ -1,3 +1,4 @@
+import { Exact, numberOf, stringify } from "../api/json";
 import { same, short } from "../ui/diff";
 
 /** Operator is a comparison that the builder can show. */
@@ -90,7 +91,7 @@ export function typeOf(values: unknown[]): AttributeType | undefined {
 }
 
 function typeOfOne(value: unknown): AttributeType {
-  if (typeof value === "number") return "number";
+  if (typeof value === "number" || value instanceof Exact) return "number";
   if (typeof value === "boolean") return "boolean";
   if (isDate(value)) return "date";
   return isVersion(value) && /\..*\./.test(String(value)) ? "version" : "text";
@@ -126,11 +127,31 @@ export function operatorFor(type: AttributeType | undefined, operator: Operator)
 
 const isOneOf = (operator: Operator, list: [Operator, string][]) => list.some(([each]) => each === operator);
 
+// isPlain reports whether the values of an operator are texts, whatever they look like: the version 1.2 is not a number.
+const isPlain = (operator: Operator) => isOneOf(operator, versions) || isOneOf(operator, dates);
+
 /** valueFor returns the value that somebody typed for an operator: versions and dates are texts, others have their own type. */
 export function valueFor(operator: Operator, text: string): unknown {
   if (presence.includes(operator)) return null;
-  if (isOneOf(operator, versions) || isOneOf(operator, dates)) return text.trim();
-  return operator === "oneOf" || operator === "notOneOf" ? text.split(",").map((part) => typed(part)) : typed(text);
+  if (isPlain(operator)) return text.trim();
+  return operator === "oneOf" || operator === "notOneOf" ? partsOf(text).map(typed) : typed(text);
+}
+
+/** textFor is the inverse of valueFor. */
+export function textFor(operator: Operator, value: unknown): string {
+  if (Array.isArray(value)) return value.map(partFor).join(", ");
+  return isPlain(operator) && typeof value === "string" ? value : textOf(value);
+}
+
+/** partsOf splits a list at its commas, except those of quoted texts: "Portland, OR", Salem. */
+function partsOf(text: string): string[] {
+  if (text.trim() === "") return [];
+  return [...`${text},`.matchAll(/(\s*"(?:[^"\\]|\\.)*"\s*|[^,]*),/g)].map(([, part]) => part as string);
+}
+
+// partFor quotes texts that partsOf would otherwise split, lose or take for quoted ones.
+function partFor(value: unknown): string {
+  return typeof value === "string" && /^$|^"|,/.test(value) ? JSON.stringify(value) : textOf(value);
 }
 
 /** problemOf returns what is wrong with the value of a condition, where the server cannot detect it. */
@@ -244,10 +265,10 @@ function readShare([by, on]: unknown[]): Condition | undefined {
   return { kind: "share", by: attribute, seed: parts[0], percent };
 }
 
-const isScalar = (value: unknown) => value !== null && ["string", "number", "boolean"].includes(typeof value);
+const isScalar = (value: unknown) => value instanceof Exact || ["string", "number", "boolean"].includes(typeof value);
 
 function operation(logic: unknown): [string, unknown[]] | undefined {
-  if (typeof logic !== "object" || logic === null || Array.isArray(logic)) return undefined;
+  if (typeof logic !== "object" || logic === null || Array.isArray(logic) || logic instanceof Exact) return undefined;
   const [entry, ...others] = Object.entries(logic);
   if (!entry || others.length > 0) return undefined;
   return [entry[0], Array.isArray(entry[1]) ? entry[1] : [entry[1]]];
@@ -307,13 +328,12 @@ export function typed(text: string): unknown {
     }
   }
   if (trimmed === "true" || trimmed === "false") return trimmed === "true";
-  return trimmed !== "" && Number.isFinite(Number(trimmed)) ? Number(trimmed) : trimmed;
+  return numberOf(trimmed) ?? trimmed;
 }
 
 /** textOf is the inverse of typed. */
 export function textOf(value: unknown): string {
   if (value === null || value === undefined) return "";
-  if (Array.isArray(value)) return value.map(textOf).join(", ");
   if (typeof value === "string") return typed(value) === value ? value : JSON.stringify(value);
-  return JSON.stringify(value);
+  return stringify(value);
 }

@@ -10,6 +10,7 @@ import { RoleGate } from "../ui/RoleGate";
 import { Note, SentenceList } from "../ui/Sentences";
 import { SidePanel } from "../ui/SidePanel";
 import { ErrorState, Loading } from "../ui/states";
+import { instant } from "../ui/time";
 import { wayBack } from "./filters";
 import { Sides } from "./Sides";
 
@@ -61,7 +62,7 @@ function Details({ change }: { change: Resource<"change"> }) {
         </Text>
         <Group gap="xs">
           <Text size="sm" className="muted">
-            <RelativeTime at={created_at} /> · {new Date(created_at).toLocaleString()}
+            <RelativeTime at={created_at} /> · {instant(created_at).utc}
             {reverts ? ` · reverts change ${reverts}` : ""}
           </Text>
           <CopyText text={window.location.href} label="Copy link" />

@@ -13,7 +13,7 @@ import { RowButton } from "../ui/RowButton";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
 import { Tag, type Tone } from "../ui/Tag";
 import { ChangePanel } from "./ChangePanel";
-import { addressOf, type Filters, fieldOf, hoursAgo, kinds, passes, queryOf } from "./filters";
+import { addressOf, type Filters, fieldOf, hoursAgo, kinds, passes, queryOf, reasonFor } from "./filters";
 
 type Change = Resource<"change">;
 
@@ -160,7 +160,7 @@ function Changes({ filters, open }: { filters: Filters; open: (seq: string) => v
   );
   if (isPending || (isShort && all.length === 0 && !error)) return <Loading />;
   if (error && all.length === 0) return <ErrorState error={error} retry={refetch} />;
-  if (all.length === 0) return <Nothing filtered={Object.values(filters).some(Boolean)} />;
+  if (all.length === 0) return <Nothing filters={filters} />;
   return (
     <Grid
       label="Changes"
@@ -176,8 +176,8 @@ function Changes({ filters, open }: { filters: Filters; open: (seq: string) => v
   );
 }
 
-function Nothing({ filtered }: { filtered: boolean }) {
-  if (filtered) return <EmptyState title="No change matches these filters">The id must match exactly.</EmptyState>;
+function Nothing({ filters }: { filters: Filters }) {
+  if (Object.values(filters).some(Boolean)) return <EmptyState title="No change matches these filters">{reasonFor(filters)}</EmptyState>;
   return (
     <EmptyState
       title="Nothing was changed yet"

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { addressOf, fieldOf, hoursAgo, passes, queryOf, wayBack } from "./filters";
+import { addressOf, fieldOf, hoursAgo, passes, queryOf, reasonFor, wayBack } from "./filters";
 
 const change = (kind: string) => ({ attributes: { kind } });
 
@@ -27,4 +27,11 @@ test("times in the address mean the same in every time zone", () => {
   expect(queryOf({ from })["filter[created_at]"]).toBe("[2030-01-31T10:30:00.000Z,*)");
   expect(addressOf(fieldOf(from))).toBe(from);
   expect([fieldOf("then"), addressOf("")]).toEqual(["", undefined]);
+});
+
+test("an empty list says what may be wrong with the filters", () => {
+  expect(reasonFor({ kind: "flag" })).toBeUndefined();
+  expect(reasonFor({ kind: "flag", id: "shop" })).toContain("exactly");
+  expect(reasonFor({ kind: "flag", from: "2026-11-19", to: "2026-11-01" })).toContain("before it begins");
+  expect(reasonFor({ from: "2026-11-01", to: "2026-11-19" })).toBeUndefined();
 });

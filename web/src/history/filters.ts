@@ -51,6 +51,12 @@ export function passes({ attributes }: { attributes: { kind: string } }, { kind,
   return kind ? attributes.kind === kind : isWorth({ attributes }) || sessions !== undefined;
 }
 
+/** reasonFor says why no change may match the filters: the reader may have made a mistake. */
+export function reasonFor({ id, from, to }: Filters): string | undefined {
+  if (from && to && new Date(from) >= new Date(to)) return "The range ends before it begins, so no change is in it.";
+  return id ? "The id must match exactly." : undefined;
+}
+
 function instant(time: string | undefined): string {
   const date = time ? new Date(time) : undefined;
   return date && !Number.isNaN(date.getTime()) ? date.toISOString() : "*";

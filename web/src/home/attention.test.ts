@@ -68,6 +68,16 @@ test("temporary levels are listed, the first to end first", () => {
     attributes: { environments, level: null, level_expires_at: null },
   } as unknown as Resource<"logger">;
   expect(expiringLevels([logger]).map(({ reason }) => reason)).toEqual(["TRACE in staging ends", "DEBUG in production ends"]);
+  const group = {
+    id: "shop",
+    type: "log_group",
+    attributes: { environments: {}, level: "ERROR", level_expires_at: "2030-03-01T00:20:00Z" },
+  } as unknown as Resource<"log_group">;
+  expect(expiringLevels([logger, group]).map(({ title, href }) => [title, href])).toEqual([
+    ["shop", "/loggers/shop"],
+    ["Group shop", "/log-groups/shop"],
+    ["shop", "/loggers/shop"],
+  ]);
   expect(expiringLevels([logger], "production").map(({ reason }) => reason)).toEqual(["DEBUG in production ends"]);
 });
 

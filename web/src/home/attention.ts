@@ -1,4 +1,4 @@
-import type { Resource } from "../api/kinds";
+import { placeOf, type Resource } from "../api/kinds";
 import { healthDetail } from "../jobs/policies";
 import { lastOutcome } from "../jobs/runs";
 import { day, staleText } from "../ui/stale";
@@ -76,16 +76,17 @@ function hostOf(url: string): string {
 }
 
 /** expiringLevels returns the temporary levels, the first to end first; with a focus, only those of that environment. */
-export function expiringLevels(loggers: Resource<"logger">[], focus?: string): Matter[] {
-  const found = loggers.flatMap(({ id, attributes }) => {
-    const href = `/loggers/${encodeURIComponent(id)}`;
+export function expiringLevels(owners: Resource<"logger" | "log_group">[], focus?: string): Matter[] {
+  const found = owners.flatMap(({ id, type, attributes }) => {
+    const title = type === "log_group" ? `Group ${id}` : id;
+    const href = placeOf(type, id) ?? "";
     const own = Object.entries(attributes.environments).flatMap(([environment, { level, expires_at }]) =>
       expires_at && (focus ?? environment) === environment
-        ? [{ id: `${id}:${environment}`, title: id, reason: `${level} in ${environment} ends`, href, at: expires_at }]
+        ? [{ id: `${href}:${environment}`, title, reason: `${level} in ${environment} ends`, href, at: expires_at }]
         : [],
     );
     const { level, level_expires_at } = attributes;
-    return level_expires_at ? [...own, { id, title: id, reason: `${level} everywhere ends`, href, at: level_expires_at }] : own;
+    return level_expires_at ? [...own, { id: href, title, reason: `${level} everywhere ends`, href, at: level_expires_at }] : own;
   });
   return found.toSorted((one, other) => one.at.localeCompare(other.at));
 }

@@ -1,7 +1,7 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { send } from "../api/client";
 import { type CursorList, pathOf } from "../api/kinds";
-import { useList } from "../api/queries";
+import { useAll, useList } from "../api/queries";
 import { useEnvironments } from "../api/session";
 import { storedOptions, type Usage, usageOptions } from "../api/usage";
 import { useFocus } from "../app/focus";
@@ -30,13 +30,14 @@ export function useMatters(): { groups: Group[]; isPending: boolean; error: unkn
   const failing = useList("job", { "filter[health]": "failing", "page[size]": 1000, "meta[total]": true });
   const late = useList("job", { "filter[health]": "late", "page[size]": 1000 });
   const due = useList("job", { "filter[enabled]": true, sort: "next_run_at", "page[size]": 50 });
-  const loggers = useList("logger", { "filter[managed]": true, "page[size]": 1000 });
+  const loggers = useAll("logger", { "filter[managed]": true }); // the server has no filter for temporary levels
+  const logGroups = useAll("log_group");
   const flags = useQuery(staleOptions);
   const usage = useQuery(usageOptions);
   const silent = useSilent(now, focus);
   const frozen = useFrozen(focus);
   const webhooks = useWebhookMatters();
-  const first = [failing, late, due, loggers, flags, usage];
+  const first = [failing, late, due, loggers, logGroups, flags, usage];
   const groups: Group[] = [
     {
       tone: "bad",
@@ -52,7 +53,11 @@ export function useMatters(): { groups: Group[]; isPending: boolean; error: unkn
       more: "/jobs?health=late",
     },
     { tone: "bad", title: "Failing webhooks", matters: webhooks, more: "/webhooks" },
-    { title: "Temporary levels", matters: attention.expiringLevels(loggers.data?.data ?? [], focus), more: "/loggers?only=expiring" },
+    {
+      title: "Temporary levels",
+      matters: attention.expiringLevels([...(loggers.data ?? []), ...(logGroups.data ?? [])], focus),
+      more: "/loggers?only=expiring",
+    },
     {
       tone: "warning",
       title: "Limits nearly reached",

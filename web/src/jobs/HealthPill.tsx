@@ -1,6 +1,6 @@
 import { Tag } from "../ui/Tag";
+import { instant } from "../ui/time";
 import { type Health, healthDetail, healthStates } from "./policies";
-import { instant } from "./schedule";
 
 /** HealthPill shows the health of a job in a word; the title says since when, and when it last succeeded. */
 export function HealthPill({ health }: { health: Health }) {

@@ -118,16 +118,16 @@ function Summary({ job }: { job: Resource<"job"> }) {
         {inWords(schedule, timezone)} <span className={`mono muted ${styles.cron}`}>{schedule}</span>
       </Fact>
       <Fact label="Next fire">
-        <FireTime at={next_run_at} absent="none, the job is paused" zone={timezone} />
+        <FireTime at={next_run_at} absent="none, the job is paused" zone={timezone} full />
       </Fact>
       <Fact label="Last run">
         {last_run ? (
-          <>
+          <span className={styles.wraps}>
             <Status status={last_run.status} more={lastOutcome(last_run)} />{" "}
             <span className="muted">
               {milliseconds(last_run.run_duration_ms)}, <RelativeTime at={last_run.finished_at ?? last_run.started_at} absent="waiting" />
             </span>
-          </>
+          </span>
         ) : (
           <span className="muted">never ran</span>
         )}

@@ -26,6 +26,7 @@ interface Form {
 export function JobForm({ draft: given, onChange, isNew, isChanged, onSave }: Form) {
   const draft = { ...emptyDraft, ...given }; // a draft that an older version of the console stored may lack members
   const refusal = useRefusal("MEMBER");
+  const isLocked = refusal !== undefined && !isChanged; // what was typed can be copied, even if it cannot be saved
   const [busy, setBusy] = useState<"save" | "run">();
   const [refused, setRefused] = useState<ApiError>();
   const [tried, setTried] = useState(false);
@@ -63,7 +64,7 @@ export function JobForm({ draft: given, onChange, isNew, isChanged, onSave }: Fo
         void save(false);
       }}
     >
-      <fieldset disabled={Boolean(refusal)} className={styles.fieldset}>
+      <fieldset disabled={isLocked} className={styles.fieldset}>
         <Stack gap="sm">
           {refusal && <Alert variant="light">{refusal}</Alert>}
           {isNew && <PasteCurl onRead={onChange} />}
@@ -132,7 +133,7 @@ export function JobForm({ draft: given, onChange, isNew, isChanged, onSave }: Fo
             headers={draft.headers}
             onChange={(headers) => onChange({ headers })}
             problem={(index, member) => of(`configuration/headers/${index}/${member}`, draft.headers[index]?.[member])}
-            disabled={Boolean(refusal)}
+            disabled={isLocked}
           />
           <Textarea
             label="Body"
@@ -167,7 +168,7 @@ export function JobForm({ draft: given, onChange, isNew, isChanged, onSave }: Fo
         <Switch
           label="Enabled"
           description="A paused job can be run by hand"
-          disabled={Boolean(refusal)}
+          disabled={isLocked}
           checked={draft.enabled}
           onChange={(event) => onChange({ enabled: event.currentTarget.checked })}
         />
@@ -181,7 +182,13 @@ export function JobForm({ draft: given, onChange, isNew, isChanged, onSave }: Fo
           <Button type="submit" size="sm" disabled={Boolean(refusal) || !isChanged} loading={busy === "save"}>
             {isNew ? "Create the job" : "Save"}
           </Button>
-          <Button variant="default" size="sm" disabled={Boolean(refusal)} loading={busy === "run"} onClick={() => save(true)}>
+          <Button
+            variant="default"
+            size="sm"
+            disabled={Boolean(refusal) || (isNew && !isChanged)}
+            loading={busy === "run"}
+            onClick={() => save(true)}
+          >
             {isNew || isChanged ? "Save and run now" : "Run now"}
           </Button>
         </Group>

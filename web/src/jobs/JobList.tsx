@@ -1,16 +1,15 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { type ReactElement, useMemo } from "react";
 import type { Resource } from "../api/kinds";
 import { Columns } from "../ui/Columns";
 import { Filter } from "../ui/Filter";
 import type { Column } from "../ui/Grid";
 import { NewButton } from "../ui/NewButton";
-import { PagedGrid } from "../ui/PagedGrid";
+import { PagedGrid, Total } from "../ui/PagedGrid";
 import { RelativeTime } from "../ui/RelativeTime";
 import { SearchBox } from "../ui/SearchBox";
 import { EmptyState } from "../ui/states";
-import { Tag } from "../ui/Tag";
 import { useChosen } from "../ui/useChosen";
 import { usePages } from "../ui/usePages";
 import { Views } from "../ui/Views";
@@ -48,7 +47,7 @@ export default function JobList() {
   const isFiltered = Boolean(q || status || enabled || health);
   return (
     <main className="screen">
-      <Filters total={jobs.total} />
+      <Filters count={<Total of={jobs} />} />
       <PagedGrid
         label="Jobs"
         pages={jobs}
@@ -179,7 +178,9 @@ function Card({ job }: { job: Job }) {
         <span className="ellipsis">
           <Name job={job} />
         </span>
-        <HealthPill health={job.attributes.health} />
+        <span className={styles.cardpill}>
+          <HealthPill health={job.attributes.health} />
+        </span>
         <EnabledSwitch job={job} inGrid />
       </div>
       <div className={styles.cardline}>
@@ -196,12 +197,12 @@ function Card({ job }: { job: Job }) {
   );
 }
 
-function Filters({ total }: { total: number }) {
+function Filters({ count }: { count: ReactElement }) {
   const navigate = useNavigate();
   return (
     <header className="screen-head">
       <h1>Jobs</h1>
-      <Tag>{total}</Tag>
+      {count}
       <SearchBox label="Search jobs" />
       <Filter
         name="status"

@@ -7,12 +7,11 @@ import { Detail } from "../ui/Detail";
 import { Fact, Facts } from "../ui/Fact";
 import { RelativeTime, useNow } from "../ui/RelativeTime";
 import { RoleGate } from "../ui/RoleGate";
-import { milliseconds } from "../ui/time";
+import { instant, milliseconds } from "../ui/time";
 import { Elapsed } from "./Elapsed";
 import styles from "./jobs.module.css";
 import { explain, isInFlight, isRetried, outcome, phasesOf, pretty, type Run, type RunAttributes } from "./runs";
 import { Status } from "./Status";
-import { instant } from "./schedule";
 import { useRunActions } from "./useRunActions";
 
 /** RunDetail is the page of one run: its timing, request and response, and why it failed. */
@@ -23,7 +22,7 @@ export default function RunDetail() {
     refetchInterval: ({ state }) => (isInFlight(state.data?.resource.attributes.status) ? 2000 : false),
   });
   return (
-    <Detail query={query} list={{ to: "/jobs", label: "Jobs" }} id={id}>
+    <Detail query={query} list={{ to: "/jobs", label: "Jobs" }} id={id} kind="run">
       {({ resource }) => <Page run={resource} />}
     </Detail>
   );

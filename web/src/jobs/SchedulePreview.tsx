@@ -3,9 +3,10 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { send } from "../api/client";
 import type { components } from "../api/schema";
 import { RelativeTime } from "../ui/RelativeTime";
+import { instant } from "../ui/time";
 import { inWords } from "./inwords";
 import styles from "./jobs.module.css";
-import { instant, offsetTime, shiftInWords } from "./schedule";
+import { offsetTime, shiftInWords } from "./schedule";
 
 type Preview = components["schemas"]["SchedulePreviewDocument"];
 type ClockChange = components["schemas"]["ClockChange"];

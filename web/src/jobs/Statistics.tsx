@@ -42,7 +42,6 @@ export default function Statistics({ id, last }: { id: string; last: string | un
           label="Runs of each day by outcome, and their durations"
           {...picture}
           height={220}
-          utc
           lines={milliseconds}
           onPick={(index) => setSearch({ tab: undefined, day: data[index]?.date })}
         />

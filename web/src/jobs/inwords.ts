@@ -1,5 +1,6 @@
 import cronstrue from "cronstrue";
-import { instant, kindOf } from "./schedule";
+import { instant } from "../ui/time";
+import { kindOf } from "./schedule";
 
 /** inWords returns a schedule as people say it: "At 02:30, UTC". A schedule without words is returned unchanged. */
 export function inWords(schedule: string, zone?: string | null): string {

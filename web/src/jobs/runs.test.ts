@@ -85,6 +85,7 @@ test("the last run of a job has its status", () => {
 test("JSON is indented, everything else stays", () => {
   expect(pretty('{"a":1}')).toBe('{\n  "a": 1\n}');
   expect(pretty("ok")).toBe("ok");
+  expect(pretty('{"id":9007199254740993}')).toBe('{\n  "id": 9007199254740993\n}');
 });
 
 test("jobs are read again while one runs, and when the next one fires", () => {

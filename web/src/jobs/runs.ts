@@ -1,3 +1,4 @@
+import { parse, stringify } from "../api/json";
 import type { Kinds, Resource } from "../api/kinds";
 
 export type Run = Resource<"run">;
@@ -149,8 +150,8 @@ function statusAdvice(status: number): string {
 /** pretty returns a body for display: JSON is indented, everything else is unchanged. */
 export function pretty(body: string): string {
   try {
-    const value: unknown = JSON.parse(body);
-    return typeof value === "object" && value !== null ? JSON.stringify(value, null, 2) : body;
+    const value = parse(body);
+    return typeof value === "object" && value !== null ? stringify(value, 2) : body;
   } catch {
     return body;
   }

@@ -7,16 +7,6 @@ export function kindOf(schedule: string): "cron" | "datetime" | "now" {
   return text.split(/\s+/).length === 5 ? "cron" : "datetime";
 }
 
-const two = (value: number) => String(value).padStart(2, "0");
-
-/** instant returns a time in UTC and in the reader's time zone. */
-export function instant(at: string): { utc: string; local: string } {
-  const date = new Date(at);
-  const utc = `${date.toISOString().slice(0, 10)} ${date.toISOString().slice(11, date.getUTCSeconds() === 0 ? 16 : 19)} UTC`;
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return { utc, local: `${day} ${two(date.getHours())}:${two(date.getMinutes())}` };
-}
-
 /** offsetTime returns an instant with an offset for people: "2030-03-31 03:00 +02:00". */
 export function offsetTime(at: string): string {
   const [, day, minute, seconds = "", offset] = /^(.{10})T(.{5})(?::(\d\d)(?:\.\d+)?)?(.*)$/.exec(at) ?? [];

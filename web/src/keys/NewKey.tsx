@@ -3,23 +3,24 @@ import { useState } from "react";
 import { useEnvironments } from "../api/session";
 import { CopyAs } from "../ui/CopyAs";
 import { CopyText } from "../ui/CopyText";
+import { useDraft } from "../ui/draft";
+import { FormPanel } from "../ui/FormModal";
 import { RoleSelect } from "../ui/RoleSelect";
 import { ShownOnce } from "../ui/ShownOnce";
-import { SidePanel } from "../ui/SidePanel";
 import { SubmitButton } from "../ui/SubmitButton";
 import { ErrorState } from "../ui/states";
 import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
-import { attributesOf, type Draft, empty, exampleFor } from "./draft";
+import { attributesOf, commandOf, type Draft, empty, exampleFor, goOf } from "./draft";
 
 /** NewKey creates a key and shows it once. */
 export function NewKey({ close }: { close: () => void }) {
   const writer = useWriter();
-  const [draft, setDraft] = useState(empty);
-  const [key, setKey] = useState<string>();
-  const change = (changes: Partial<Draft>) => setDraft((old) => ({ ...old, ...changes }));
+  const kept = useDraft("api_key:new", "", empty);
+  const { value: draft, change } = kept;
+  const [made, setMade] = useState<Made>();
   const { submit, failure, busy } = useSubmit(async () => {
-    const made = await writer.perform({
+    const created = await writer.perform({
       kind: "api_key",
       id: "",
       method: "POST",
@@ -28,29 +29,14 @@ export function NewKey({ close }: { close: () => void }) {
       final: true,
       change: () => attributesOf(draft),
     });
-    setKey((made?.attributes as { key?: string } | undefined)?.key);
+    if (!created) return;
+    setMade({ draft, secret: (created.attributes as { key?: string }).key ?? "" });
+    kept.discard();
   });
-  const example = exampleFor(window.location.origin, draft.access, key ?? "", draft.environments[0]);
   return (
-    <SidePanel title="New key" close={close}>
-      {key ? (
-        <Stack>
-          <ShownOnce label={`The key ${draft.name}`} secret={key} />
-          <Text fw={600} size="sm">
-            {draft.access === "levels" ? "URL for Logback" : "Try it"}
-          </Text>
-          <div className="code-block">
-            <Code block tabIndex={0}>
-              {example}
-            </Code>
-            <CopyText text={example} />
-          </div>
-          {draft.access === "levels" && (
-            <Text size="sm" className="muted">
-              Log4j 2 reads log4j2.xml in its place, Python python.json, and your own code levels.json.
-            </Text>
-          )}
-        </Stack>
+    <FormPanel title="New key" draft={kept} close={close}>
+      {made ? (
+        <MadeKey {...made} />
       ) : (
         <form onSubmit={submit}>
           <Stack gap="md">
@@ -97,12 +83,47 @@ export function NewKey({ close }: { close: () => void }) {
               <SubmitButton needs="ADMIN" size="compact-sm" busy={busy}>
                 Create the key
               </SubmitButton>
-              <CopyAs method="POST" path="/api/v1/api_keys" body={{ data: { type: "api_key", attributes: attributesOf(draft) } }} />
+              <CopyAs
+                method="POST"
+                path="/api/v1/api_keys"
+                body={{ data: { type: "api_key", attributes: attributesOf(draft) } }}
+                cli={commandOf(draft)}
+                go={goOf(draft)}
+              />
             </Group>
           </Stack>
         </form>
       )}
-    </SidePanel>
+    </FormPanel>
+  );
+}
+
+/** Made is a key that was created. The key itself is never stored. */
+interface Made {
+  draft: Draft;
+  secret: string;
+}
+
+function MadeKey({ draft: { name, access, environments }, secret }: Made) {
+  const example = exampleFor(window.location.origin, access, secret, environments[0]);
+  return (
+    <Stack>
+      <ShownOnce label={`The key ${name}`} secret={secret} />
+      <Text fw={600} size="sm">
+        {access === "levels" ? "URL for Logback" : "Try it"}
+      </Text>
+      <div className="code-block">
+        <Code block tabIndex={0}>
+          {example}
+        </Code>
+        <CopyText text={example} />
+      </div>
+      {access === "levels" && (
+        <Text size="sm" className="muted">
+          Log4j 2 reads log4j2.xml in its place, Python python.json, and your own code levels.json.
+        </Text>
+      )}
+    </Stack>
   );
 }
 

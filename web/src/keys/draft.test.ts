@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { attributesOf, empty, exampleFor, stateOf } from "./draft";
+import { attributesOf, commandOf, empty, exampleFor, goOf, stateOf } from "./draft";
 
 const now = new Date("2030-01-01T00:00:00Z");
 
@@ -40,4 +40,15 @@ test("the example fits the kind of key", () => {
   expect(exampleFor("https://s", "evaluate", "sk")).toContain("https://s/ofrep/v1/evaluate/flags");
   expect(exampleFor("https://s", "levels", "sk", "qa 1")).toBe("https://s/levels/sk/qa%201/logback.properties?service=NAME");
   expect(exampleFor("https://s", "full", "sk")).toContain("https://s/api/v1/flags");
+});
+
+test("a key is created by a command and by the Go client too", () => {
+  const draft = { ...empty, name: "web", access: "evaluate" as const, environments: ["qa"], origins: "https://shop.example", days: "30" };
+  expect(commandOf(draft)).toBe(
+    "signalbox keys create web --access evaluate --role VIEWER -e qa --origin https://shop.example --expires-in 30d",
+  );
+  expect(goOf(draft)).toBe(
+    'saved, err := client.Keys.Create(ctx, signalbox.KeyDraft{Name: "web", Role: "VIEWER", Access: "evaluate", Scopes: &signalbox.KeyScopes{Environments: []string{"qa"}, Origins: []string{"https://shop.example"}}, ExpiresAt: new(time.Now().AddDate(0, 0, 30))})',
+  );
+  expect(commandOf({ ...empty, name: "CI" })).toBe("signalbox keys create CI --role MEMBER");
 });

@@ -1,4 +1,5 @@
 import type { Role } from "../api/kinds";
+import { asCommand, asGo, goText } from "../ui/copyas";
 
 /** Draft is a key as the form edits it. */
 export interface Draft {
@@ -13,12 +14,41 @@ export interface Draft {
 
 export const empty: Draft = { name: "", access: "full", role: "MEMBER", environments: [], origins: "", days: "" };
 
+const originsOf = ({ access, origins }: Draft) => (access === "evaluate" ? origins.split(/[\s,]+/).filter(Boolean) : []);
+
+/** commandOf returns the command that creates such a key. */
+export function commandOf(draft: Draft): string {
+  const { name, access, role, environments, days } = draft;
+  const isFull = access === "full";
+  return asCommand(["keys", "create", name || "NAME"], {
+    access: isFull ? null : access,
+    role: isFull ? role : "VIEWER",
+    e: environments,
+    origin: originsOf(draft),
+    "expires-in": days && `${days}d`,
+  });
+}
+
+/** goOf returns the call of the Go client that creates such a key. */
+export function goOf(draft: Draft): string {
+  const { name, access, role, environments, days } = draft;
+  const list = (label: string, items: string[]) => (items.length > 0 ? [`${label}: []string{${items.map(goText).join(", ")}}`] : []);
+  const scopes = [...list("Environments", environments), ...list("Origins", originsOf(draft))].join(", ");
+  return asGo("Keys.Create", undefined, "KeyDraft", {
+    Name: goText(name),
+    Role: goText(access === "full" ? role : "VIEWER"),
+    Access: access === "full" ? undefined : goText(access),
+    Scopes: scopes && `&signalbox.KeyScopes{${scopes}}`,
+    ExpiresAt: days && `new(time.Now().AddDate(0, 0, ${days}))`,
+  });
+}
+
 /** attributesOf returns the attributes to send. Without a scope, a key is unrestricted. */
 export function attributesOf(draft: Draft, now = new Date()): Record<string, unknown> {
-  const origins = draft.origins.split(/[\s,]+/).filter(Boolean);
+  const origins = originsOf(draft);
   const scopes = {
     environments: draft.environments.length > 0 ? draft.environments : undefined,
-    origins: draft.access === "evaluate" && origins.length > 0 ? origins : undefined,
+    origins: origins.length > 0 ? origins : undefined,
   };
   return {
     name: draft.name,

@@ -25,7 +25,7 @@ export default function GroupDetail() {
   const { id } = useParams({ from: "/frame/log-groups/$id" });
   return (
     <Detail query={useOne("log_group", id)} list={list} id={id}>
-      {({ resource }) => <Page group={resource} />}
+      {({ resource }) => <Page key={id} group={resource} />}
     </Detail>
   );
 }

@@ -1,12 +1,14 @@
 import { Group, Stack, Text, TextInput } from "@mantine/core";
-import { Link, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
-import type { Resource } from "../api/kinds";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { pathOf, type Resource } from "../api/kinds";
 import { useList } from "../api/queries";
-import { useColumns } from "../app/focus";
+import { useColumns, useSetSearch } from "../app/focus";
+import { CopyAs } from "../ui/CopyAs";
+import { asCommand, asGo } from "../ui/copyas";
 import { DetailHead } from "../ui/DetailHead";
-import { Dialog } from "../ui/Dialog";
+import { useDraft } from "../ui/draft";
 import { EnvironmentName } from "../ui/EnvironmentDot";
+import { FormModal } from "../ui/FormModal";
 import { Grid } from "../ui/Grid";
 import { LevelPill } from "../ui/LevelPill";
 import { NewButton } from "../ui/NewButton";
@@ -23,18 +25,20 @@ export default function GroupList() {
   const groups = useList("log_group", { "page[size]": 1000 });
   const environments = useColumns();
   const navigate = useNavigate();
-  const [isNew, setNew] = useState(false);
+  const search = useSearch({ from: "/frame/log-groups" });
+  const setSearch = useSetSearch();
+  const make = () => setSearch({ new: "1" });
   const rows = groups.data?.data ?? [];
   const open = (group: LogGroup) => navigate({ to: "/log-groups/$id", params: { id: group.id } });
   return (
     <main className="screen">
       <DetailHead list={{ to: "/loggers", label: "Log levels" }} title="Groups">
-        <NewButton onClick={() => setNew(true)}>New group</NewButton>
+        <NewButton onClick={make}>New group</NewButton>
       </DetailHead>
       {groups.isPending && <Loading />}
       {groups.error && !groups.data && <ErrorState error={groups.error} retry={() => groups.refetch()} />}
       {groups.data && rows.length === 0 && (
-        <EmptyState title="No groups yet" action={<NewButton onClick={() => setNew(true)}>New group</NewButton>}>
+        <EmptyState title="No groups yet" action={<NewButton onClick={make}>New group</NewButton>}>
           A group gives one level to many loggers, such as all loggers of SQL code. Create one, then drag loggers into it on its page.
         </EmptyState>
       )}
@@ -77,7 +81,7 @@ export default function GroupList() {
           )}
         />
       )}
-      {isNew && <NewGroup close={() => setNew(false)} />}
+      {search.new && <NewGroup close={() => setSearch({ new: undefined })} />}
     </main>
   );
 }
@@ -102,7 +106,8 @@ export function GroupLevel({ group, environment }: { group: LogGroup; environmen
 function NewGroup({ close }: { close: () => void }) {
   const writer = useWriter();
   const navigate = useNavigate();
-  const [id, setId] = useState("");
+  const draft = useDraft("log_group:new", "", { id: "" });
+  const { id } = draft.value;
   const { submit, failure, busy } = useSubmit(async () => {
     const made = await writer.perform({
       kind: "log_group",
@@ -112,25 +117,34 @@ function NewGroup({ close }: { close: () => void }) {
       done: `Created ${id}.`,
       change: () => ({}),
     });
-    if (made) await navigate({ to: "/log-groups/$id", params: { id: made.id } });
+    if (!made) return;
+    draft.discard();
+    await navigate({ to: "/log-groups/$id", params: { id: made.id } });
   });
   return (
-    <Dialog onClose={close} title="New group">
+    <FormModal draft={draft} onClose={close} title="New group">
       <form onSubmit={submit}>
         <Stack>
           <TextInput
             label="Id"
             value={id}
-            onChange={(event) => setId(event.currentTarget.value)}
+            onChange={(event) => draft.change({ id: event.currentTarget.value })}
             error={failure && (failure.at("/data/id") ?? failure.message)}
             required
             data-autofocus
           />
-          <Group justify="flex-end">
+          <Group justify="space-between">
+            <CopyAs
+              method="POST"
+              path={pathOf("log_group")}
+              body={{ data: { type: "log_group", id, attributes: {} } }}
+              cli={asCommand(["groups", "create", id || "ID"])}
+              go={asGo("LogGroups.Create", id || "ID", "LogGroupDraft", {})}
+            />
             <SubmitButton busy={busy}>Create</SubmitButton>
           </Group>
         </Stack>
       </form>
-    </Dialog>
+    </FormModal>
   );
 }

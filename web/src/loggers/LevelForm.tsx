@@ -1,8 +1,9 @@
 import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
-import { type KeyboardEvent, useState } from "react";
+import type { KeyboardEvent } from "react";
 import { type Level, pathOf } from "../api/kinds";
 import type { Environment } from "../api/session";
 import { CopyAs } from "../ui/CopyAs";
+import { type Drafting, useDraft } from "../ui/draft";
 import { LevelPill, levels } from "../ui/LevelPill";
 import { NoteField } from "../ui/NoteField";
 import { useRefusal } from "../ui/RoleGate";
@@ -26,16 +27,36 @@ export interface LevelFormProps {
   onWritten?: (id: string) => void;
 }
 
+interface Choice {
+  chosen: Level | null;
+  /** length is the index of a choice, and typed another time. */
+  length: number;
+  typed: string;
+  note: string;
+}
+
+/** useLevelDraft holds the content of the form for one level. */
+export function useLevelDraft({ kind, id, environment, level }: Omit<LevelFormProps, "onClose" | "onWritten">): Drafting<Choice> {
+  const length = environment?.id === "production" ? 0 : permanent;
+  const opened = { chosen: level ?? null, length, typed: "", note: "" };
+  return useDraft(`level:${kind}:${id}/${environment?.id ?? base}`, level ?? "", opened);
+}
+
 /** LevelForm sets a temporary or a permanent level. */
-export function LevelForm({ kind, id, environment, level, isSet, onClose, onWritten }: LevelFormProps) {
+export function LevelForm({
+  kind,
+  id,
+  environment,
+  level,
+  isSet,
+  draft,
+  onClose,
+  onWritten,
+}: LevelFormProps & { draft: Drafting<Choice> }) {
   const writer = useWriter();
   const key = environment?.id ?? base;
   const where = environment ? `in ${environment.name}` : "in all environments";
-  const isProduction = environment?.id === "production";
-  const [chosen, setChosen] = useState<Level | undefined>(level);
-  const [length, setLength] = useState(isProduction ? 0 : permanent);
-  const [typed, setTyped] = useState("");
-  const [note, setNote] = useState("");
+  const { chosen, length, typed, note } = draft.value;
   const refusal = useRefusal("MEMBER", environment?.id);
   const frozen = environment && !environment.managed ? `${environment.name} is not managed: its values are frozen.` : undefined;
   const seconds = length === permanent ? undefined : secondsOf(length === another ? typed : (choices[length] as string));
@@ -53,7 +74,9 @@ export function LevelForm({ kind, id, environment, level, isSet, onClose, onWrit
       note: note.trim() || undefined,
       change: (current) => withLevel(current, key, { level: to, seconds: to ? seconds : undefined }),
     });
-    if (written) onWritten?.(id);
+    if (!written) return;
+    draft.discard();
+    onWritten?.(id);
   };
   const command = `signalbox ${kind === "logger" ? "loggers" : "groups"} set ${id} ${chosen ?? "LEVEL"}${environment ? ` -e ${environment.id}` : ""}${seconds ? ` --for ${seconds / 60}m` : ""}`;
 
@@ -69,10 +92,15 @@ export function LevelForm({ kind, id, environment, level, isSet, onClose, onWrit
       <Text size="sm" fw={600} className="ellipsis">
         {id} <span className="muted">{where}</span>
       </Text>
-      <Choices label="Level" count={levels.length} at={chosen ? levels.indexOf(chosen) : -1} onChange={(index) => setChosen(levels[index])}>
+      <Choices
+        label="Level"
+        count={levels.length}
+        at={chosen ? levels.indexOf(chosen) : -1}
+        onChange={(index) => draft.change({ chosen: levels[index] })}
+      >
         {(index) => <LevelPill level={levels[index] as Level} faint={levels[index] !== chosen} />}
       </Choices>
-      <Choices label="For how long" count={choices.length} at={length} onChange={setLength} outlined>
+      <Choices label="For how long" count={choices.length} at={length} onChange={(length) => draft.change({ length })} outlined>
         {(index) => choices[index]}
       </Choices>
       {length === another && (
@@ -81,11 +109,16 @@ export function LevelForm({ kind, id, environment, level, isSet, onClose, onWrit
           label="How long"
           placeholder="45 min, 2 h 30 min"
           value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
+          onChange={(event) => draft.change({ typed: event.currentTarget.value })}
           error={typed.trim() !== "" && isUnclear ? "must be a time such as 45 min, 2 h or 1 d, up to 30 days" : undefined}
         />
       )}
-      <NoteField note={note} setNote={setNote} />
+      <NoteField note={note} setNote={(note) => draft.change({ note })} />
+      {draft.isOutdated && (
+        <Text size="xs" role="status">
+          Somebody {level ? `set this to ${level}` : "reset this"} while you were typing.
+        </Text>
+      )}
       {(frozen ?? refusal) && (
         <Text size="xs" className="muted" role="note">
           {frozen ?? refusal}
@@ -101,7 +134,7 @@ export function LevelForm({ kind, id, environment, level, isSet, onClose, onWrit
           <CopyAs
             method="PUT"
             path={pathOf(kind, id)}
-            body={{ data: { type: kind, attributes: withLevel(undefined, key, { level: chosen ?? null, seconds }) } }}
+            body={{ data: { type: kind, attributes: withLevel(undefined, key, { level: chosen, seconds }) } }}
             cli={command}
           />
         </Group>

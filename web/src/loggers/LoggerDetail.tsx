@@ -31,7 +31,7 @@ export default function LoggerDetail() {
   const { id } = useParams({ from: "/frame/loggers/$id" });
   return (
     <Detail query={useOne("logger", id, { refetchInterval: 5000 })} list={list} id={id}>
-      {({ resource }) => <Page logger={resource} />}
+      {({ resource }) => <Page key={id} logger={resource} />}
     </Detail>
   );
 }

@@ -18,6 +18,7 @@ const detail = createRoute({
 const groups = createRoute({
   getParentRoute: () => frame,
   path: "/log-groups",
+  validateSearch: pick("new"),
   component: screenOf(() => import("./GroupList")),
 });
 const group = createRoute({

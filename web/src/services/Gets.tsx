@@ -40,7 +40,7 @@ export default function Gets() {
         <h1>
           What does <span className="mono">{of}</span> get?
         </h1>
-        <Tag>{rows.length}</Tag>
+        {data && <Tag>{rows.length}</Tag>}
         <SearchBox label="Search by id" />
         <Filter
           name="only"

@@ -1,9 +1,11 @@
 import { Button, Group, NativeSelect, Stack, Text, TextInput, useMantineColorScheme } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { useOne } from "../api/queries";
 import { inOrder, useEnvironments, useMe } from "../api/session";
+import { useDraft } from "../ui/draft";
 import { EnvironmentDot } from "../ui/EnvironmentDot";
+import { Restored } from "../ui/FormModal";
 import { OrderList } from "../ui/OrderList";
 import { useRefusal } from "../ui/RoleGate";
 import { Sessions } from "../ui/Sessions";
@@ -65,19 +67,24 @@ function AccountName() {
   const { account } = useMe();
   const writer = useWriter();
   const queries = useQueryClient();
-  const [name, setName] = useState(account.attributes.name);
+  const current = account.attributes.name;
+  const draft = useDraft("account:name", current, { name: current });
+  const { name } = draft.value;
   const { submit, failure, busy } = useSubmit(async () => {
-    await writer.perform({
+    const written = await writer.perform({
       kind: "account",
       id: account.id,
       title: "Rename the account",
       done: `The account is called ${name}.`,
       change: () => ({ name }),
     });
+    if (!written) return;
+    draft.discard();
     await queries.invalidateQueries({ queryKey: ["settings"] });
   });
   return (
     <form onSubmit={submit}>
+      {draft.isOutdated ? <Renamed name={current} discard={draft.discard} /> : <Restored draft={draft} />}
       <Stack gap="sm">
         <TextInput
           label="Name"
@@ -86,16 +93,29 @@ function AccountName() {
           maxLength={255}
           value={name}
           error={failure?.at("/data/attributes/name")}
-          onChange={(event) => setName(event.currentTarget.value)}
+          onChange={(event) => draft.change({ name: event.currentTarget.value })}
         />
         {failure && <ErrorState error={failure} />}
         <div>
-          <SubmitButton needs="ADMIN" size="compact-sm" busy={busy} disabled={name === account.attributes.name}>
+          <SubmitButton needs="ADMIN" size="compact-sm" busy={busy} disabled={name === current}>
             Save
           </SubmitButton>
         </div>
       </Stack>
     </form>
+  );
+}
+
+function Renamed({ name, discard }: { name: string; discard: () => void }) {
+  return (
+    <Group gap="xs" mb="xs">
+      <Text size="xs" role="status">
+        Somebody renamed it to {name} while you were typing. Saving replaces that.
+      </Text>
+      <Button size="compact-xs" variant="default" onClick={discard}>
+        Discard mine
+      </Button>
+    </Group>
   );
 }
 

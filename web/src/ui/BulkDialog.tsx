@@ -45,8 +45,11 @@ export default function BulkDialog({ plan, close }: { plan: Plan; close: (isDone
     else setOutcome(made);
   });
   const accepted = (trials ?? []).filter(isWork);
+  const leave = () => {
+    if (!busy) close(outcome !== undefined); // the refusals are still to come
+  };
   return (
-    <Dialog onClose={() => close(outcome !== undefined)} title={plan.title} size="lg">
+    <Dialog onClose={leave} title={plan.title} size="lg">
       {failure ? (
         <ErrorState error={failure} />
       ) : outcome ? (
@@ -58,7 +61,7 @@ export default function BulkDialog({ plan, close }: { plan: Plan; close: (isDone
           <Trials trials={trials} />
           <NoteField note={note} setNote={setNote} />
           <Group justify="flex-end">
-            <Button variant="default" onClick={() => close(false)}>
+            <Button variant="default" disabled={busy} onClick={leave}>
               Cancel
             </Button>
             <Button

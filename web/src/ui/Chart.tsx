@@ -4,6 +4,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import styles from "./Chart.module.css";
 import { compact, stack } from "./series";
+import { instant } from "./time";
 
 /** ChartSeries is one row of numbers: bars, which are stacked, or a line with a scale of its own. */
 export interface ChartSeries {
@@ -29,8 +30,6 @@ export interface ChartProps {
   series: ChartSeries[];
   marks?: Mark[];
   height?: number;
-  /** utc shows dates in UTC, for days that the server counts so. */
-  utc?: boolean;
   /** lines writes the numbers of lines. */
   lines?: (value: number) => string;
   /** onPick is called with the index of the step that is clicked. */
@@ -44,13 +43,13 @@ const chrome = {
 
 /** Chart draws numbers over time. The pointer shows the numbers of a step, the legend hides a series, and a table has all of them. */
 export default function Chart(props: ChartProps) {
-  const { label, times, series, marks = [], height = 200, utc = false, lines = compact, onPick } = props;
+  const { label, times, series, marks = [], height = 200, lines = compact, onPick } = props;
   const scheme = useComputedColorScheme("light");
   const host = useRef<HTMLDivElement>(null);
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [hovered, setHovered] = useState<Hovered>();
   const shown = useMemo(() => series.filter((each) => !hidden.has(each.label)), [series, hidden]);
-  useDrawing(host, { times, shown, marks, height, utc, lines, scheme, onPick }, setHovered);
+  useDrawing(host, { times, shown, marks, height, lines, scheme, onPick }, setHovered);
   const toggle = (name: string) => setHidden((old) => new Set(old.has(name) ? [...old].filter((each) => each !== name) : [...old, name]));
   return (
     <figure className={styles.figure} aria-label={label}>
@@ -70,6 +69,7 @@ export default function Chart(props: ChartProps) {
             <Swatch of={each} /> {each.label}
           </button>
         ))}
+        <span className="muted">Times in UTC</span>
         {marks.length > 0 && <span className={styles.marked}>{marks.length === 1 ? "1 change" : `${marks.length} changes`}</span>}
       </figcaption>
       <Numbers {...props} lines={lines} />
@@ -88,13 +88,13 @@ function Swatch({ of: { color, shape, dashed } }: { of: ChartSeries }) {
   return <span className={styles.swatch} data-shape={shape} data-dashed={dashed || undefined} style={style} aria-hidden="true" />;
 }
 
-function Tip({ times, series, index, left, near, utc, lines = compact }: ChartProps & Hovered) {
+function Tip({ times, series, index, left, near, lines = compact }: ChartProps & Hovered) {
   const at = times[index];
   if (at === undefined) return null;
   const step = stepOf(times);
   return (
     <div className={styles.tip} data-side={left > 0.6 ? "left" : "right"} style={{ left: `${left * 100}%` }} aria-hidden="true">
-      <div className={styles.when}>{timeOf(at, step, utc)}</div>
+      <div className={styles.when}>{timeOf(at, step)}</div>
       {series.map((each) => (
         <div key={each.label} className={styles.line}>
           <Swatch of={each} />
@@ -118,23 +118,20 @@ function written({ values, shape }: ChartSeries, index: number, lines: (value: n
 }
 
 /** timeOf writes the time of a step: a day, or a time of day with its date. */
-export function timeOf(seconds: number, step: number, utc = false): string {
-  const date = new Date(seconds * 1000);
-  const timeZone = utc ? "UTC" : undefined;
-  if (step >= 86_400) return date.toLocaleDateString(undefined, { weekday: "short", day: "numeric", month: "short", timeZone });
-  return date.toLocaleString(undefined, { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZone });
+function timeOf(seconds: number, step: number): string {
+  const { utc } = instant(new Date(seconds * 1000).toISOString());
+  return step >= 86_400 ? `${utc.slice(0, 10)} UTC` : utc;
 }
 
 /** tickOf writes a time on the axis: a time of day, and the date at midnight. */
-function tickOf(seconds: number, step: number, utc: boolean): string {
+function tickOf(seconds: number, step: number): string {
   const date = new Date(seconds * 1000);
-  const timeZone = utc ? "UTC" : undefined;
-  const time = date.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", timeZone });
-  return step >= 86_400 || time === "00:00" ? date.toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone }) : time;
+  const time = date.toISOString().slice(11, 16);
+  return step >= 86_400 || time === "00:00" ? date.toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" }) : time;
 }
 
 /** Numbers is the chart as a table, for screen readers and for copying. Its rows are made when it is opened. */
-function Numbers({ label, times, series, marks = [], utc, lines = compact }: ChartProps) {
+function Numbers({ label, times, series, marks = [], lines = compact }: ChartProps) {
   const [isOpen, setOpen] = useState(false);
   const step = stepOf(times);
   const rows = isOpen ? times.map((at, index) => ({ at, index })).filter(({ index }) => series.some(({ values }) => values[index])) : [];
@@ -156,7 +153,7 @@ function Numbers({ label, times, series, marks = [], utc, lines = compact }: Cha
             <Table.Tbody>
               {rows.toReversed().map(({ at, index }) => (
                 <Table.Tr key={at}>
-                  <Table.Td>{timeOf(at, step, utc)}</Table.Td>
+                  <Table.Td>{timeOf(at, step)}</Table.Td>
                   {series.map((each) => (
                     <Table.Td key={each.label}>{written(each, index, lines)}</Table.Td>
                   ))}
@@ -184,7 +181,6 @@ interface Drawing {
   shown: ChartSeries[];
   marks: Mark[];
   height: number;
-  utc: boolean;
   lines: (value: number) => string;
   scheme: "light" | "dark";
   onPick?: (index: number) => void;
@@ -223,7 +219,7 @@ function dataOf({ times, shown }: Drawing): uPlot.AlignedData {
 }
 
 function optionsOf(latest: RefObject<Drawing>, width: number, hover: (hovered: Hovered | undefined) => void): uPlot.Options {
-  const { times, shown, height, utc, scheme } = latest.current;
+  const { times, shown, height, scheme } = latest.current;
   const colors = chrome[scheme];
   const colorOf = (each: ChartSeries) => each.color[scheme === "dark" ? 1 : 0];
   const step = stepOf(times);
@@ -233,7 +229,7 @@ function optionsOf(latest: RefObject<Drawing>, width: number, hover: (hovered: H
   return {
     width,
     height,
-    ...(utc && { tzDate: (at: number) => uPlot.tzDate(new Date(at * 1000), "Etc/UTC") }),
+    tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "Etc/UTC"),
     legend: { show: false },
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
     scales: {
@@ -242,7 +238,7 @@ function optionsOf(latest: RefObject<Drawing>, width: number, hover: (hovered: H
       line: { range: (_, __, max) => [0, Math.max(1, (max || 0) * 1.15)] },
     },
     axes: [
-      { ...axis, grid: { show: false }, size: 28, space: 70, values: (_, at) => at.map((seconds) => tickOf(seconds, step, utc)) },
+      { ...axis, grid: { show: false }, size: 28, space: 70, values: (_, at) => at.map((seconds) => tickOf(seconds, step)) },
       {
         ...axis,
         scale: "count",

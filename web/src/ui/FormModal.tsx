@@ -1,8 +1,10 @@
 import { Alert, Button, Group, type ModalProps, Text } from "@mantine/core";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { Dialog } from "./Dialog";
 import type { Drafting } from "./draft";
+import { GoneNotice } from "./GoneNotice";
 import { RelativeTime } from "./RelativeTime";
+import { SidePanel } from "./SidePanel";
 
 type Leaving = Pick<Drafting<object>, "isChanged" | "discard">;
 
@@ -61,14 +63,48 @@ export function Restored({ draft: { restored, discard } }: { draft: Pick<Draftin
   );
 }
 
+/** Outdated says that somebody changed the resource of a draft. Saving then shows both versions. */
+export function Outdated({ what, draft }: { what: string; draft: Drafting<object> }) {
+  return (
+    <Alert color="yellow" variant="light" mb="md" role="status">
+      <Group justify="space-between">
+        <Text size="sm">Somebody changed this {what} while you were editing it. Saving shows both versions.</Text>
+        <Button size="compact-sm" variant="default" onClick={draft.discard}>
+          Discard mine, show theirs
+        </Button>
+      </Group>
+    </Alert>
+  );
+}
+
 /** FormModal is a dialog with a form. Closing it by any means asks first if something was typed. */
 export function FormModal({ draft, onClose, children, ...modal }: Omit<ModalProps, "opened"> & { draft: Drafting<object> }) {
   const { leave, ...asking } = useLeaving(draft, onClose);
   return (
     <Dialog onClose={leave} {...modal}>
+      <GoneNotice inForm />
       <Restored draft={draft} />
       {children}
       <AskDiscard {...asking} />
     </Dialog>
+  );
+}
+
+interface Panel {
+  title: string;
+  draft: Drafting<object>;
+  close: () => void;
+  children: ReactNode;
+}
+
+/** FormPanel is a side panel with a form. Closing it asks first if something was typed. */
+export function FormPanel({ title, draft, close, children }: Panel) {
+  const { leave, ...asking } = useLeaving(draft, close);
+  return (
+    <SidePanel title={title} close={leave}>
+      {!draft.isOutdated && <Restored draft={draft} />}
+      {children}
+      <AskDiscard {...asking} />
+    </SidePanel>
   );
 }

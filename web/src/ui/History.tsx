@@ -5,13 +5,14 @@ import { type ApiError, asApiError, send } from "../api/client";
 import type { Kind, Resource, Role } from "../api/kinds";
 import { concerned } from "../api/live";
 import { useCursorList } from "../api/queries";
+import { GoneContext } from "./gone";
 import { RelativeTime } from "./RelativeTime";
 import { RoleGate } from "./RoleGate";
 import { Note, Sentences } from "./Sentences";
 import { EmptyState, ErrorState, Loading } from "./states";
 import { useOnce } from "./useOnce";
 
-/** History shows the changes of one resource, newest first, each with its diff and a revert button. */
+/** History shows the changes of one resource, newest first, each with its diff and a revert button, which restores a deleted resource. */
 export default function History({ kind, id, needs = "MEMBER" }: { kind: Kind; id: string; needs?: Role }) {
   const changes = useCursorList("change", { "filter[resource]": `${kind}:${id}`, "page[size]": 20 });
   if (changes.isPending) return <Loading rows={4} />;
@@ -23,9 +24,11 @@ export default function History({ kind, id, needs = "MEMBER" }: { kind: Kind; id
     );
   return (
     <Stack gap="md">
-      {all.map((change) => (
-        <ChangeEntry key={change.id} change={change} needs={needs} />
-      ))}
+      <GoneContext.Provider value={undefined}>
+        {all.map((change) => (
+          <ChangeEntry key={change.id} change={change} needs={needs} />
+        ))}
+      </GoneContext.Provider>
       {changes.hasNextPage && (
         <Button variant="default" size="compact-sm" onClick={() => changes.fetchNextPage()} loading={changes.isFetchingNextPage}>
           Older changes

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 import { clock } from "../api/clock";
-import { relative } from "./time";
+import { instant, relative } from "./time";
 
 let now = clock.now();
 const listeners = new Set<() => void>();
@@ -28,12 +28,17 @@ export function useNow(step = 1): number {
   });
 }
 
+function fullTime(at: string): string {
+  const { utc, local } = instant(at);
+  return `${utc}, ${local} where you are`;
+}
+
 /** RelativeTime shows how long ago a time was, or how soon it is; the title has the full time. */
 export function RelativeTime({ at, absent = "never" }: { at: string | null | undefined; absent?: string }) {
   const current = useNow();
   if (!at) return <span className="muted">{absent}</span>;
   return (
-    <time dateTime={at} title={`${new Date(at).toLocaleString()} (${at})`} className="tabular">
+    <time dateTime={at} title={fullTime(at)} className="tabular">
       {relative(new Date(at).getTime() - current)}
     </time>
   );

@@ -1,14 +1,17 @@
 import type { ReactElement } from "react";
-import type { Role } from "../api/kinds";
+import { type Role, wordFor } from "../api/kinds";
 import { useLive } from "../api/live";
 import { refusalFor, useMe } from "../api/session";
 import { useApp } from "../app/context";
+import { useGone } from "./gone";
 
 /** useRefusal returns the reason why the user cannot write now, or undefined. */
 export function useRefusal(needs: Role, environment?: string): string | undefined {
   const { live } = useApp();
   const me = useMe();
   const { status } = useLive(live);
+  const gone = useGone();
+  if (gone) return `This ${wordFor(gone.kind)} was deleted.`;
   if (status === "offline") return "The server cannot be reached; nothing can be changed now.";
   return refusalFor(me.session.attributes, needs, environment);
 }

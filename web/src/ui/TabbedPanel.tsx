@@ -10,6 +10,15 @@ export interface TabOf {
   body: () => ReactNode;
 }
 
+const place = "tabs";
+
+/** showTabs scrolls to the tabs of the page and focuses them, for links elsewhere on the page that choose a tab. */
+export function showTabs(): void {
+  const tabs = document.getElementById(place);
+  tabs?.scrollIntoView({ block: "start" });
+  tabs?.focus({ preventScroll: true });
+}
+
 /** TabbedPanel shows the panel that the address names, or the first one. */
 export function TabbedPanel({ tabs, label }: { tabs: TabOf[]; label: string }) {
   const { tab } = useSearch({ strict: false }) as { tab?: string };
@@ -21,6 +30,8 @@ export function TabbedPanel({ tabs, label }: { tabs: TabOf[]; label: string }) {
       onChange={(key) => setSearch({ tab: key === tabs[0]?.key ? undefined : (key ?? undefined) })}
       keepMounted={false}
       className="panel"
+      id={place}
+      tabIndex={-1}
     >
       <Tabs.List aria-label={label} mb="md">
         {tabs.map(({ key, label }) => (

@@ -3,7 +3,7 @@ import { useLocation, useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { Dialog } from "./Dialog";
 import { useRefusal } from "./RoleGate";
-import { isShown, useViews } from "./views";
+import { isShown, keptOf, useViews } from "./views";
 
 const [other, save, remove] = ["other", "save", "remove"];
 
@@ -16,8 +16,9 @@ export function Views() {
   const refusal = useRefusal("MEMBER");
   const [isNaming, setNaming] = useState(false);
   const current = views.find((view) => isShown(view, shown));
-  const given = Object.entries(shown).filter((entry): entry is [string, string] => Boolean(entry[1]));
-  const isOther = given.length > 0 && !current;
+  const kept = keptOf(shown);
+  const isFiltered = Object.keys(kept).length > 0;
+  const isOther = isFiltered && !current;
   const choose = (value: string) => {
     if (value === save) setNaming(true);
     else if (value === remove && current) void keep(current.name);
@@ -26,7 +27,7 @@ export function Views() {
       void navigate({ to: ".", search: { env: "", ...view?.search } } as never);
     }
   };
-  if (views.length === 0 && given.length === 0) return null; // there is nothing to open or to save
+  if (views.length === 0 && !isFiltered) return null; // there is nothing to open or to save
   return (
     <>
       <select
@@ -49,7 +50,7 @@ export function Views() {
         )}
         {current && !refusal && <option value={remove}>Remove this view</option>}
       </select>
-      {isNaming && <NameView close={() => setNaming(false)} save={(name) => void keep(name, Object.fromEntries(given))} />}
+      {isNaming && <NameView close={() => setNaming(false)} save={(name) => void keep(name, kept)} />}
     </>
   );
 }

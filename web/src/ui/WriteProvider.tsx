@@ -1,8 +1,9 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { createContext, type ReactNode, Suspense, useContext, useMemo, useState, useSyncExternalStore } from "react";
+import { createContext, type ReactNode, Suspense, useContext, useMemo, useSyncExternalStore } from "react";
 import type { Kind } from "../api/kinds";
 import { later } from "./later";
 import { say, sayFailure } from "./messages";
+import { Questions } from "./questions";
 import { type Conflict, type Consent, type Dialogs, type Question, Writer } from "./write";
 
 export type Asked =
@@ -28,18 +29,11 @@ export function useWriting(kind: Kind, id: string): boolean {
 /** WriteProvider shows the questions and messages of writes. */
 export function WriteProvider({ children }: { children: ReactNode }) {
   const queries = useQueryClient();
-  const [asked, setAsked] = useState<Asked>();
-  const writer = useMemo(() => {
-    const ask = async <A,>(what: (answer: (given: A) => void) => Asked) => {
+  const { writer, questions } = useMemo(() => {
+    const questions = new Questions<Asked>();
+    const ask = async <A,>(make: (answer: (given: A) => void) => Asked) => {
       await WriteDialogs.preload(); // an action whose question cannot be shown fails, instead of waiting for an answer
-      return new Promise<A>((resolve) => {
-        setAsked(
-          what((given) => {
-            setAsked(undefined);
-            resolve(given);
-          }),
-        );
-      });
+      return questions.ask(make);
     };
     const dialogs: Dialogs = {
       confirm: (question) => ask<Consent>((answer) => ({ kind: "confirm", question, answer })),
@@ -47,12 +41,13 @@ export function WriteProvider({ children }: { children: ReactNode }) {
       succeeded: (message, undo, said) => say(message, { undo, said }),
       failed: sayFailure,
     };
-    return new Writer(queries, dialogs);
+    return { writer: new Writer(queries, dialogs), questions };
   }, [queries]);
+  const shown = useSyncExternalStore(questions.subscribe, questions.snapshot);
   return (
     <Context.Provider value={writer}>
       {children}
-      <Suspense>{asked && <WriteDialogs asked={asked} />}</Suspense>
+      <Suspense>{shown && <WriteDialogs key={shown.key} asked={shown.question} />}</Suspense>
     </Context.Provider>
   );
 }

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { asCurl } from "./copyas";
+import { asCommand, asCurl, asGo, goText } from "./copyas";
 
 test("a shell reads the command as it was meant, quotes included", () => {
   const body = { data: { attributes: { name: `it's "here" $HOME` } } };
@@ -20,4 +20,22 @@ test("a shell reads the command as it was meant, quotes included", () => {
     "-d",
     JSON.stringify(body),
   ]);
+});
+
+test("a command quotes what a shell would split, and leaves out what is empty", () => {
+  expect(asCommand(["environments", "create", "qa"], { name: "it's QA", color: "#00aa77" })).toBe(
+    "signalbox environments create qa --name 'it'\\''s QA' --color '#00aa77'",
+  );
+  expect(asCommand(["keys", "create", "CI"], { role: null, e: ["qa", "staging"], origin: [], "expires-in": "" })).toBe(
+    "signalbox keys create CI -e qa -e staging",
+  );
+});
+
+test("a call of the Go client has the members that are set", () => {
+  expect(asGo("Environments.Create", "qa", "EnvironmentDraft", { Name: goText('"QA"'), Color: goText("") })).toBe(
+    'saved, err := client.Environments.Create(ctx, "qa", signalbox.EnvironmentDraft{Name: "\\"QA\\""})',
+  );
+  expect(asGo("Invitations.Create", undefined, "InvitationDraft", { Email: goText("a@b.c") })).toBe(
+    'saved, err := client.Invitations.Create(ctx, signalbox.InvitationDraft{Email: "a@b.c"})',
+  );
 });

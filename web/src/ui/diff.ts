@@ -1,3 +1,5 @@
+import { Exact, stringify } from "../api/json";
+
 /** Difference is one place where two documents differ; undefined is absent. */
 export interface Difference {
   path: string[];
@@ -5,7 +7,8 @@ export interface Difference {
   after: unknown;
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Exact);
 
 /** differences returns where two documents differ, member by member. Arrays of objects are compared by position. */
 export function differences(before: unknown, after: unknown, path: string[] = []): Difference[] {
@@ -24,6 +27,7 @@ export function differences(before: unknown, after: unknown, path: string[] = []
 /** same reports whether two JSON values are equal; the order of members does not matter. */
 export function same(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true;
+  if (one instanceof Exact && other instanceof Exact) return one.source === other.source;
   if (Array.isArray(one) && Array.isArray(other))
     return one.length === other.length && one.every((item, index) => same(item, other[index]));
   if (!isObject(one) || !isObject(other)) return false;
@@ -63,6 +67,6 @@ export function written(attributes: unknown): Record<string, unknown> {
 /** short returns a value in at most `length` characters, for one line. */
 export function short(value: unknown, length = 60): string {
   if (value === undefined) return "absent";
-  const text = typeof value === "string" ? value : JSON.stringify(value);
+  const text = typeof value === "string" ? value : stringify(value);
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }

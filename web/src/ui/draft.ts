@@ -1,4 +1,5 @@
 import { useRef, useState } from "react";
+import { parse, stringify } from "../api/json";
 import { same } from "./diff";
 
 /** Draft is what somebody typed into a form and has not saved. */
@@ -22,7 +23,7 @@ export class Drafts {
 
   read<T>(place: string): Draft<T> | undefined {
     try {
-      return JSON.parse(this.storage?.getItem(prefix + place) ?? "null") ?? undefined;
+      return (parse(this.storage?.getItem(prefix + place) ?? "null") as Draft<T> | null) ?? undefined;
     } catch {
       return undefined;
     }
@@ -30,7 +31,7 @@ export class Drafts {
 
   write<T>(place: string, draft: Draft<T> | undefined): void {
     try {
-      if (draft) this.storage?.setItem(prefix + place, JSON.stringify(draft));
+      if (draft) this.storage?.setItem(prefix + place, stringify(draft));
       else this.storage?.removeItem(prefix + place);
     } catch {} // a full storage must not stop people from typing
   }
@@ -66,23 +67,38 @@ export interface Drafting<T> {
   discard: () => void;
 }
 
+/** Kept is the draft of a place; restored is the time at which it was typed, if it was read from the storage. */
+interface Kept<T> {
+  place: string;
+  draft?: Draft<T>;
+  restored?: number;
+}
+
+function keptAt<T>(place: string): Kept<T> {
+  const draft = drafts.read<T>(place);
+  return { place, draft, restored: draft?.at };
+}
+
 /** useDraft holds the content of a form. initial is the resource as the form shows it, and version its version. */
 export function useDraft<T extends object>(place: string, version: string, initial: T): Drafting<T> {
-  const [draft, setDraft] = useState(() => drafts.read<T>(place));
-  const [restored, setRestored] = useState(draft?.at);
-  const latest = useRef(draft);
+  const [state, setState] = useState(() => keptAt<T>(place));
+  const kept = state.place === place ? state : keptAt<T>(place); // the form may go on with another resource
+  if (kept !== state) setState(kept);
+  const { draft, restored } = kept;
+  const latest = useRef(kept);
+  if (latest.current.place !== place) latest.current = kept;
   const put = (next: Draft<T> | undefined) => {
-    latest.current = next;
     drafts.write(place, next);
-    setDraft(next);
-    if (!next) setRestored(undefined);
+    if (latest.current.place !== place) return; // what was saved meanwhile is no longer shown
+    latest.current = { place, draft: next, restored: next && latest.current.restored };
+    setState(latest.current);
   };
   return {
     ...(draft ?? { value: initial, base: initial, version }),
     isChanged: draft !== undefined,
     isOutdated: draft !== undefined && draft.version !== version,
     restored,
-    change: (changes) => put(typedOn(latest.current, { base: initial, version }, changes)),
+    change: (changes) => put(typedOn(latest.current.draft, { base: initial, version }, changes)),
     discard: () => put(undefined),
   };
 }

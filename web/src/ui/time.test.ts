@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { clock, duration, localField, milliseconds, relative, timeOf } from "./time";
+import { clock, duration, instant, localField, milliseconds, relative, timeOf } from "./time";
 
 test("durations are told in their largest unit", () => {
   expect([999, 1000, 59_999, 60_000, 3_600_000, 90_000_000].map(duration)).toEqual(["0 s", "1 s", "59 s", "1 min", "1 h", "1 d"]);
 });
 
 test("instants are told from now", () => {
-  expect([-4000, 0, 7_200_000].map(relative)).toEqual(["4 s ago", "now", "in 2 h"]);
+  expect([-4000, 0, 1900, 2000, 7_200_000].map(relative)).toEqual(["4 s ago", "now", "now", "in 2 s", "in 2 h"]);
 });
 
 test("a timer counts down to nothing", () => {
@@ -28,4 +28,9 @@ test("durations are short", () => {
 test("a local field leads back to its time", () => {
   expect(timeOf(localField(new Date("2030-05-01T12:34:00Z")))).toBe("2030-05-01T12:34:00.000Z");
   expect(timeOf("")).toBeNull();
+});
+
+test("an instant is shown with its seconds only when it has some", () => {
+  expect(instant("2030-01-01T12:00:00Z").utc).toBe("2030-01-01 12:00 UTC");
+  expect(instant("2030-01-01T12:00:07.5Z").utc).toBe("2030-01-01 12:00:07 UTC");
 });

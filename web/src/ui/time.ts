@@ -5,6 +5,16 @@ const units: [number, string][] = [
   [1000, "s"],
 ];
 
+const two = (value: number) => String(value).padStart(2, "0");
+
+/** instant returns a time in UTC and in the reader's time zone. */
+export function instant(at: string): { utc: string; local: string } {
+  const date = new Date(at);
+  const utc = `${date.toISOString().slice(0, 10)} ${date.toISOString().slice(11, date.getUTCSeconds() === 0 ? 16 : 19)} UTC`;
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return { utc, local: `${day} ${two(date.getHours())}:${two(date.getMinutes())}` };
+}
+
 /** duration returns a length of time in its largest unit. */
 export function duration(ms: number): string {
   const length = Math.abs(ms);
@@ -12,9 +22,9 @@ export function duration(ms: number): string {
   return `${Math.floor(length / size)} ${unit}`;
 }
 
-/** relative returns a time relative to now: "4 s ago", "in 2 h". */
+/** relative returns a time relative to now: "4 s ago", "in 2 h". The page's clock is up to 2 s slow, so that what happened now may seem to come. */
 export function relative(ms: number): string {
-  if (Math.abs(ms) < 1000) return "now";
+  if (ms > -1000 && ms < 2000) return "now";
   return ms < 0 ? `${duration(ms)} ago` : `in ${duration(ms)}`;
 }
 
@@ -22,7 +32,6 @@ export function relative(ms: number): string {
 export function clock(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   const minutes = Math.floor(seconds / 60);
-  const two = (value: number) => String(value).padStart(2, "0");
   if (minutes >= 48 * 60) return `${Math.floor(minutes / 1440)} d`;
   if (minutes >= 60) return `${Math.floor(minutes / 60)} h ${two(minutes % 60)} min`;
   return `${minutes}:${two(seconds % 60)}`;

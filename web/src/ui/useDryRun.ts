@@ -1,6 +1,7 @@
 import { useDebouncedValue } from "@mantine/hooks";
 import { skipToken, useQuery } from "@tanstack/react-query";
 import { type ApiError, asApiError, send } from "../api/client";
+import { parse, stringify } from "../api/json";
 import { type Kind, pathOf, type Single } from "../api/kinds";
 
 export interface Trial {
@@ -12,10 +13,10 @@ export interface Trial {
 
 /** useDryRun makes a dry run of a write while people type. Without a trial it does nothing. */
 export function useDryRun(trial: Trial | undefined): { failure?: ApiError; warnings: string[] } {
-  const [asked] = useDebouncedValue(trial && JSON.stringify(trial), 250);
+  const [asked] = useDebouncedValue(trial && stringify(trial), 250);
   const { data, error } = useQuery({
     queryKey: ["dry_run", asked],
-    queryFn: asked === undefined ? skipToken : ({ signal }) => ask(JSON.parse(asked) as Trial, signal),
+    queryFn: asked === undefined ? skipToken : ({ signal }) => ask(parse(asked) as Trial, signal),
     gcTime: 10_000,
     retry: false,
   });

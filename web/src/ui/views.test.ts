@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isShown, viewsIn, withView } from "./views";
+import { isShown, keptOf, viewsIn, withView } from "./views";
 
 const mine = { screen: "/flags", name: "Mine", search: { q: "shop" } };
 
@@ -20,4 +20,10 @@ test("an address shows a view when it has its parameters and no other", () => {
   expect(isShown(mine, { q: "shop", type: undefined })).toBe(true);
   expect(isShown(mine, { q: "shop", type: "JSON" })).toBe(false);
   expect(isShown(mine, { q: "web" })).toBe(false);
+});
+
+test("an open form is no filter", () => {
+  expect(keptOf({ new: "1" })).toEqual({});
+  expect(keptOf({ q: "shop", new: "1", type: undefined })).toEqual({ q: "shop" });
+  expect(isShown(mine, { q: "shop", new: "1" })).toBe(true);
 });

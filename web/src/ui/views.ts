@@ -37,11 +37,17 @@ export function withView(views: View[], screen: string, name: string, search?: R
   return search ? [...others, { screen, name, search }].sort((a, b) => a.name.localeCompare(b.name)) : others;
 }
 
-/** isShown reports whether an address shows a view. */
-export function isShown(view: View, search: Record<string, string | undefined>): boolean {
-  const given = Object.entries(search).filter(([, value]) => value);
-  return given.length === Object.keys(view.search).length && given.every(([name, value]) => view.search[name] === value);
+/** panels are the parameters of an address that open a form, a panel or a branch; they are no part of a view. */
+const panels = new Set(["new", "id", "open"]);
+
+/** keptOf returns the parameters of an address that a view keeps. */
+export function keptOf(search: Record<string, string | undefined>): Record<string, string> {
+  const given = Object.entries(search).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  return Object.fromEntries(given.filter(([name]) => !panels.has(name)));
 }
+
+/** isShown reports whether an address shows a view. */
+export const isShown = (view: View, search: Record<string, string | undefined>): boolean => same(keptOf(search), keptOf(view.search));
 
 /** useViews returns the user's views of a list, and a function that saves one, or removes it without a search. */
 export function useViews(screen: string) {

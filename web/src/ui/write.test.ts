@@ -51,6 +51,23 @@ test("a second click while the first is in progress does nothing", async () => {
   expect(writer.isWriting("flag", "a")).toBe(false);
 });
 
+test("other writes of the resource follow the first, one after the other, even if it fails", async () => {
+  let puts = 0;
+  const { writer, sent, said } = writerWith((method) => {
+    if (method === "GET") return flag("old", '"1"');
+    return puts++ === 0 ? Response.json({ errors: [{ status: "409", title: "no" }] }, { status: 409 }) : flag("new", '"2"');
+  });
+  const inEach = ["development", "staging"].map((place) => ({
+    ...change,
+    title: `Switch a off in ${place}`,
+    done: `a is off in ${place}.`,
+  }));
+  await Promise.all([...inEach, ...inEach].map((write) => writer.attempt(write)));
+  expect(sent.map((line) => line.split(" ")[0])).toEqual(["GET", "PUT", "GET", "PUT"]);
+  expect(said).toEqual(["Switch a off in development: no", "a is off in staging."]);
+  expect(writer.isWriting("flag", "a")).toBe(false);
+});
+
 test("a write whose answer was cut is looked up: it was carried out", async () => {
   const { writer, said } = writerWith(
     reads(

@@ -50,11 +50,22 @@ export interface Dialogs {
 /** Written is the result of a write that was carried out. Without the number of its change it cannot be undone. */
 type Written<K extends Kind> = Pick<Answer<Single<K> | undefined>, "document" | "etag" | "change">;
 
+/** Writing is a write that is in progress, or that waits for earlier writes of the same resource. */
+interface Writing {
+  write: Said;
+  end: Promise<unknown>;
+}
+
+type Said = Pick<Write<Kind>, "title" | "done">;
+
+// isSame reports whether two writes of a resource are the same action. Their words name the resource, the place and the value.
+const isSame = (one: Said, other: Said) => one.title === other.title && one.done === other.done;
+
 /** Writer performs writes: it asks for confirmation where needed, resolves conflicts, and offers to undo. */
 export class Writer {
   private readonly queries: QueryClient;
   private readonly dialogs: Dialogs;
-  private readonly writing = new Set<string>();
+  private readonly writing = new Map<string, Writing[]>();
   private readonly listeners = new Set<() => void>();
 
   constructor(queries: QueryClient, dialogs: Dialogs) {
@@ -64,16 +75,20 @@ export class Writer {
 
   /**
    * perform returns the resource after the write, or undefined when the user canceled it. It throws the
-   * server's error, for the form to show beside its members; a write without a form uses attempt.
+   * server's error, for the form to show beside its members; a write without a form uses attempt. Writes of one
+   * resource run one after the other.
    */
   async perform<K extends Kind>(write: Write<K>): Promise<Resource<K> | undefined> {
     const name = `${write.kind}:${write.id}`;
-    if (this.writing.has(name)) return undefined; // a second click
-    this.pending(name, true);
+    const earlier = this.writing.get(name) ?? [];
+    if (earlier.some((other) => isSame(other.write, write))) return undefined; // a second click
+    const end = Promise.allSettled(earlier.map((other) => other.end)).then(() => this.run(write));
+    const writing = { write, end };
+    this.setWriting(name, [...earlier, writing]);
     try {
-      return await this.run(write);
+      return await end;
     } finally {
-      this.pending(name, false);
+      this.setWriting(name, this.writing.get(name)?.filter((other) => other !== writing) ?? []);
     }
   }
 
@@ -85,8 +100,8 @@ export class Writer {
     return () => this.listeners.delete(listener);
   };
 
-  private pending(name: string, isPending: boolean): void {
-    if (isPending) this.writing.add(name);
+  private setWriting(name: string, writing: Writing[]): void {
+    if (writing.length > 0) this.writing.set(name, writing);
     else this.writing.delete(name);
     for (const listener of this.listeners) listener();
   }

@@ -1,7 +1,6 @@
-import { Alert, Button, Group, Text } from "@mantine/core";
 import type { Loaded } from "../api/queries";
 import { useDraft } from "../ui/draft";
-import { Restored } from "../ui/FormModal";
+import { Outdated, Restored } from "../ui/FormModal";
 import { useWriter } from "../ui/WriteProvider";
 import { applied, draftOf } from "./draft";
 import { WebhookForm } from "./WebhookForm";
@@ -25,18 +24,7 @@ export default function EditWebhook({ loaded }: { loaded: Loaded<"webhook"> }) {
   };
   return (
     <>
-      {draft.isOutdated ? (
-        <Alert color="yellow" variant="light" mb="md" role="status">
-          <Group justify="space-between">
-            <Text size="sm">Somebody changed this webhook while you were editing it. Saving shows both versions.</Text>
-            <Button size="compact-sm" variant="default" onClick={draft.discard}>
-              Discard mine, show theirs
-            </Button>
-          </Group>
-        </Alert>
-      ) : (
-        <Restored draft={draft} />
-      )}
+      {draft.isOutdated ? <Outdated what="webhook" draft={draft} /> : <Restored draft={draft} />}
       <WebhookForm draft={draft.value} id={id} isChanged={draft.isChanged} onChange={draft.change} onSave={save} />
     </>
   );

@@ -2,6 +2,7 @@ import { Button, Checkbox, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { send } from "../api/client";
+import { clock } from "../api/clock";
 import { pathOf, type Resource } from "../api/kinds";
 import { Dialog } from "../ui/Dialog";
 import { say } from "../ui/messages";
@@ -17,8 +18,8 @@ const day = 86_400_000;
  */
 export default function SendAgain({ webhook, close }: { webhook: Resource<"webhook">; close: () => void }) {
   const queries = useQueryClient();
-  const [from, setFrom] = useState(() => localField(new Date(Date.now() - day)));
-  const [to, setTo] = useState(() => localField(new Date(Date.now() + 60_000)));
+  const [from, setFrom] = useState(() => localField(new Date(clock.now() - day)));
+  const [to, setTo] = useState(() => localField(new Date(clock.now() + 60_000)));
   const [isAll, setAll] = useState(false);
   const { submit, failure, busy } = useSubmit(async () => {
     const body = { from: timeOf(from), to: timeOf(to), include_delivered: isAll };

@@ -27,6 +27,7 @@ interface Form {
 export function WebhookForm({ draft: given, id, isChanged, onChange, onSave }: Form) {
   const draft = { ...emptyDraft, ...given }; // a draft that an older version of the console stored may lack members
   const refusal = useRefusal("ADMIN");
+  const isLocked = refusal !== undefined && !isChanged; // what was typed can be copied, even if it cannot be saved
   const [tried, setTried] = useState(false);
   const attributes = attributesOf(draft);
   const asked = !refusal && isChanged;
@@ -45,7 +46,7 @@ export function WebhookForm({ draft: given, id, isChanged, onChange, onSave }: F
   const within = (name: string) => at(name) ?? known?.within(`/data/attributes/${name}`);
   return (
     <form className={styles.form} onSubmit={submit}>
-      <fieldset disabled={Boolean(refusal)} className={styles.fieldset}>
+      <fieldset disabled={isLocked} className={styles.fieldset}>
         <Stack gap="md">
           {refusal && <Alert variant="light">{refusal}</Alert>}
           <Target draft={draft} onChange={onChange} at={at} isNew={!id} />
@@ -58,7 +59,7 @@ export function WebhookForm({ draft: given, id, isChanged, onChange, onSave }: F
             headers={draft.headers}
             onChange={(headers) => onChange({ headers })}
             problem={(index, member) => at(`headers/${index}/${member}`, draft.headers[index]?.[member])}
-            disabled={Boolean(refusal)}
+            disabled={isLocked}
           />
         </Stack>
       </fieldset>
@@ -66,7 +67,7 @@ export function WebhookForm({ draft: given, id, isChanged, onChange, onSave }: F
         <Switch
           label="Enabled"
           description="A disabled webhook receives no events"
-          disabled={Boolean(refusal)}
+          disabled={isLocked}
           checked={draft.enabled}
           onChange={(event) => onChange({ enabled: event.currentTarget.checked })}
         />

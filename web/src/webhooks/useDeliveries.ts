@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { asApiError, send } from "../api/client";
+import { clock } from "../api/clock";
 import { pathOf } from "../api/kinds";
 import { keyOf } from "../api/queries";
 import type { components } from "../api/schema";
@@ -28,7 +29,7 @@ export function useDeliveries(webhook: string, status?: string) {
 
 // isMoving reports whether a delivery will change in the next seconds.
 function isMoving({ attributes: { status, next_attempt_at } }: Delivery): boolean {
-  return !isOver(status) && (next_attempt_at === null || Date.parse(next_attempt_at) - Date.now() < later);
+  return !isOver(status) && (next_attempt_at === null || Date.parse(next_attempt_at) - clock.now() < later);
 }
 
 /**
