@@ -61,8 +61,9 @@ type WriteTx interface {
 	CarryOut(ctx context.Context, ticket once.Ticket) error
 	// Recorded returns up to limit changes that this transaction has recorded, oldest first.
 	Recorded(ctx context.Context, account string, limit int) ([]changes.Change, error)
-	// FirstChange returns the number of the first change that this transaction has recorded, or 0.
-	FirstChange() int64
+	// OwnChange returns the number of the first change that this transaction has recorded and that is
+	// no consequence of another, or 0.
+	OwnChange() int64
 }
 
 // Write runs fn in a transaction under the lock of the caller's account, and returns
@@ -95,7 +96,7 @@ func (c Caller) end(ctx context.Context, tx WriteTx) error {
 		return c.endDryRun(ctx, tx)
 	}
 	if c.Made != nil {
-		*c.Made = tx.FirstChange()
+		*c.Made = tx.OwnChange()
 	}
 	return nil
 }

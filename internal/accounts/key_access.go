@@ -63,8 +63,11 @@ func (c Caller) RequireLevels(environment string) error {
 // RequireEvaluation refuses a caller whose key may not evaluate in an environment.
 // Keys with full access may evaluate in every environment.
 func (c Caller) RequireEvaluation(environment string) error {
-	if c.Access != EvaluateAccess || slices.Contains(c.Environments, environment) {
+	switch {
+	case c.Access == EvaluateAccess && slices.Contains(c.Environments, environment):
 		return nil
+	case c.Access != EvaluateAccess:
+		return c.RequireFullAccess()
 	}
 	return fault.New(fault.Forbidden, "This key may evaluate flags in the environment %q only, not in %q.",
 		strings.Join(c.Environments, ", "), environment)
@@ -110,6 +113,7 @@ func canonicalOrigins(problems *fault.Problems, sent []string) []string {
 	}
 	if len(sent) == 0 || len(sent) > maxOrigins {
 		problems.Attribute("scopes/origins", "must name 1 to %d origins; leave it out to let pages of any origin evaluate", maxOrigins)
+		return nil
 	}
 	var origins []string
 	for _, text := range sent {

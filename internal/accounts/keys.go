@@ -71,10 +71,15 @@ type Scopes struct {
 	Origins []string `json:"origins,omitempty"`
 }
 
+// maxNamed is how many unknown environments an error names.
+const maxNamed = 10
+
 // distinct returns each text once, in the order of first occurrence.
 func distinct(texts []string) (once []string) {
+	seen := make(map[string]bool)
 	for _, text := range texts {
-		if !slices.Contains(once, text) {
+		if !seen[text] {
+			seen[text] = true
 			once = append(once, text)
 		}
 	}
@@ -228,7 +233,7 @@ func keyTarget(ctx context.Context, tx Tx, caller Caller, id string, match chang
 
 // apply returns the key with the members of the draft, or says why it is not allowed.
 func (d KeyDraft) apply(ctx context.Context, tx Tx, caller Caller, key Key) (Key, error) {
-	problems := d.Problems
+	problems, before := d.Problems, key
 	naming.RequireName(&problems, d.Name, maxName)
 	role := parseRole(&problems, d.Role, key.Role)
 	key.Access = d.access(&problems, key.Access)
@@ -242,7 +247,6 @@ func (d KeyDraft) apply(ctx context.Context, tx Tx, caller Caller, key Key) (Key
 	if at, sent := d.ExpiresAt.Get(); sent && !at.After(tx.Now()) {
 		problems.Attribute("expires_at", "must be in the future")
 	}
-	before := key
 	if !d.ExpiresAt.IsAbsent() {
 		key.ExpiresAt = d.ExpiresAt.Pointer()
 	}
@@ -310,7 +314,7 @@ func (d KeyDraft) checkScopes(ctx context.Context, tx Tx, caller Caller, problem
 	unknown := slices.DeleteFunc(slices.Clone(scopes.Environments), func(key string) bool { _, exists := known[key]; return exists })
 	if len(unknown) > 0 {
 		problems.Add(fault.New(fault.Validation, "scopes/environments must name environments of this account; these do not exist: %s.%s",
-			strings.Join(unknown, ", "), naming.DidYouMean(unknown[0], slices.Sorted(maps.Keys(known)))).At(fault.Attribute("scopes/environments")))
+			strings.Join(unknown[:min(len(unknown), maxNamed)], ", "), naming.DidYouMean(unknown[0], slices.Sorted(maps.Keys(known)))).At(fault.Attribute("scopes/environments")))
 	}
 	return nil
 }

@@ -1,12 +1,14 @@
 package accounts
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/transaction"
 )
@@ -24,9 +26,9 @@ type Revert struct {
 // one transaction.
 type Restoration[T any] struct {
 	Found error // nil if the resource exists
-	// Blocked says why the earlier state cannot be restored, and what to do instead. It is empty if
-	// the state can be restored.
-	Blocked         string
+	// Blocked refuses an earlier state that cannot be restored, and says what to do instead. It is nil
+	// if the state can be restored.
+	Blocked         error
 	Check           func() error // refuses an earlier state that is not valid now
 	Create, Replace func() (T, error)
 	Remove          func() error
@@ -72,7 +74,7 @@ func Restore[Tx HistoryTx, T any](ctx context.Context, store transaction.Writer[
 }
 
 // decide returns the action that undoes the change, if the caller may take it.
-func (r Revert) decide(ctx context.Context, tx HistoryTx, caller Caller, found error, blocked string) (changes.Action, error) {
+func (r Revert) decide(ctx context.Context, tx HistoryTx, caller Caller, found, blocked error) (changes.Action, error) {
 	if found != nil && !fault.Is(found, fault.NotFound) {
 		return "", found
 	}
@@ -87,24 +89,22 @@ func (r Revert) decide(ctx context.Context, tx HistoryTx, caller Caller, found e
 	if !possible {
 		return "", fault.New(fault.NotRevertible, "The %s was deleted, and only the report of a service creates it again.", r.Change.Kind)
 	}
-	if err := needs.Permit(caller); err != nil || r.Force {
+	if err := cmp.Or(needs.Permit(caller), blocked); err != nil || r.Force {
 		return action, err
 	}
 	later, err := tx.LaterChanges(ctx, caller.Account, r.Change.Kind, r.Change.Key, r.Change.Seq)
 	if err != nil {
 		return "", err
 	}
-	if action == changes.Deleted && found != nil {
-		blocked = "It was deleted meanwhile, so there is nothing to revert."
-	}
-	return action, r.checkUnchanged(later, blocked)
+	return action, r.checkUnchanged(later, action == changes.Deleted && found != nil)
 }
 
 // shownLater bounds how many later changes a refusal lists.
 const shownLater = 100
 
-// checkUnchanged refuses to undo a change if later changes are still in effect.
-func (r Revert) checkUnchanged(later []changes.Change, blocked string) error {
+// checkUnchanged refuses to undo a change if later changes are still in effect. isGone says that one of them has deleted the
+// resource, which is all that undoing the change would do.
+func (r Revert) checkUnchanged(later []changes.Change, isGone bool) error {
 	still := changes.StillChanged(r.Change.Seq, later)
 	if len(still) == 0 {
 		return nil
@@ -113,10 +113,11 @@ func (r Revert) checkUnchanged(later []changes.Change, blocked string) error {
 	if len(still) == 1 {
 		times = fmt.Sprintf("after this change, by change %d", still[0])
 	}
-	if blocked == "" {
-		blocked = r.advice(later, still)
+	advice := "It was deleted meanwhile, so there is nothing to revert."
+	if !isGone {
+		advice = r.advice(later, still)
 	}
-	return fault.New(fault.ChangedSince, "The %s %q was changed %s. %s", r.Change.Kind, r.Change.Key, times, blocked).
+	return fault.New(fault.ChangedSince, "The %s %q was changed %s. %s", naming.Words(r.Change.Kind), r.Change.Key, times, advice).
 		With("later", still[max(0, len(still)-shownLater):])
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"slices"
 
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
@@ -209,8 +208,9 @@ func (d SettingsDraft) settings(ctx context.Context, tx Tx, account string) (Set
 	}
 	settings.Order = []string{}
 	for _, key := range order {
-		if _, exists := known[key]; exists && !slices.Contains(settings.Order, key) {
+		if _, exists := known[key]; exists {
 			settings.Order = append(settings.Order, key)
+			delete(known, key)
 		}
 	}
 	return settings, nil

@@ -110,8 +110,9 @@ func settingsDraft(envelope *jsonapi.Envelope) accounts.SettingsDraft {
 // settings replies with settings in the form that the caller asks for.
 func (c *call) settings(kind string, settings accounts.Settings, err error) (reply, error) {
 	result, err := one(http.StatusOK, settingsDocument(kind)(settings), err)
+	c.writer.vary("Accept, Content-Type")
 	if err == nil && c.wantsBare() {
-		result.document, result.mediaType = settings, plainJSON
+		result.document, result.mediaType, result.etag = settings, plainJSON, formTag(result.etag, bareTag)
 	}
 	return result, err
 }

@@ -67,7 +67,7 @@ type EventStream interface {
 	Open(w http.ResponseWriter, r *http.Request, caller accounts.Caller, wanted connections.Subscription, recheck func(context.Context) (accounts.Caller, error)) error
 	// Watch counts a response in another protocol, such as gRPC, as one of the account's sockets. The caller writes the
 	// response; the Watch tells it of changes of the kinds for which concerns returns true.
-	Watch(ctx context.Context, caller accounts.Caller, peer connections.Peer, concerns func(kind string) bool, recheck func(context.Context) (accounts.Caller, error)) (connections.Watch, error)
+	Watch(ctx context.Context, caller accounts.Caller, watching connections.Watching, recheck func(context.Context) (accounts.Caller, error)) (connections.Watch, error)
 	// Follow is like Open for an event stream. Over HTTP/2 it returns when the stream ends.
 	Follow(w http.ResponseWriter, r *http.Request, caller accounts.Caller, wanted connections.Following, recheck func(context.Context) (accounts.Caller, error)) error
 }
@@ -157,6 +157,7 @@ type API struct {
 
 	refresher *refresher
 	limits    *rateLimits
+	signIns   *rateLimits // by key
 	queue     *admission.Queue
 	secure    bool // callers use TLS, at least up to a proxy
 	origins   origins
@@ -192,7 +193,7 @@ func (a *API) Moved(account string, seq int64) { a.refresher.moved(account, seq)
 func New(services Services, options Options) *API {
 	a := &API{Services: services, options: options, mux: http.NewServeMux(),
 		cache: newResponseCache(), loaded: newSnapshotCache(services.Snapshots, services.History, cmp.Or(options.SnapshotBytes, defaultSnapshotBytes)), outage: &outage{live: services.Live, remote: services.Remote && services.Live != nil},
-		limits: newRateLimits(options.RateLimit), queue: admission.NewQueue(admission.For(runtime.GOMAXPROCS(0), services.Remote)), requestIDs: newRequestIDs(),
+		limits: newRateLimits(options.RateLimit), signIns: newSignInLimits(), queue: admission.NewQueue(admission.For(runtime.GOMAXPROCS(0), services.Remote)), requestIDs: newRequestIDs(),
 		secure: strings.HasPrefix(strings.ToLower(options.PublicURL), "https://"), origins: newOrigins(options.PublicURL), peers: peers{options.TrustedProxies}}
 	a.refresher = newRefresher(a)
 	if a.Now == nil {

@@ -93,12 +93,12 @@ func (c *call) envelopeOrBare(kind string) (*jsonapi.Envelope, error) {
 	if err == nil && slices.Contains(body.Names(), "data") {
 		return c.parseEnvelope(text, kind)
 	}
-	c.bare = true
 	return c.bareEnvelope(body, err)
 }
 
 // bareEnvelope wraps a body that has only attributes in an envelope, or returns the error of reading it.
 func (c *call) bareEnvelope(body *jsonapi.Object, err error) (*jsonapi.Envelope, error) {
+	c.bare = true
 	if err != nil {
 		return nil, err
 	}

@@ -92,6 +92,9 @@ func requireNamedChange(t *testing.T, owner client, method string, performed ans
 	number := performed.header.Get("Signalbox-Change")
 	change := owner.get(changesPath + "/" + number).want(200).data()
 	if method == http.MethodDelete {
+		if change.Attributes["action"] != "deleted" {
+			t.Errorf("the deletion is the change %s: %v", number, change.Attributes)
+		}
 		return
 	}
 	written := performed.data()

@@ -76,7 +76,7 @@ var transitions = []transition{
 	{"managed true, PUT managed false, production: unchanged and rejected", func(t *testing.T, owner client) {
 		before := owner.get(environmentsPath + "/production").want(200)
 		owner.put(environmentsPath+"/production", envelope("", "", attributes{"name": "Renamed", "managed": false})).
-			refused(409, problem{code: "environment_protected"})
+			refused(409, problem{code: "environment_protected", source: "pointer /data/attributes/managed"})
 		if after := owner.get(environmentsPath + "/production").want(200); string(after.body) != string(before.body) {
 			t.Errorf("the refused PUT left something: %s", after.body)
 		}

@@ -189,7 +189,7 @@ func TestErrors_Conflicts(t *testing.T) {
 		t.Run("production", func(t *testing.T) {
 			owner.in(t).delete(environmentsPath+"/production").refused(409, problem{code: "environment_protected"})
 			owner.in(t).put(environmentsPath+"/production", envelope("", "", attributes{"name": "P", "managed": false})).
-				refused(409, problem{code: "environment_protected"})
+				refused(409, problem{code: "environment_protected", source: "pointer /data/attributes/managed"})
 		})
 	})
 }

@@ -74,6 +74,18 @@ func TestEvaluate_Environments(t *testing.T) {
 	}
 }
 
+// TestEvaluate_RepeatedEnvironments: they would make the answer's memory grow with the request, for each flag.
+func TestEvaluate_RepeatedEnvironments(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	owner.makeFlag("made", nil)
+	body := `{"environments":[` + strings.TrimSuffix(strings.Repeat(`"staging","production",`, 50_000), ",") + `]}`
+	got := owner.post(flagsPath+"/actions/evaluate", body, offContract).want(200)
+	if environments := got.page().Data[0].Attributes["environments"].(map[string]any); len(environments) != 2 {
+		t.Errorf("got %v", environments)
+	}
+}
+
 func TestEvaluate_ZeroByteInContext(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")

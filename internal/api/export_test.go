@@ -61,6 +61,9 @@ func (a *API) HeldSeq(account, environment string) int64 {
 	return -1
 }
 
+// Has reports whether a change of a kind of resource may alter any of the parts.
+func (p SnapshotParts) Has(kind string) bool { return p.has(kind) }
+
 // HasFlags reports whether the flags that would be evaluated if the database were away
 // have a change.
 func (a *API) HasFlags(account string, seq int64) bool { return a.FlagSnapshots.IsAt(account, seq) }

@@ -114,22 +114,9 @@ func (a *API) flagdKey(c *call) (snapshotKey, error) {
 // flagdDocument returns a document of the given version or a newer one. While the database is away, it returns the document in
 // memory, and the time at which that document was last known to be current.
 func (a *API) flagdDocument(ctx context.Context, key snapshotKey, version int64, stale bool) (*encodedSnapshot, time.Time, error) {
-	var found *encodedSnapshot
-	var err error
-	if !stale {
-		err = a.outage.ask(ctx, func(ctx context.Context) error {
-			found, err = a.loaded.get(ctx, key, version)
-			return err
-		})
-		if !isAway(ctx, err) {
-			return found, time.Time{}, err
-		}
-	}
-	held, since := a.loaded.held(key)
-	if held == nil || isTooOld(since) {
-		return nil, since, cmp.Or(err, errAway())
-	}
-	return held, since, nil
+	return a.loadedOrHeld(ctx, stale, key, func(ctx context.Context) (*encodedSnapshot, error) {
+		return a.loaded.get(ctx, key, version)
+	})
 }
 
 // readFlagd reads the flags of an environment and translates them.
@@ -199,12 +186,16 @@ func (a *API) syncFlags(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	peer := connections.Peer{Client: c.request.UserAgent(), Environment: &key.environment}
-	watch, err := a.Events.Watch(c.ctx(), c.caller, peer, key.parts.has, func(ctx context.Context) (accounts.Caller, error) {
+	watching := connections.Watching{
+		Peer:     connections.Peer{Client: c.request.UserAgent(), Environment: &key.environment},
+		Concerns: key.parts.has,
+		Permits:  func(caller accounts.Caller) error { return caller.RequireRules(key.environment) },
+	}
+	watch, err := a.Events.Watch(c.ctx(), c.caller, watching, func(ctx context.Context) (accounts.Caller, error) {
 		again := &call{request: c.request, writer: c.writer, sync: c.sync}
 		err := a.identify(ctx, syncsRPC(), again)
 		c.caller, c.stale = again.caller, again.stale
-		return again.caller, err
+		return again.caller, cmp.Or(err, watching.Permits(again.caller))
 	})
 	if err != nil {
 		return reply{}, err

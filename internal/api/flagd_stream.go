@@ -28,14 +28,12 @@ func (s *flagdStream) run(ctx context.Context, document *encodedSnapshot) {
 	finished := make(chan struct{})
 	defer close(finished)
 	go s.cutWhenEnded(finished)
-	for document != nil {
-		if s.send(document) != nil {
+	for s.send(document) == nil {
+		var err error
+		if document, err = s.next(ctx); err != nil {
+			s.w.fail(err)
 			return
 		}
-		document = s.next(ctx)
-	}
-	if err := s.watch.Err(); err != nil {
-		s.w.fail(err)
 	}
 }
 
@@ -74,18 +72,18 @@ func (s *flagdStream) cutWhenEnded(finished <-chan struct{}) {
 	}
 }
 
-// next waits for a change and returns the document with it, or nil at the end of the stream. Changes that come within
-// syncInterval are one document.
-func (s *flagdStream) next(ctx context.Context) *encodedSnapshot {
+// next waits for a change and returns the document with it, or the reason for the end of the stream. Changes that come
+// within syncInterval are one document.
+func (s *flagdStream) next(ctx context.Context) (*encodedSnapshot, error) {
 	pause := time.NewTimer(syncInterval)
 	defer pause.Stop()
 	changed := s.watch.Changed()
 	for waited, news := false, false; !waited || !news; {
 		select {
 		case <-ctx.Done():
-			return nil
+			return nil, ctx.Err()
 		case <-s.watch.Ended():
-			return nil
+			return nil, s.watch.Err()
 		case <-pause.C:
 			waited = true
 		case <-changed:
@@ -95,19 +93,20 @@ func (s *flagdStream) next(ctx context.Context) *encodedSnapshot {
 	return s.load(ctx)
 }
 
-// load returns the newest document. While the database is away it waits, because the provider already has the
-// document that is in memory.
-func (s *flagdStream) load(ctx context.Context) *encodedSnapshot {
+// load returns the newest document, or the reason for the end of the stream. While the database is away it waits, because
+// the provider already has the document that is in memory. A document that cannot be made ends the stream: the provider
+// would keep outdated flags and nobody would know.
+func (s *flagdStream) load(ctx context.Context) (*encodedSnapshot, error) {
 	for {
 		document, err := s.api.loaded.get(ctx, s.key, s.watch.Seq())
-		if err == nil {
-			return document
+		if !isAway(ctx, err) {
+			return document, err
 		}
 		select {
 		case <-ctx.Done():
-			return nil
+			return nil, ctx.Err()
 		case <-s.watch.Ended():
-			return nil
+			return nil, s.watch.Err()
 		case <-time.After(syncRetry):
 		}
 	}

@@ -8,16 +8,26 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/api"
 	"github.com/signalbox/signalbox/internal/app/apptest"
+	"github.com/signalbox/signalbox/internal/configs"
+	"github.com/signalbox/signalbox/internal/connections"
+	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/settings"
 	"github.com/signalbox/signalbox/internal/store/storetest"
+	"github.com/signalbox/signalbox/internal/telemetry"
 )
 
 const flagdService = "/flagd.sync.v1.FlagSyncService/"
@@ -267,6 +277,33 @@ func TestFlagd_Sync(t *testing.T) {
 	}
 }
 
+// TestFlagd_SyncEndsWithRights: a stream ends when its key may no longer load the environment's rules.
+func TestFlagd_SyncEndsWithRights(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	owner.makeFlag("made", nil)
+	in := func(environment string) attributes { return attributes{"environments": []string{environment}} }
+	for name, narrowed := range map[string]attributes{
+		"another environment": {"name": "k", "access": "evaluate", "scopes": in("staging")},
+		"only levels":         {"name": "k", "access": "levels", "scopes": in("production")},
+		"for pages": {"name": "k", "access": "evaluate",
+			"scopes": attributes{"environments": []string{"production"}, "origins": []string{"https://app.example"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			key := owner.makeKey(attributes{"access": "evaluate", "scopes": in("production")})
+			stream := callRPC(t.Context(), t, owner.node.URL, "SyncFlags", "environment=production,key="+key.secret, nil)
+			if _, more := stream.next(); !more {
+				t.Fatal("the stream sent nothing")
+			}
+			owner.put(key.path, envelope("", "", narrowed)).want(200)
+			if _, more := stream.next(); more || stream.status() != "16" {
+				t.Errorf("the key may no longer load these flags, and the stream has the status %q", stream.status())
+			}
+		})
+	}
+}
+
 // TestFlagd_LastState: of many changes a stream sends few messages, and the last one has the last state.
 func TestFlagd_LastState(t *testing.T) {
 	t.Parallel()
@@ -307,6 +344,74 @@ func TestFlagd_ServerStops(t *testing.T) {
 	}
 	if _, more := stream.next(); more || stream.status() != "14" {
 		t.Errorf("the status is %q", stream.status())
+	}
+}
+
+// outgrown is an account whose flags can be translated once.
+type outgrown struct {
+	anybody
+	reads atomic.Int64
+}
+
+func (o *outgrown) Snapshot(context.Context, string, string, api.SnapshotParts, func(configs.Resolved) error) (api.Snapshot, error) {
+	if o.reads.Add(1) > 1 {
+		return api.Snapshot{}, fault.New(fault.Validation, "The flags have become too large.")
+	}
+	return api.Snapshot{Seq: 1}, nil
+}
+
+// awayEnvironments is a store that cannot be reached.
+type awayEnvironments struct{ environments.Store }
+
+func (awayEnvironments) Read(context.Context, func(context.Context, environments.ReadTx) error) error {
+	return fault.New(fault.Unavailable, "The database is away.")
+}
+
+// onlyWatch is an EventStream for one watch.
+type onlyWatch struct {
+	api.EventStream
+	watch *countedWatch
+}
+
+func (w onlyWatch) Watch(context.Context, accounts.Caller, connections.Watching, func(context.Context) (accounts.Caller, error)) (connections.Watch, error) {
+	return w.watch, nil
+}
+
+// countedWatch is a watch that never ends.
+type countedWatch struct {
+	seq     atomic.Int64
+	changed chan struct{}
+}
+
+func (w *countedWatch) Seq() int64               { return w.seq.Load() }
+func (w *countedWatch) Changed() <-chan struct{} { return w.changed }
+func (w *countedWatch) Sent(int64)               {}
+func (w *countedWatch) Ended() <-chan struct{}   { return nil }
+func (w *countedWatch) Err() error               { return nil }
+func (w *countedWatch) Close()                   {}
+
+// TestFlagd_SyncEndsWithRefusal: if the flags can no longer be translated, the stream ends with the reason instead of keeping
+// the provider on outdated flags.
+func TestFlagd_SyncEndsWithRefusal(t *testing.T) {
+	t.Parallel()
+	account, watch := &outgrown{}, &countedWatch{changed: make(chan struct{}, 1)}
+	watch.seq.Store(1)
+	server := httptest.NewUnstartedServer(api.New(api.Services{Snapshots: account, Auth: account, Events: onlyWatch{watch: watch},
+		Environments: &environments.Service{Store: awayEnvironments{}}, Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics("test")}, api.Options{}))
+	server.Config.Protocols = new(http.Protocols)
+	server.Config.Protocols.SetUnencryptedHTTP2(true)
+	server.Start()
+	t.Cleanup(server.Close)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	stream := callRPC(ctx, t, server.URL, "SyncFlags", "environment=production,key=x", nil)
+	if _, more := stream.next(); !more {
+		t.Fatal("the stream sent nothing")
+	}
+	watch.seq.Add(1)
+	watch.changed <- struct{}{}
+	if _, more := stream.next(); more || stream.status() != "3" || stream.sent.Trailer.Get("Grpc-Message") != "The flags have become too large." {
+		t.Errorf("the status is %q: %v", stream.status(), stream.sent.Trailer)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -217,7 +218,7 @@ func (a *API) evaluateFlags(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	environments := wanted.Or(snapshot.Environments())
+	environments := slices.Compact(slices.Sorted(slices.Values(wanted.Or(snapshot.Environments()))))
 	for _, environment := range environments {
 		if missing := snapshot.MissingEnvironment(environment); missing != nil {
 			return reply{}, missing.At(body.Place("environments"))
@@ -225,6 +226,9 @@ func (a *API) evaluateFlags(c *call) (reply, error) {
 	}
 	steps, exhausted := jsonlogic.NewSteps(flags.RequestSteps), false
 	answer := jsonapi.NewCollection(cutPage(snapshot.Keys(), request), request, func(key string) jsonapi.Resource {
+		if exhausted || c.ctx().Err() != nil { // the answer is not sent
+			return jsonapi.Resource{}
+		}
 		made := evaluations{make(map[string]outcome, len(environments))}
 		for _, environment := range environments {
 			decided := snapshot.Evaluate(steps, environment, key, context)
@@ -235,6 +239,9 @@ func (a *API) evaluateFlags(c *call) (reply, error) {
 	})
 	if exhausted {
 		return reply{}, errTooManySteps()
+	}
+	if err := c.ctx().Err(); err != nil {
+		return reply{}, err
 	}
 	return ok(answer)
 }

@@ -47,6 +47,9 @@ func TestPreview_Timezone(t *testing.T) {
 	if got := owner.preview("0 8 * * *", "&timezone=Asia/Tokyo").want(200); !got.contains(`"clock_change":null`) {
 		t.Errorf("a clock that stays: %s", got.body)
 	}
+	if got := owner.preview("0 8 * * *", "&timezone=").want(400); !got.contains("IANA time zone") || got.contains("nearest") {
+		t.Errorf("an empty zone: %s", got.body)
+	}
 	if got := owner.preview("0 8 * * *", "&timezone=Europe/Berln").want(400); !got.contains("the nearest is Europe/Berlin.") {
 		t.Errorf("got %s", got.body)
 	}

@@ -174,13 +174,9 @@ func (a *API) runStats(c *call) (reply, error) {
 }
 
 func (a *API) previewSchedule(c *call) (reply, error) {
-	schedule, timezone, count := c.query.Text("schedule"), c.query.Text("timezone"), c.query.Integer("count", 5, 1, 100)
+	schedule, zone, count := c.query.Text("schedule"), c.query.SentText("timezone"), c.query.Integer("count", 5, 1, 100)
 	if err := c.query.Err(); err != nil {
 		return reply{}, err
-	}
-	var zone *string
-	if timezone != "" {
-		zone = &timezone
 	}
 	preview, err := a.Jobs.Preview(c.ctx(), schedule, scheduleInstant(schedule).Pointer(), zone, count)
 	return one(http.StatusOK, jsonapi.Resource{ID: preview.Schedule, Type: jobs.KindPreview, Attributes: preview}, err)

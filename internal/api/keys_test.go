@@ -310,6 +310,8 @@ func TestKey_ExpiringMakesNoLongerOnes(t *testing.T) {
 	onBoth(t, "pro", func(t *testing.T, owner client) {
 		end := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 		own, other := owner.makeKey(attributes{"role": "ADMIN", "expires_at": end}), owner.makeKey(attributes{"role": "VIEWER"})
+		production := attributes{"environments": []string{"production"}}
+		scoped, public := owner.makeKey(attributes{"role": "MEMBER", "scopes": production}), owner.makeKey(attributes{"access": "evaluate", "scopes": production})
 		draft := func(more attributes) string {
 			wanted := attributes{"name": "Changed"}
 			maps.Copy(wanted, more)
@@ -334,6 +336,8 @@ func TestKey_ExpiringMakesNoLongerOnes(t *testing.T) {
 				}
 				refused(admin.put(other.path, draft(attributes{"role": "ADMIN"})))
 				refused(admin.put(other.path, draft(attributes{"expires_at": end.Add(time.Second)})))
+				refused(admin.put(scoped.path, draft(attributes{"scopes": nil})))
+				refused(admin.put(public.path, draft(attributes{"access": "full"})))
 				admin.put(own.path, draft(nil)).want(200)
 				admin.put(own.path, draft(attributes{"expires_at": end})).want(200) // as it is
 				admin.put(other.path, draft(nil)).want(200)

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -70,22 +69,13 @@ func (a *API) levelFile(format levelfiles.Format) handler {
 
 // loadedFiles returns the levels for files. If the database is away, since is when they were last known to be current.
 func (a *API) loadedFiles(c *call, key snapshotKey) (found *encodedSnapshot, since time.Time, err error) {
-	if !c.stale {
-		err = a.outage.ask(c.ctx(), func(ctx context.Context) error {
-			if found, err = a.loaded.get(ctx, key, c.caller.Version); err == nil && found.files.isOld() {
-				found, err = a.loaded.renew(ctx, key, c.caller.Version)
-			}
-			return err
-		})
-		if !isAway(c.ctx(), err) {
-			return found, time.Time{}, err
+	return a.loadedOrHeld(c.ctx(), c.stale, key, func(ctx context.Context) (*encodedSnapshot, error) {
+		found, err := a.loaded.get(ctx, key, c.caller.Version)
+		if err == nil && found.files.isOld() {
+			found, err = a.loaded.renew(ctx, key, c.caller.Version)
 		}
-	}
-	found, since = a.loaded.held(key)
-	if found == nil || isTooOld(since) {
-		return nil, since, cmp.Or(err, errAway())
-	}
-	return found, since, nil
+		return found, err
+	})
 }
 
 // notePoll shows the caller among the connections. At its first poll, a service that names itself is added to the

@@ -26,6 +26,26 @@ func newRateLimits(perSecond float64) *rateLimits {
 	return l
 }
 
+// maxSignIns is how many sessions a key may open at once. Then it may open one per second: each session that is opened and
+// ended is in the history, whose older content makes room for newer.
+const maxSignIns = 300
+
+func newSignInLimits() *rateLimits {
+	l := &rateLimits{perSecond: 1}
+	l.buckets.Limit(maxSignIns, l.perSecond)
+	return l
+}
+
+// takeSignIn counts a session that a key opens, or refuses it if there were too many.
+func (l *rateLimits) takeSignIn(caller accounts.Caller) error {
+	if l.admits(caller.KeyID, time.Now()) {
+		return nil
+	}
+	refusal := fault.New(fault.RateLimited, "A key may open %d sessions at once, and then one per second. Use the session that is open, or wait.", maxSignIns)
+	refusal.RetryAfter = time.Second
+	return refusal
+}
+
 // admits uses a token of a key or user, and reports whether it had one.
 func (l *rateLimits) admits(id string, now time.Time) bool {
 	l.mu.Lock()

@@ -82,12 +82,10 @@ func (a *API) ofrepFlag(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	leave, err := a.queue.Enter(c.ctx(), admission.Evaluations, c.caller.Account)
+	decided, err := a.evaluated(c, request, key)
 	if err != nil {
 		return reply{}, err
 	}
-	decided := request.evaluate(key)
-	leave()
 	if decided.Code == flageval.None {
 		a.Evaluations.Note(c.caller.Account, request.environment, observations.Evaluated{Flag: key, Value: decided.Raw()})
 		body := appendEvaluation(make([]byte, 0, evaluationSize), request.snapshot, key, decided, sinceText(request.since))
@@ -99,6 +97,16 @@ func (a *API) ofrepFlag(c *call) (reply, error) {
 		failure.document = ofrepError{key, decided.Code.String(), "There is no managed flag with this key."}
 	}
 	return failure, nil
+}
+
+// evaluated evaluates a flag when the node has time for it.
+func (a *API) evaluated(c *call, request ofrepRequest, key string) (flageval.Evaluation, error) {
+	leave, err := a.queue.Enter(c.ctx(), admission.Evaluations, c.caller.Account)
+	if err != nil {
+		return flageval.Evaluation{}, err
+	}
+	defer leave()
+	return request.evaluate(key), nil
 }
 
 // ofrepFlags evaluates all flags. The ETag is a hash of the whole response, so
@@ -269,15 +277,16 @@ func errAway() error {
 // that is an object becomes the context type of that name, targetingKey becomes
 // user.key unless the request has one, and other members become attributes of user.
 func (c *call) ofrepContext() (jsonlogic.Value, error) {
+	c.request.Body = http.MaxBytesReader(c.writer, c.request.Body, maxContext)
 	text, err := jsonapi.ReadBody(c.writer, c.request)
+	if fault.Is(err, fault.PayloadTooLarge) && c.request.ContentLength <= jsonapi.MaxBody {
+		return jsonlogic.Value{}, ofrepRefusal(ofrepInvalidContext, fmt.Sprintf("The body must have at most %d bytes.", maxContext))
+	}
 	if err != nil {
 		return jsonlogic.Value{}, err
 	}
 	if len(text) == 0 {
 		return jsonlogic.Object(), nil
-	}
-	if len(text) > maxContext {
-		return jsonlogic.Value{}, ofrepRefusal(ofrepInvalidContext, fmt.Sprintf("The body must have at most %d bytes.", maxContext))
 	}
 	body, portable, err := jsonlogic.ParsePortable(text, rawjson.MaxDepth)
 	if err != nil || body.Kind() != jsonlogic.KindObject || !portable && !utf8.Valid(text) {

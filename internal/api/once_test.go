@@ -41,11 +41,33 @@ func TestOnce_Refuses(t *testing.T) {
 		})
 	}
 	owner.post(keysPath, strings.Replace(keyNamed, "Pipeline", "Other", 1), with("Idempotency-Key", "a")).refused(409, problem{code: "idempotency_mismatch"})
+	owner.post(keysPath, keyNamed, func(r *request) { r.header["Idempotency-Key"] = []string{""} }, offContract).refused(400, problem{code: "validation_error"})
 	owner.post(keysPath, keyNamed, with("Idempotency-Key", strings.Repeat("x", 256)), offContract).refused(400, problem{code: "validation_error"})
 	t.Run("another caller has its own keys", func(t *testing.T) {
 		admin := owner.in(t).withRole("ADMIN")
 		admin.post(keysPath, strings.Replace(keyNamed, "Pipeline", "Other", 1), with("Idempotency-Key", "a")).want(201)
 	})
+}
+
+// TestOnce_LongReport: the answer to a short report is not kept if it is long, and the report may be sent again.
+func TestOnce_LongReport(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	for name, test := range map[string]struct {
+		items    int
+		replayed string
+	}{"short": {1, "true"}, "long": {1000, ""}} {
+		t.Run(name, func(t *testing.T) {
+			owner := owner.in(t)
+			body := `{"contexts":[` + strings.TrimSuffix(strings.Repeat(`{},`, test.items), ",") + `]}`
+			path := "/api/v1/contexts/bulk"
+			first := owner.post(path, body, with("Idempotency-Key", name), offContract)
+			again := owner.post(path, body, with("Idempotency-Key", name), offContract).want(first.status)
+			if got := again.header.Get("Idempotency-Replayed"); got != test.replayed || !bytes.Equal(again.body, first.body) {
+				t.Errorf("replayed is %q after an answer of %d bytes", got, len(first.body))
+			}
+		})
+	}
 }
 
 // TestOnce_RefusedRequest: a request that was refused changed nothing and may be sent again with its key, also mended.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -88,6 +89,27 @@ func (o *outage) note(ctx context.Context, was bool, err error) error {
 		o.away.Store(is)
 	}
 	return err
+}
+
+// loadedOrHeld returns the snapshot that load reads. While the database is away, it returns the snapshot in memory, and
+// when that was last known to be current. If stale, the database is known to be away, and load is not called.
+func (a *API) loadedOrHeld(ctx context.Context, stale bool, key snapshotKey,
+	load func(context.Context) (*encodedSnapshot, error),
+) (found *encodedSnapshot, since time.Time, err error) {
+	if !stale {
+		err = a.outage.ask(ctx, func(ctx context.Context) error {
+			found, err = load(ctx)
+			return err
+		})
+		if !isAway(ctx, err) {
+			return found, time.Time{}, err
+		}
+	}
+	found, since = a.loaded.held(key)
+	if found == nil || isTooOld(since) {
+		return nil, since, cmp.Or(err, errAway())
+	}
+	return found, since, nil
 }
 
 // isAway reports whether err means that the database cannot be reached or read. Other

@@ -252,22 +252,30 @@ func matchesTag(header, tag string, normalize func(listed string) string) bool {
 // good enough to omit a body.
 func weakTag(listed string) string { return strings.TrimPrefix(listed, "W/") }
 
-// strongTag accepts the tags of both encodings, but no weak tags: a write needs the
-// exact resource, in whichever encoding it was sent.
+// strongTag accepts the tags of all forms, but no weak tags: a write needs the
+// exact resource, in whichever form it was sent.
 func strongTag(listed string) string {
-	if plain, zipped := strings.CutSuffix(listed, zippedTag); zipped {
-		return plain + `"`
+	for _, form := range []string{zippedTag, bareTag} {
+		if plain, is := strings.CutSuffix(listed, form); is {
+			listed = plain + `"`
+		}
 	}
 	return listed
 }
 
-// zippedTag ends the tags of compressed bodies: a strong tag identifies exact bytes.
-const zippedTag = `-gzip"`
+// These end the tags of bodies in another form: a strong tag identifies exact bytes.
+const (
+	zippedTag = `-gzip"`
+	bareTag   = `-bare"` // without an envelope
+)
+
+// formTag returns the tag of a body in another form.
+func formTag(tag, form string) string { return strings.TrimSuffix(tag, `"`) + form }
 
 // encodedTag returns the tag of a body in its encoding.
 func encodedTag(tag string, zipped bool) string {
 	if zipped {
-		return strings.TrimSuffix(tag, `"`) + zippedTag
+		return formTag(tag, zippedTag)
 	}
 	return tag
 }

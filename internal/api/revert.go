@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs"
 	"github.com/signalbox/signalbox/internal/jsonapi"
 	"github.com/signalbox/signalbox/internal/logging"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/webhooks"
@@ -106,7 +107,7 @@ func (r restorer) check(change changes.Change, known bool) error {
 	case change.Kind == webhooks.Kind:
 		return notRevertible("Changes of webhooks cannot be reverted, because the history does not keep their URLs, headers and secrets. Write the webhook as you want it instead.")
 	case !known:
-		return notRevertible("Changes of kind %s cannot be reverted, because they grant or remove access.", change.Kind)
+		return notRevertible("Changes of kind %s cannot be reverted, because they grant or remove access.", naming.Words(change.Kind))
 	case change.Trimmed:
 		return notRevertible("The state before this change is no longer kept, because the account's history became too large. Write the %s as you want it instead.", change.Kind)
 	case change.Key == changes.AllKeys:

@@ -234,8 +234,12 @@ func TestRevert_ChangedSinceAdvice(t *testing.T) {
 		owner.put(path, envelope("", "", boolean(true, attributes{"name": "Again"}))).want(200)
 		refused(renamed, "Revert those first")
 		owner.put(path, envelope("", "", boolean(true, attributes{"managed": true}))).want(200)
-		refused(renamed, "a managed flag cannot become discovered again. Delete it instead.")
-		owner.revert(renamed+"?force=true").refused(409, problem{code: "flag_demotion_unsupported"})
+		for _, change := range []string{renamed, renamed + "?force=true", owner.lastOf("flag:found")} {
+			got := owner.revert(change)
+			if got.refused(409, problem{code: "flag_demotion_unsupported"}); !got.contains("a managed flag cannot become discovered again. Delete it instead.") {
+				t.Errorf("%s: got %s", change, got.body)
+			}
+		}
 
 		// Only a report makes it again.
 		report := func() { owner.discover("user", "ada") }
@@ -378,8 +382,13 @@ func TestRevert_Cascades(t *testing.T) {
 		before = append(before, owner.definition(path))
 	}
 	first := owner.seq() + 1
-	owner.delete(environmentsPath + "/qa?cascade=true").want(204)
-	owner.delete(groupsPath + "/g").want(204)
+	for kind, path := range map[string]string{"environment": environmentsPath + "/qa?cascade=true", "log_group": groupsPath + "/g"} {
+		number := owner.delete(path).want(204).header.Get("Signalbox-Change")
+		change := owner.get(changesPath + "/" + number).want(200)
+		if change.attribute("kind") != kind || change.attribute("action") != "deleted" {
+			t.Errorf("the deletion of the %s is the change %s: %s", kind, number, change.body)
+		}
+	}
 	refused := 0
 	for seq := owner.seq(); seq >= first; seq-- {
 		if owner.revert(changePath(seq)).status == 409 {

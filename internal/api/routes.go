@@ -68,7 +68,7 @@ func (a access) orDryRun() access {
 	return a
 }
 
-// anyone admits every caller except keys that may only evaluate.
+// anyone admits every caller except keys that have one purpose.
 func anyone() accounts.Needs { return accounts.Needs{Role: accounts.Viewer, Scoped: true} }
 
 // route is one line of the interface.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
@@ -113,7 +114,7 @@ func (a *API) signIn(c *call) (reply, error) {
 	}
 	caller, err := a.Auth.Authenticate(c.ctx(), key, a.peers.of(c.request))
 	if err == nil {
-		err = a.limits.take(caller)
+		err = cmp.Or(a.limits.take(caller), a.signIns.takeSignIn(caller))
 	}
 	if err != nil {
 		return reply{}, err

@@ -179,6 +179,8 @@ func TestSession_ListsAndEnds(t *testing.T) {
 		ada.get(sessionsPath+"?filter[user]="+bob.id).refused(403, forbidden())
 		requireSame(t, ada.get(sessionsPath+"?filter[user]="+ada.id).want(200).ids(), []string{id(second), id(ada)})
 		requireSame(t, owner.get(sessionsPath).want(200).ids(), []string{}) // those of the key
+		scoped := owner.as(owner.makeKey(attributes{"role": "OWNER", "scopes": attributes{"environments": []string{"production"}}}).secret)
+		scoped.get(sessionsPath+"?filter[user]="+ada.id).refused(403, forbidden())
 
 		ada.delete(sessionsPath+"/"+id(bob)).refused(404, problem{code: "not_found"})
 		bob.delete(sessionsPath+"/"+id(boss)).refused(403, forbidden())
@@ -190,6 +192,24 @@ func TestSession_ListsAndEnds(t *testing.T) {
 			t.Errorf("the history says %v", change)
 		}
 	})
+}
+
+// TestSession_KeyOpensTooMany: each session is in the history, whose older content makes room for newer.
+func TestSession_KeyOpensTooMany(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	key := owner.makeKey(attributes{"role": "VIEWER"})
+	for opened := 0; ; opened++ {
+		got := owner.signIn(attributes{"api_key": key.secret})
+		if got.status == 201 && opened < 1000 {
+			continue
+		}
+		got.refused(429, problem{code: "rate_limited"})
+		if opened < 300 || got.header.Get("Retry-After") == "" {
+			t.Errorf("refused after %d sessions with %v", opened, got.header)
+		}
+		return
+	}
 }
 
 func TestSession_PasswordChangeEndsOthers(t *testing.T) {

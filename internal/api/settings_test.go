@@ -85,6 +85,31 @@ func normalForm(kind, form string) string {
 	return `{"data":{"id":"current","type":"` + kind + `","attributes":` + settings + `}}`
 }
 
+// TestSettings_BareRefusals: the problems of a body without an envelope point into that body.
+func TestSettings_BareRefusals(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	plain := []option{with("Content-Type", bare), with("Accept", bare), offContract}
+	owner.put(settingsPath, `{"stale_flags":{"unchanged_days":"x"},"environment_order":5}`, plain...).
+		refused(400, invalid("/environment_order"), invalid("/stale_flags/unchanged_days"))
+}
+
+// TestSettings_TagOfEachForm: the ETag of one form is not that of the other, and a write accepts both.
+func TestSettings_TagOfEachForm(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	owner.put(settingsPath, envelope("", "", attributes{})).want(200)
+	wrapped, plain := owner.get(settingsPath).want(200), owner.get(settingsPath, with("Accept", bare)).want(200)
+	if vary := plain.header.Get("Vary"); !strings.Contains(vary, "Accept, Content-Type") {
+		t.Errorf("the answer varies by %q", vary)
+	}
+	owner.get(settingsPath, with("Accept", bare), with("If-None-Match", wrapped.header.Get("ETag"))).want(200)
+	owner.get(settingsPath, with("Accept", bare), with("If-None-Match", plain.header.Get("ETag"))).want(304)
+	for _, each := range []answer{wrapped, plain} {
+		owner.put(settingsPath, envelope("", "", attributes{}), with("If-Match", each.header.Get("ETag"))).want(200)
+	}
+}
+
 // TestSettings_AcceptOverContentType: plain JSON in Content-Type
 // counts only without a specific Accept.
 func TestSettings_AcceptOverContentType(t *testing.T) {

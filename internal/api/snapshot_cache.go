@@ -96,9 +96,6 @@ func (e *encodedSnapshot) at(version int64) *encodedSnapshot {
 // reply answers with the snapshot. If the database is away, since is when the snapshot
 // was last known to be current.
 func (e *encodedSnapshot) reply(c *call, since time.Time) reply {
-	if e == nil { // the caller returns an error instead
-		return reply{}
-	}
 	c.writer.set(seqHeader, strconv.FormatInt(e.version, 10))
 	return reply{status: http.StatusOK, body: e.text, zipped: e.zipped, etag: e.etag, since: since}
 }

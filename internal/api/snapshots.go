@@ -2,13 +2,11 @@ package api
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/configs"
@@ -19,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/jsonapi"
 	"github.com/signalbox/signalbox/internal/logging"
 	"github.com/signalbox/signalbox/internal/observations"
+	"github.com/signalbox/signalbox/internal/webhooks"
 )
 
 const kindSnapshot = "snapshot"
@@ -47,8 +46,8 @@ func (p SnapshotParts) has(kind string) bool {
 		return p.Levels || p.Files
 	case configs.Kind:
 		return p.Configs
-	case jobs.Kind, accounts.KindSession, accounts.KindKey, accounts.KindUser, accounts.KindInvitation, accounts.KindLink, accounts.KindAccount, accounts.KindAccountSettings,
-		accounts.KindUserSettings, observations.KindService, observations.KindContextType, observations.KindContext:
+	case jobs.Kind, jobs.KindHealth, webhooks.Kind, accounts.KindSession, accounts.KindKey, accounts.KindUser, accounts.KindInvitation, accounts.KindLink,
+		accounts.KindAccount, accounts.KindAccountSettings, accounts.KindUserSettings, observations.KindService, observations.KindContextType, observations.KindContext:
 		return false
 	}
 	return true
@@ -81,20 +80,14 @@ func (a *API) snapshot(c *call) (reply, error) {
 // loadedSnapshot answers with a snapshot; while the database is away with the one in
 // memory. A caller that already has it, by its ETag, does not get it again.
 func (a *API) loadedSnapshot(c *call, key snapshotKey) (reply, error) {
-	var found *encodedSnapshot
-	var err error
-	if !c.stale {
-		err = a.outage.ask(c.ctx(), func(ctx context.Context) error {
-			found, err = a.loaded.get(ctx, key, c.caller.Version)
-			return err
-		})
-		if !isAway(c.ctx(), err) {
-			return found.reply(c, time.Time{}), err
-		}
+	found, since, err := a.loadedOrHeld(c.ctx(), c.stale, key, func(ctx context.Context) (*encodedSnapshot, error) {
+		return a.loaded.get(ctx, key, c.caller.Version)
+	})
+	if err != nil {
+		return reply{}, err
 	}
-	found, since := a.loaded.held(key)
-	if found == nil || isTooOld(since) {
-		return reply{}, cmp.Or(err, errAway())
+	if since.IsZero() {
+		return found.reply(c, since), nil
 	}
 	if listed := header(c.request, "If-None-Match"); listed != "" && matchesTag(listed, found.etag, func(tag string) string { return strongTag(weakTag(tag)) }) {
 		return found.reply(c, since), nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/signalbox/signalbox/internal/api"
 	"github.com/signalbox/signalbox/internal/suite"
 )
 
@@ -143,6 +144,37 @@ func TestSnapshot_ETag(t *testing.T) {
 			t.Errorf("the change is not in it: %v", changed.header)
 		}
 	})
+}
+
+// TestSnapshotParts_Has: of all kinds that the history records, only these concern a part. Every change of another one
+// that is taken for them would build all snapshots anew.
+func TestSnapshotParts_Has(t *testing.T) {
+	t.Parallel()
+	recorded := contract().Components.Schemas["Change"].Value.Properties["attributes"].Value.Properties["kind"].Value.Enum
+	levels := []string{"environment", "log_group", "logger"}
+	for name, c := range map[string]struct {
+		parts api.SnapshotParts
+		want  []string
+	}{
+		"flags":   {api.SnapshotParts{Flags: true}, []string{"environment", "flag"}},
+		"levels":  {api.SnapshotParts{Levels: true}, levels},
+		"files":   {api.SnapshotParts{Files: true}, levels},
+		"configs": {api.SnapshotParts{Configs: true}, []string{"config", "environment"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, kind := range recorded {
+				if kind := kind.(string); c.parts.Has(kind) {
+					got = append(got, kind)
+				}
+			}
+			slices.Sort(got)
+			if difference := cmp.Diff(c.want, got); difference != "" {
+				t.Errorf("(-want +got):\n%s", difference)
+			}
+		})
+	}
 }
 
 // TestSnapshot_OneState: a read during writes sees everything up to one change and nothing after

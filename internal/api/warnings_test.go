@@ -29,9 +29,9 @@ func TestWarnings_Writes(t *testing.T) {
 			rule(attributes{}), rule(reads), rule(reads), rule(attributes{"!!": []any{true}}), rule(attributes{"var": "a"})}}),
 			[]string{
 				rules + "0/logic: environments/production/rules/0/logic is false for every context, so the rule never applies.",
-				rules + "2: environments/production/rules/2 is never reached: rule 1 before it has the same logic.",
+				rules + "2: Rule 3 in production is never reached: rule 2 before it has the same logic.",
 				rules + `3/logic: environments/production/rules/3/logic is true for every context: give the environment a default instead, or compare with something, as in {"==": [{"var": "user.plan"}, "pro"]}.`,
-				rules + "4: environments/production/rules/4 is never reached: rule 3 before it applies to every context.",
+				rules + "4: Rule 5 in production is never reached: rule 4 before it applies to every context.",
 			}},
 		{"a default", "POST", flagsPath, flag(attributes{"default": false}),
 			[]string{"/data/attributes/environments/production/default: environments/production/default is the same as the flag's default: leave it out, and the environment follows the flag."}},
@@ -98,7 +98,7 @@ func TestWarnings_SimilarIDs(t *testing.T) {
 				}
 				second := create(owner, "check_out_v2")
 				warnings := second.meta().Warnings
-				if len(warnings) != 1 || warnings[0].Pointer != "/data/id" || !second.contains(`check-out.v2\" already`) || second.status >= 300 {
+				if len(warnings) != 1 || warnings[0].Pointer != "/data/id" || !second.contains(`has the id \"`) || !second.contains(`check-out.v2\", which differs`) || second.status >= 300 {
 					t.Errorf("got %d, %s", second.status, second.body)
 				}
 				if again := create(owner, "something-else").meta(); len(again.Warnings) != 0 {

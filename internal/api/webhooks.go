@@ -82,9 +82,12 @@ func (a *API) redeliverRange(c *call) (reply, error) {
 		return reply{}, err
 	}
 	from, to, delivered := body.Time("from"), body.Time("to"), body.Bool("include_delivered")
-	for name, value := range map[string]optional.Value[time.Time]{"from": from, "to": to} {
-		if value.Pointer() == nil {
-			body.Refuse(name, "is required: a date and time such as 2026-05-01T12:00:00Z")
+	for _, each := range []struct {
+		name string
+		time optional.Value[time.Time]
+	}{{"from", from}, {"to", to}} {
+		if each.time.Pointer() == nil {
+			body.Refuse(each.name, "is required: a date and time such as 2026-05-01T12:00:00Z")
 		}
 	}
 	problems := c.done()

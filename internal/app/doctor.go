@@ -175,8 +175,12 @@ func (d *doctor) ring(ctx context.Context, db *store.DB) {
 	if err == nil {
 		err = db.CheckSeal(ctx, ring)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, sealed.ErrUnknownKey), errors.Is(err, sealed.ErrCorrupt):
 		d.find("key ring", Broken, "%v: restore the ring of this database, or name it with SIGNALBOX_KEYRING", err)
+		return
+	case err != nil:
+		d.find("key ring", Broken, "%v", err)
 		return
 	}
 	d.find("key ring", Healthy, "it decrypts the values of the database; the primary key is %s", ring.Primary())

@@ -1,9 +1,14 @@
 package changes_test
 
 import (
+	"os"
+	"path"
+	"strings"
 	"testing"
 
+	signalbox "github.com/signalbox/signalbox/client"
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/jobs"
 )
 
 func TestChange_Event(t *testing.T) {
@@ -49,6 +54,44 @@ func TestChange_OtherEvent(t *testing.T) {
 			for i, action := range []changes.Action{changes.Created, changes.Deleted} {
 				if got := (changes.Change{Kind: kind, Key: "k", Action: action}).OtherEvent(); got != want[i] {
 					t.Errorf("%s %s is %q, want %q", kind, action, got, want[i])
+				}
+			}
+		})
+	}
+}
+
+func TestChange_HealthEvent(t *testing.T) {
+	t.Parallel()
+	for action, want := range map[changes.Action]string{
+		jobs.Failing: signalbox.EventJobFailing, jobs.Late: signalbox.EventJobLate, jobs.Recovered: signalbox.EventJobRecovered,
+	} {
+		t.Run(want, func(t *testing.T) {
+			if got := (changes.Change{Kind: jobs.KindHealth, Key: "k", Action: action}).OtherEvent(); got != want {
+				t.Errorf("%s is %q, want %q", action, got, want)
+			}
+		})
+	}
+}
+
+// TestEvents_Documented checks that the event protocol and the description of the interface mention every event.
+func TestEvents_Documented(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"../../docs/events.md", "../../openapi/openapi.yaml"} {
+		t.Run(path.Base(file), func(t *testing.T) {
+			page, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{
+				signalbox.EventFlagChanged, signalbox.EventFlagDeleted, signalbox.EventFlagsChanged,
+				signalbox.EventConfigChanged, signalbox.EventConfigDeleted, signalbox.EventConfigsChanged,
+				signalbox.EventLoggerChanged, signalbox.EventLoggerDeleted, signalbox.EventLoggersChanged,
+				signalbox.EventGroupChanged, signalbox.EventGroupDeleted,
+				signalbox.EventJobChanged, signalbox.EventJobDeleted, signalbox.EventJobFailing, signalbox.EventJobLate, signalbox.EventJobRecovered,
+				signalbox.EventEnvironmentChanged, signalbox.EventEnvironmentDeleted, signalbox.EventKeyChanged, signalbox.EventUserChanged,
+			} {
+				if !strings.Contains(string(page), "`"+name+"`") {
+					t.Errorf("it does not mention %s", name)
 				}
 			}
 		})

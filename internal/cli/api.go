@@ -27,6 +27,9 @@ Unknown members and parameters are refused.`,
 			cmd.Flags().StringVarP(&data, "data", "d", "", "the body as `JSON`, @FILE or @-")
 		},
 		run: func(ctx context.Context, c *call) error {
+			if err := c.format.NeedDocument(); err != nil {
+				return err
+			}
 			method, path := strings.ToUpper(c.args[0]), c.args[1]
 			if !slices.Contains(append(methods, "PATCH", "HEAD"), method) {
 				return notFoundNear(terminal.Usagef("%q is no method; they are %s.", c.args[0], strings.Join(methods, ", ")), method, methods)
@@ -36,16 +39,10 @@ Unknown members and parameters are refused.`,
 			}
 			var body []byte
 			if c.changed("data") {
-				body = []byte(data)
-			}
-			if file, is := strings.CutPrefix(data, "@"); is {
 				var err error
-				if body, err = s.readFile(file); err != nil {
+				if body, err = s.apiBody(data); err != nil {
 					return err
 				}
-			}
-			if body != nil && !json.Valid(body) {
-				return terminal.Usagef("--data is not JSON")
 			}
 			answer, err := c.client.Send(ctx, method, path, body)
 			if err != nil || len(answer) == 0 {
@@ -58,6 +55,21 @@ Unknown members and parameters are refused.`,
 			return c.PrintValue(c.format, json.RawMessage(answer))
 		},
 	})
+}
+
+// apiBody returns the JSON that --data names.
+func (s *shell) apiBody(data string) ([]byte, error) {
+	body := []byte(data)
+	if file, is := strings.CutPrefix(data, "@"); is {
+		var err error
+		if body, err = s.readFile(file); err != nil {
+			return nil, err
+		}
+	}
+	if !json.Valid(body) {
+		return nil, terminal.Usagef("--data is not JSON")
+	}
+	return body, nil
 }
 
 // apiPaths completes the collections of the interface.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -110,13 +111,13 @@ func (f *planFlags) make(ctx context.Context, c *call, options manifest.Options)
 		}
 		saved, err := manifest.ReadSaved(text)
 		if err != nil {
-			return nil, terminal.Usagef("%s: %w", c.args[0], err)
+			return nil, fmt.Errorf("%s: %w", c.args[0], err)
 		}
 		return saved.Renew(ctx, c.client, options)
 	}
-	resources, err := manifest.Read(f.files, c.In)
+	resources, err := manifest.Read(f.files, c.Input())
 	if err != nil {
-		return nil, terminal.Usage(err)
+		return nil, err
 	}
 	plan, err := manifest.New(ctx, c.client, resources, options)
 	if plan == nil {
@@ -125,7 +126,10 @@ func (f *planFlags) make(ctx context.Context, c *call, options manifest.Options)
 	return plan, plan.Verify()
 }
 
-const manifestHelp = `Files are YAML or JSON, with several resources in each if you like:
+// manifestHelp returns the part of help texts about files.
+func manifestHelp() string {
+	kinds := signalbox.DocumentKinds()
+	return fmt.Sprintf(`Files are YAML or JSON, with several resources in each if you like:
 
     kind: flag
     id: checkout-v2
@@ -141,9 +145,12 @@ const manifestHelp = `Files are YAML or JSON, with several resources in each if 
       headers:
         - {name: Authorization, valueFrom: env:HOOK_TOKEN}
 
-The kinds are environment, service, context_type, log_group, logger, config, flag and job; members are those of the interface.
+The kinds are %s and %s;
+members are those of the interface.
 Two more are for apply: runtime: [enabled, rules] leaves members to people, and moved: {from: checkout-v1} is a former id.
-signalbox export prints what there is, and signalbox schema what editors check files with.`
+signalbox export prints what there is, and signalbox schema what editors check files with.`,
+		strings.Join(kinds[:len(kinds)-1], ", "), kinds[len(kinds)-1])
+}
 
 func (s *shell) apply() *cobra.Command {
 	var flags planFlags
@@ -156,7 +163,7 @@ interruption it continues. Nothing is deleted without --prune, except the former
 With --plan the differences are written to a file instead. apply PLAN writes them, and is refused (exit code 4) if one of the
 resources was changed since.
 
-` + manifestHelp,
+` + manifestHelp(),
 		example: "signalbox apply -f signalbox/\nsignalbox apply -f signalbox/ --owner team-shop --prune --yes\n" +
 			"signalbox apply -f signalbox/ --plan release.plan\nsignalbox apply release.plan",
 		writes: true, destroys: true, flags: flags.addPlan,
@@ -187,8 +194,16 @@ func (c *call) savePlan(ctx context.Context, plan *manifest.Plan, file string) e
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		return err
 	}
-	c.Say("Nothing was changed. signalbox apply %s does it.\n", file)
+	c.Say("Nothing was changed. signalbox apply %s does it.\n", quoted(file))
 	return nil
+}
+
+// quoted returns a word as a shell reads it.
+func quoted(word string) string {
+	if regexp.MustCompile(`^[\w./:@%+=,-]+$`).MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 func (c *call) applyPlan(ctx context.Context, plan *manifest.Plan) error {
@@ -218,7 +233,7 @@ func (s *shell) diff() *cobra.Command {
 another one when that is not known. A key with the role VIEWER is enough: resources that it may not write are compared without
 the server's rules. -o json prints the plan for programs, and -o name the kinds and ids of its resources.
 
-` + manifestHelp,
+` + manifestHelp(),
 		example: "signalbox diff -f signalbox/\nsignalbox diff -f signalbox/ -o json", format: terminal.FormatTable, flags: flags.add,
 		run: func(ctx context.Context, c *call) error {
 			plan, err := flags.plan(ctx, c, true)
@@ -253,6 +268,9 @@ read when there is no server. What flagd cannot express is left out and listed o
 		run: func(ctx context.Context, c *call) error {
 			if definitions.format != "" {
 				return definitions.run(ctx, c)
+			}
+			if err := c.format.NeedDocument(); err != nil {
+				return err
 			}
 			for _, kind := range kinds {
 				if !slices.Contains(signalbox.DocumentKinds(), kind) {

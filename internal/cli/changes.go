@@ -63,7 +63,7 @@ func (s *shell) listChanges() *cobra.Command {
 			return cmp.Or(resourceExists(ctx, c, resource), actorExists(ctx, c, actor))
 		},
 	}, func(ctx context.Context, c *call) iter.Seq2[signalbox.Change, error] {
-		return first(limit, c.client.Changes.All(ctx, signalbox.ChangeParams{Resource: resource, Actor: actor, Size: pageSize(limit)}))
+		return first(limit, c.client.Changes.All(ctx, signalbox.ChangeParams{Resource: resourceName(resource), Actor: actor, Size: pageSize(limit)}))
 	})
 }
 

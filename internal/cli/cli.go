@@ -16,7 +16,7 @@ func Run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, s
 	t := &terminal.Terminal{Environ: environ, In: stdin, Out: stdout, Err: stderr, Done: ctx.Done()}
 	root := New(t)
 	root.SetArgs(args)
-	err := terminal.FlagRules(root.ExecuteContext(ctx))
+	err := t.Finish(terminal.FlagRules(root.ExecuteContext(ctx)))
 	if err != nil {
 		t.Fail(terminal.Unprefixed(err))
 	}
@@ -41,7 +41,7 @@ Exit codes: 0 done, or no difference, 1 failed, 2 wrong usage, 3 not found, 4 co
 		Args:          cobra.ArbitraryArgs,
 		RunE:          terminal.UnknownCommand,
 	}
-	root.SetOut(t.Out)
+	root.SetOut(t)
 	root.SetErr(t.Err)
 	root.SetVersionTemplate("signalbox {{.Version}}\n")
 	root.SetFlagErrorFunc(terminal.UnknownFlag)

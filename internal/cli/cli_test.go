@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io/fs"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/cli"
@@ -196,5 +198,27 @@ func TestSettings_Warnings(t *testing.T) {
 	}
 	if got.stderr != "signalbox: SIGNALBOX_LISTN is not a setting and is ignored; did you mean SIGNALBOX_LISTEN?\n" {
 		t.Errorf("stderr is %q", got.stderr)
+	}
+}
+
+// fullDisk refuses every write.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.ENOSPC}
+}
+
+func TestRun_ResultCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"validate -f -", "--help", "admin keyring generate", "completion bash"} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			var stderr bytes.Buffer
+			input := strings.NewReader("{kind: flag, id: a, type: BOOLEAN, default: false}")
+			code := cli.Run(t.Context(), strings.Fields(line), nil, input, fullDisk{}, &stderr)
+			if code != 1 || stderr.String() != "signalbox: write /dev/stdout: no space left on device\n" {
+				t.Errorf("exit code %d, stderr %q", code, stderr.String())
+			}
+		})
 	}
 }

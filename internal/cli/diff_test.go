@@ -174,7 +174,7 @@ func TestDiff_JSON(t *testing.T) {
 	})
 	t.Run("no plan", func(t *testing.T) {
 		got := term.run("diff", "-f", term.file("{kind: flagg, id: other}"), "-o", "json")
-		if plan := readPlan(t, got); got.code != 2 || len(plan.Errors) == 0 || !strings.Contains(got.stderr, plan.Errors[0]) {
+		if plan := readPlan(t, got); got.code != 1 || len(plan.Errors) == 0 || !strings.Contains(got.stderr, plan.Errors[0]) {
 			t.Errorf("got %+v", got)
 		}
 	})

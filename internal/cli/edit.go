@@ -106,7 +106,7 @@ func (c *call) applyEdited(ctx context.Context, kind, id, file string, before []
 func (c *call) planEdited(ctx context.Context, kind, id, file string) (*manifest.Plan, error) {
 	resources, err := manifest.Read([]string{file}, c.In)
 	if err != nil {
-		return nil, terminal.Usage(err)
+		return nil, err
 	}
 	if len(resources) != 1 || resources[0].Kind != kind || resources[0].ID != id {
 		return nil, terminal.Usagef("the file must have the %s %s and nothing else: kind and id cannot be edited", kind, id)

@@ -104,8 +104,8 @@ A condition compares an attribute with a value, and several are joined by "and":
     user.name contains smith    user.key starts with test-  user.email ends with @example.com
     user.beta                   not user.beta
 
-Operators are ==, !=, <, <=, > and >= as well. Values are numbers, true, false, or text, with quotes where it needs them.
-Everything else is JSON Logic. With --percent only that percentage of the matching contexts gets the value; raising it only adds contexts.`,
+Operators are ==, !=, <, <=, > and >= as well. Values are numbers, true, false, or text. Text needs quotes if it has more than
+letters, digits and _.@:/+-. There is no "or": add a second rule. Everything else is JSON Logic. With --percent only that percentage of the matching contexts gets the value; raising it only adds contexts.`,
 		example: "signalbox flags rule add checkout-v2 -e production --when 'user.plan in pro,team' --serve true --percent 25\n" +
 			"signalbox flags rule add checkout-v2 -e production --when 'user.key in ada,bob' --serve true --at 1\n" +
 			`signalbox flags rule add checkout-v2 -e production --when '{"==": [{"var": "user.plan"}, "free"]}' --serve false`,

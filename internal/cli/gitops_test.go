@@ -27,8 +27,8 @@ func TestDiff_Failures(t *testing.T) {
 		"a refused resource":     {good + "{kind: flag, id: bad, type: BOOLEAN, default: 3}", nil, 1, "! flag bad  (", ": flag bad: "},
 		"the rest of it":         {good + "{kind: flag, id: bad, type: BOOLEAN, default: 3}", nil, 1, "+ flag good\n", ""},
 		"its count":              {good + "{kind: flag, id: bad, type: BOOLEAN, default: 3}", nil, 1, "1 to create, 0 to change, 0 to delete, 0 the same, 1 refused.\n", ""},
-		"a broken file":          {"kind: [flag", nil, 2, "There is no plan.\n", "yaml: line"},
-		"two broken resources":   {"{kind: flga, id: a}\n---\n{kind: job}", nil, 2, ":3: the job has no id", ":1: there is no kind"},
+		"a broken file":          {"kind: [flag", nil, 1, "There is no plan.\n", "yaml: line"},
+		"two broken resources":   {"{kind: flga, id: a}\n---\n{kind: job}", nil, 1, ":3: the job has no id", ":1: there is no kind"},
 		"the server is down":     {good, []string{"--url", "http://127.0.0.1:1"}, 1, "There is no plan.\n", "connection refused"},
 		"a wrong key":            {good, []string{"--api-key", "sk_api_wrong"}, 6, "There is no plan.\n", "signalbox: "},
 		"another owner":          {good, []string{"--prune"}, 2, "", "need --owner"},
@@ -93,11 +93,14 @@ func TestApply_WrongUse(t *testing.T) {
 		"a plan and files":      {[]string{"apply", "a.plan", "-f", file}, "a plan has its files and its owner"},
 		"a plan and an owner":   {[]string{"apply", "a.plan", "--owner", "me"}, "a plan has its files and its owner"},
 		"a plan of a plan":      {[]string{"apply", "a.plan", "--plan", "b.plan"}, "a plan has its files and its owner"},
-		"a plan that is none":   {[]string{"apply", file}, "it is no plan that signalbox apply --plan has written; files of resources are applied with -f"},
 		"a plan that is not":    {[]string{"apply", filepath.Join(t.TempDir(), "none.plan")}, "none.plan"},
 		"a file that is not":    {[]string{"validate", "-f", filepath.Join(t.TempDir(), "none.yaml")}, "none.yaml"},
 		"a plan for diff":       {[]string{"diff", "a.plan"}, "signalbox diff takes no arguments"},
 		"two plans":             {[]string{"apply", "a.plan", "b.plan"}, "signalbox apply takes [PLAN]"},
+		"a table of a request":  {[]string{"api", "GET", "flags", "-o", "wide"}, "-o wide is for tables of resources; use json, yaml, jsonpath=PATH or go-template=TEMPLATE"},
+		"names of a request":    {[]string{"api", "GET", "flags", "-o", "name"}, "-o name is for tables"},
+		"a table of an export":  {[]string{"export", "-o", "table"}, "-o table is for tables"},
+		"less than no changes":  {[]string{"changes", "list", "--limit", "-5"}, "it must be a number of at least 0"},
 		"nothing to forget":     {[]string{"forget"}, "signalbox forget takes KIND:ID..."},
 		"a schema of something": {[]string{"schema", "flag"}, "signalbox schema takes no arguments"},
 	}
@@ -108,6 +111,10 @@ func TestApply_WrongUse(t *testing.T) {
 				t.Errorf("got %+v", got)
 			}
 		})
+	}
+	got := term.run("apply", file) // the file is wrong, and not the arguments
+	if got.code != 1 || !strings.Contains(got.stderr, "it is no plan that signalbox apply --plan has written; files of resources are applied with -f") {
+		t.Errorf("a plan that is none: got %+v", got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -42,7 +43,9 @@ What Signalbox cannot express is left out. Stderr names it, and says what the us
 		},
 	}
 	cmd.Flags().StringVarP(&options.Environment, "environment", "e", "production", "the `ID` of the environment, for files that name none")
-	cmd.Flags().IntVar(&options.Retry, "retry", 0, "attempt failed runs of imported jobs up to this `NUMBER` of times, 2 to 10")
+	if format.Name == "crontab" { // nothing else becomes jobs
+		terminal.AddCount(cmd, &options.Retry, "retry", 0, 2, 10, "attempt failed runs of imported jobs up to this `NUMBER` of times, 2 to 10")
+	}
 	return cmd
 }
 
@@ -68,8 +71,11 @@ func (s *shell) readImport(format imports.Format, file string, options imports.O
 	documents := [][]byte{text}
 	if format.Text == nil || !format.Text(file) {
 		parsed, err := yamljson.ToJSON(text)
-		if err != nil {
+		if _, is := errors.AsType[yamljson.SyntaxError](err); is {
 			return imports.Result{}, fmt.Errorf("%s is neither JSON nor YAML: %w", file, err)
+		}
+		if err != nil {
+			return imports.Result{}, fmt.Errorf("%s: %w", file, err)
 		}
 		documents = nil
 		for _, each := range parsed {
@@ -86,7 +92,7 @@ func (s *shell) readImport(format imports.Format, file string, options imports.O
 // readFile reads a file, or the input for "-".
 func (s *shell) readFile(file string) ([]byte, error) {
 	if file == "-" {
-		return io.ReadAll(s.In)
+		return io.ReadAll(s.Input())
 	}
 	return os.ReadFile(file)
 }

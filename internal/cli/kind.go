@@ -228,7 +228,7 @@ func (k kind[T]) print(c *call, found []T, several bool) error {
 // delete returns the command that deletes a resource after naming the consequences.
 func (k kind[T]) delete(s *shell, example string, consequences func(context.Context, *call, T) (string, error)) *cobra.Command {
 	return s.command(action{
-		use: "delete ID...", short: "Delete a " + k.noun + ", or several", example: example,
+		use: "delete ID...", short: "Delete " + withArticle(k.noun) + ", or several", example: example,
 		writes: true, destroys: true, each: true, completes: []completion{k.ids},
 		run: func(ctx context.Context, c *call) error {
 			item, err := k.find(ctx, c, c.args[0])
@@ -282,6 +282,14 @@ func (c *call) notes(notes *signalbox.Notes) {
 	for _, warning := range notes.Warnings {
 		c.Note("%s", c.Paint(terminal.Warn, warning.Detail))
 	}
+}
+
+// withArticle returns a noun after its article.
+func withArticle(noun string) string {
+	if strings.ContainsAny(noun[:1], "aeiou") {
+		return "an " + noun
+	}
+	return "a " + noun
 }
 
 // edited reads a resource, changes its draft and writes it back. It starts again if somebody else wrote meanwhile.

@@ -44,12 +44,11 @@ type followFlags struct {
 	once                         bool
 }
 
-// levelFormats returns the formats by the words of --format.
+// levelFormats returns the formats by the words of --format, and these words in order.
 func levelFormats() (words []string, formats map[string]levelfiles.Format) {
-	words = []string{"logback", "log4j2", "log4j2-json", "json", "python"}
 	formats = map[string]levelfiles.Format{}
-	for i, format := range levelfiles.Formats() {
-		formats[words[i]] = format
+	for _, format := range levelfiles.Formats() {
+		words, formats[format.Word] = append(words, format.Word), format
 	}
 	return words, formats
 }

@@ -150,6 +150,9 @@ func (s *shell) forget(ctx context.Context, name string) error {
 	}
 	name = cmp.Or(name, file.Current)
 	saved, exists := file.Profiles[name]
+	if !exists && name == "" {
+		return terminal.Usagef("you are not signed in")
+	}
 	if !exists {
 		return noProfile(name)
 	}

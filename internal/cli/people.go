@@ -159,10 +159,18 @@ func (s *shell) resetPersonPassword() *cobra.Command {
 
 func (s *shell) removePerson() *cobra.Command {
 	return s.command(action{
-		use: "remove PERSON", short: "Remove somebody from the account; they are named by e-mail address or id", example: "signalbox people remove ada@example.com --yes",
-		writes: true, destroys: true, completes: []completion{emails},
+		use: "remove PERSON", short: "Remove somebody from the account, or withdraw an invitation",
+		long: `Remove somebody from the account; they are named by e-mail address or id. An address that only has an open invitation loses it:
+its link no longer works, and the address can be invited again.`,
+		example: "signalbox people remove ada@example.com --yes",
+		writes:  true, destroys: true, completes: []completion{emails},
 		run: func(ctx context.Context, c *call) error {
 			user, err := c.person(ctx)
+			if signalbox.IsNotFound(err) {
+				if invited, found := findInvitation(ctx, c.client, c.args[0]); found {
+					return c.withdraw(ctx, invited)
+				}
+			}
 			if err != nil {
 				return err
 			}
@@ -177,4 +185,30 @@ func (s *shell) removePerson() *cobra.Command {
 			return nil
 		},
 	})
+}
+
+// findInvitation returns an open invitation by id or e-mail address. A key that may not list invitations finds none.
+func findInvitation(ctx context.Context, client *signalbox.Client, idOrEmail string) (signalbox.Invitation, bool) {
+	for each, err := range client.Invitations.All(ctx, signalbox.InvitationParams{}) {
+		if err != nil {
+			break
+		}
+		if each.ID == idOrEmail || strings.EqualFold(each.Email, idOrEmail) {
+			return each, true
+		}
+	}
+	return signalbox.Invitation{}, false
+}
+
+// withdraw deletes an invitation.
+func (c *call) withdraw(ctx context.Context, invited signalbox.Invitation) error {
+	said := fmt.Sprintf("The invitation of %s will be withdrawn: its link no longer works.", invited.Email)
+	if err := c.Confirm(c.yes || c.dryRun, said); err != nil {
+		return err
+	}
+	if err := c.client.Invitations.Delete(ctx, invited.ID, c.options()...); err != nil {
+		return err
+	}
+	c.done(nil, "The invitation of %s is withdrawn.", invited.Email)
+	return nil
 }

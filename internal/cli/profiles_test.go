@@ -71,12 +71,15 @@ func TestLogin_Refusals(t *testing.T) {
 	if _, err := os.Stat(term.profileFile()); !os.IsNotExist(err) {
 		t.Errorf("a refused login left a file: %v", err)
 	}
-	for _, args := range [][]string{{"profiles", "none"}, {"logout"}, {"logout", "--profile", "none"}, {"events", "tail", "--profile", "none"}} {
+	for _, args := range [][]string{{"profiles", "none"}, {"logout", "--profile", "none"}, {"events", "tail", "--profile", "none"}} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			if got := term.in(t).run(args...); got.code != 2 || !strings.Contains(got.stderr, "there is no profile") {
 				t.Errorf("%v: %+v", args, got)
 			}
 		})
+	}
+	if got := term.run("logout"); got.code != 2 || got.stderr != "signalbox: you are not signed in\n" {
+		t.Errorf("a logout of nothing: %+v", got)
 	}
 	term.must("login", node.URL, "--api-key", node.Account(t, "refusals", "pro"))
 	if err := os.Chmod(term.profileFile(), 0o644); err != nil {

@@ -86,6 +86,17 @@ func resourceNames(ctx context.Context, client *signalbox.Client, _ ...string) (
 	return names
 }
 
+// resourceName returns KIND:ID with the kind's name in the history, for any word that names the kind: flags:checkout-v2 is
+// flag:checkout-v2.
+func resourceName(resource string) string {
+	word, id, _ := strings.Cut(resource, ":")
+	kind, err := findKind(word)
+	if err != nil {
+		return resource
+	}
+	return kind.name + ":" + id
+}
+
 // resourceExists returns an error if KIND:ID does not exist. It is called if the history has no changes of KIND:ID; a deleted
 // resource has some.
 func resourceExists(ctx context.Context, c *call, resource string) error {

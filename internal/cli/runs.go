@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -92,7 +93,7 @@ func (s *shell) listRuns() *cobra.Command {
 
 // addLimit adds --limit, for lists without an upper bound.
 func addLimit(cmd *cobra.Command, limit *int) {
-	cmd.Flags().IntVar(limit, "limit", 50, "list at most this `NUMBER`; 0 lists all")
+	terminal.AddCount(cmd, limit, "limit", 50, 0, math.MaxInt, "list at most this `NUMBER`; 0 lists all")
 }
 
 // pageSize returns the size of the pages to read for a limit.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"io/fs"
 
 	"github.com/spf13/cobra"
 
@@ -15,18 +14,15 @@ func (s *shell) validate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate",
 		Short: "Check files for apply without a server",
-		Long: `Check files for apply without a server: their form, the members and values of every resource, the rules of flags, and configs
-that inherit from themselves. Limits, and references to resources on a server, are checked by signalbox diff.`,
+		Long: `Check files for apply without a server: their form, the members and values of every resource, the rules and values of
+flags, the times of jobs, and configs that inherit from themselves. Limits, and references to resources on a server, are checked by signalbox diff.`,
 		Example: "  signalbox validate -f signalbox/",
 		Args:    terminal.Arguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if files == nil {
 				return terminal.Usagef("%s needs files: add -f, such as -f signalbox/", cmd.CommandPath())
 			}
-			resources, err := manifest.Read(files, s.In)
-			if errors.Is(err, fs.ErrNotExist) {
-				return terminal.Usage(err)
-			}
+			resources, err := manifest.Read(files, s.Input())
 			if err := errors.Join(err, manifest.Validate(resources)); err != nil {
 				return err
 			}

@@ -133,7 +133,7 @@ func TestEdit(t *testing.T) {
 		"a dry run":     {`sed -i "s/^name:.*/name: Other/" "$1"`, []string{"--dry-run"}, 0, `+ name: "Other"`, ""},
 		"without yes":   {`sed -i "s/^name:.*/name: Other/" "$1"`, nil, 2, `+ name: "Other"`, "your changes are kept in "},
 		"a refusal":     {`sed -i s/BOOLEAN/NUMERIC/ "$1"`, []string{"--yes"}, 1, "", "default must be a number"},
-		"no YAML":       {`echo ': [' > "$1"`, []string{"--yes"}, 2, "", "your changes are kept in "},
+		"no YAML":       {`echo ': [' > "$1"`, []string{"--yes"}, 1, "", "your changes are kept in "},
 		"another id":    {`sed -i 's/id: checkout/id: other/' "$1"`, []string{"--yes"}, 2, "", "kind and id cannot be edited"},
 		"a failure":     {"exit 3", nil, 2, "", "set EDITOR to another one"},
 		"a competition": {`sed -i "s/^name:.*/name: Mine/" "$1"; COMPETE`, []string{"--yes"}, 4, `+ name: "Mine"`, "was changed by somebody else"},

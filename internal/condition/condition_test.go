@@ -3,6 +3,7 @@ package condition_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -25,7 +26,14 @@ func TestParse(t *testing.T) {
 		"not user.beta":                       {`{"!":[{"var":"user.beta"}]}`, "not user.beta"},
 		"user.email ends with @example.com":   {`{"ends_with":[{"var":"user.email"},"@example.com"]}`, `user.email ends with "@example.com"`},
 		"user.name contains 'and then'":       {`{"in":["and then",{"var":"user.name"}]}`, `user.name contains "and then"`},
-		`{"<": [{"var":"user.age"}, 3]}`:      {`{"<":[{"var":"user.age"},3]}`, "user.age < 3"},
+		`user.name == "O'Brien" and user.age>-5`: {
+			`{"and":[{"==":[{"var":"user.name"},"O'Brien"]},{">":[{"var":"user.age"},-5]}]}`, `user.name == "O'Brien" and user.age > -5`,
+		},
+		"user.city == Tromsø":             {`{"==":[{"var":"user.city"},"Tromsø"]}`, `user.city == "Tromsø"`},
+		"user.key == auth0:a/b+c@x.no":    {`{"==":[{"var":"user.key"},"auth0:a/b+c@x.no"]}`, `user.key == "auth0:a/b+c@x.no"`},
+		"user.a  ==  ''\tand\nnot user.b": {`{"and":[{"==":[{"var":"user.a"},""]},{"!":[{"var":"user.b"}]}]}`, `user.a == "" and not user.b`},
+		"user.a in 1 , true and user.b":   {`{"and":[{"in":[{"var":"user.a"},[1,true]]},{"var":"user.b"}]}`, "user.a in 1, true and user.b"},
+		`{"<": [{"var":"user.age"}, 3]}`:  {`{"<":[{"var":"user.age"},3]}`, "user.age < 3"},
 	}
 	for text, test := range tests {
 		t.Run(text, func(t *testing.T) {
@@ -47,11 +55,38 @@ func TestParse(t *testing.T) {
 func TestParse_Refuses(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"":                      `"" is not a condition such as 'user.plan in pro,team', 'user.age >= 18 and user.country == NO', or JSON Logic`,
-		"plan == pro":           `"plan" is not an attribute such as user.plan`,
-		"user.plan ==":          `"user.plan ==" has no value after ==`,
-		"user.plan like pro":    `"user.plan like pro" is not a condition such as 'user.plan in pro,team', 'user.age >= 18 and user.country == NO', or JSON Logic`,
-		"user.plan inside pro":  `"user.plan inside pro" is not a condition such as 'user.plan in pro,team', 'user.age >= 18 and user.country == NO', or JSON Logic`,
+		"":                     `"" is not a condition such as 'user.plan in pro,team', 'user.age >= 18 and user.country == NO', or JSON Logic`,
+		"plan == pro":          `"plan" is not an attribute such as user.plan`,
+		"user.plan ==":         `"user.plan ==" has no value after ==`,
+		"user.plan like pro":   `"user.plan like pro" is not a condition such as 'user.plan in pro,team', 'user.age >= 18 and user.country == NO', or JSON Logic`,
+		"user.plan inside pro": `"user.plan inside pro" is not a condition such as 'user.plan in pro,team', 'user.age >= 18 and user.country == NO', or JSON Logic`,
+		"user.plan !== pro":    "there is no operator !==; use ==, !=, <, <=, >, >=, in, not in, contains, starts with or ends with",
+		"user.plan === pro":    "there is no operator ===; use ==, !=, <, <=, >, >=, in, not in, contains, starts with or ends with",
+		"user.plan <> pro":     "there is no operator <>; use ==, !=, <, <=, >, >=, in, not in, contains, starts with or ends with",
+		"user.plan == pro and": `a condition is missing after the last "and"`,
+		"user.plan == and":     `"user.plan ==" has no value after ==`,
+
+		"user.plan == pro or user.x == 2":  `a condition has no "or": add a second rule, or write JSON Logic such as {"or": [{"var": "user.beta"}, …]}`,
+		"user.beta or user.x == 2":         `a condition has no "or": add a second rule, or write JSON Logic such as {"or": [{"var": "user.beta"}, …]}`,
+		"user.plan == pro || user.x == 2":  `a condition has no "or": add a second rule, or write JSON Logic such as {"or": [{"var": "user.beta"}, …]}`,
+		"user.plan == pro && user.x == 2":  `join conditions with "and", not with "&&"`,
+		"user.plan == pro AND user.x == 2": `join conditions with "and", not with "AND"`,
+		"user.plan in [pro,team]":          `"[pro,team]" is not a JSON array; a list is written without brackets, such as user.plan in pro,team`,
+		`user.plan in [["pro"]]`:           "a list has numbers, true, false and texts, and no other lists",
+		"user.plan in (pro, team)":         `"(pro, team)" is not a value; a list is written without brackets, such as user.plan in pro,team`,
+		"user.plan == [1]":                 `"[1]" is not a value; a list is written without brackets, such as user.plan in pro,team`,
+		"user.plan == pro,team":            "several values need the operator in, such as user.plan in pro,team",
+		"user.plan in pro,":                "a value is missing beside a comma; write '' for an empty text",
+		"user.plan in pro,,team":           "a value is missing beside a comma; write '' for an empty text",
+		"user.plan in pro team":            needsQuotes("team"),
+		"user.name == Ada Lovelace":        needsQuotes("Lovelace"),
+		"user.key == test-*":               needsQuotes("test-*"),
+		`user.plan == pro"`:                needsQuotes(`pro\"`),
+		`user.plan == "pro`:                `"pro is not a text in quotes; in single quotes, every character stands for itself`,
+		"user.plan == 'pro":                "'pro has no closing quote",
+
+		"user.name == O'Brien and user.plan == pro": needsQuotes("O'Brien and user.plan == pro"),
+
 		"user.a == 1 and plans": `"plans" is not a condition such as 'user.plan in pro,team', 'user.age >= 18 and user.country == NO', or JSON Logic`,
 	} {
 		t.Run(text, func(t *testing.T) {
@@ -63,6 +98,11 @@ func TestParse_Refuses(t *testing.T) {
 	if _, err := condition.Parse(`{"==": `); err == nil {
 		t.Error("half a JSON text is accepted")
 	}
+}
+
+func needsQuotes(rest string) string {
+	return `cannot read "` + rest + `": a text needs quotes, such as 'Ada Lovelace', unless it only has letters, digits and _.@:/+-;` +
+		` a list has commas between its values, and "and" joins conditions`
 }
 
 func TestShare(t *testing.T) {
@@ -77,7 +117,7 @@ func TestShare(t *testing.T) {
 	if got := condition.Text(share); got != "25 % by user.key" {
 		t.Errorf("it is shown as %s", got)
 	}
-	for _, wrong := range []float64{-1, 101} {
+	for _, wrong := range []float64{-1, 101, math.NaN(), math.Inf(1)} {
 		t.Run(fmt.Sprint(wrong), func(t *testing.T) {
 			if _, err := condition.Share("", "user.key", wrong); err == nil {
 				t.Errorf("%v %% is accepted", wrong)

@@ -41,7 +41,16 @@ type Following struct {
 	LastEventID string
 }
 
-// Connection is an event socket.
+// Watching describes a response that follows changes.
+type Watching struct {
+	Peer
+	// Concerns reports whether changes of a kind matter to the response.
+	Concerns func(kind string) bool
+	// Permits refuses a caller who may not have the response.
+	Permits func(accounts.Caller) error
+}
+
+// Connection is a client that follows changes: an event socket, a Watch, or a program that polls.
 type Connection struct {
 	ID          string    `json:"-"` // a UUIDv7
 	Account     string    `json:"-"`

@@ -1,4 +1,5 @@
-// Package connections owns the list of clients on the event streams of all nodes.
+// Package connections owns the list of clients that follow the changes of an account, on all nodes: event sockets, streams of
+// flagd providers, and programs that poll level files. The list has no OFREP event streams, which web pages open.
 //
 // # How a socket gets into the list
 //

@@ -190,9 +190,8 @@ func TestReplace_Production(t *testing.T) {
 	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	before := h.get(t, "production")
 	_, demoted := h.Replace(t.Context(), h.owner, "production", manage(false), nil)
-	for _, err := range []error{demoted, h.Delete(t.Context(), h.owner, "production", true, nil)} {
-		same(t, refusals(err), []refusal{{Code: fault.EnvironmentProtected}})
-	}
+	same(t, refusals(demoted), []refusal{{fault.EnvironmentProtected, fault.Attribute("managed")}})
+	same(t, refusals(h.Delete(t.Context(), h.owner, "production", true, nil)), []refusal{{Code: fault.EnvironmentProtected}})
 	same(t, h.get(t, "production"), before)
 	if _, err := h.Replace(t.Context(), h.owner, "production", classify(environments.AdHoc), nil); err != nil {
 		t.Errorf("it may become AD_HOC: %v", err)

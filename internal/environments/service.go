@@ -167,7 +167,7 @@ func (s *Service) move(ctx context.Context, tx Tx, before, after Environment) er
 			return err
 		}
 	case before.Managed && !after.Managed && before.Key == Production:
-		return protected("demoted")
+		return protected("demoted").At(fault.Attribute("managed"))
 	}
 	switch {
 	case before.Classification == AdHoc && after.Classification == Standard:
@@ -227,6 +227,6 @@ func insert(ctx context.Context, tx FoundingTx, actor changes.Actor, environment
 	return changes.Record(ctx, tx, environment.Account, actor, Kind, environment.Key, nil, &environment)
 }
 
-func protected(verb string) error {
+func protected(verb string) *fault.Error {
 	return fault.New(fault.EnvironmentProtected, "The environment %q is always managed and cannot be %s.", Production, verb)
 }

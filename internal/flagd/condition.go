@@ -2,6 +2,7 @@ package flagd
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/signalbox/signalbox/client/jsonlogic"
@@ -168,7 +169,8 @@ func (t *translation) atom(rule node) (node, error) {
 	return t.moveTruth(part, with)
 }
 
-// isLogical reports whether an operation returns true or false.
+// isLogical reports whether an operation returns true or false. An operation that mayReturnNull returns null instead of false
+// for arguments of other types.
 func isLogical(operator string) bool {
 	return slices.Contains([]string{"==", "===", "!=", "!==", "<", "<=", ">", ">=", "in", "!", "!!", "some", "all", "none", "starts_with", "ends_with", "sem_ver"}, operator)
 }
@@ -227,9 +229,31 @@ func (t *translation) moveJunction(operator string, arguments []node, with func(
 	return t.either(arguments[0], rest, first)
 }
 
+// mayReturnNull reports whether an operation that is not true may be null rather than false.
+func mayReturnNull(operator string) bool {
+	return slices.Contains([]string{"starts_with", "ends_with", "sem_ver"}, operator)
+}
+
 // moveTruth translates an operation with a condition among its arguments.
 func (t *translation) moveTruth(condition node, with func(node) (node, error)) (node, error) {
-	return t.either(condition, func() (node, error) { return with(always()) }, func() (node, error) { return with(never()) })
+	otherwise := func() (node, error) { return with(never()) }
+	if operator, _, _ := operation(condition); mayReturnNull(operator) {
+		otherwise = func() (node, error) { return falseOrNull(operator, with) }
+	}
+	return t.either(condition, func() (node, error) { return with(always()) }, otherwise)
+}
+
+// falseOrNull translates an operation with an argument that is false or null, if it makes no difference which.
+func falseOrNull(operator string, with func(node) (node, error)) (node, error) {
+	absent, err := with(jsonlogic.Null())
+	if err != nil {
+		return node{}, err
+	}
+	made, err := with(never())
+	if err == nil && !same(made, absent) {
+		err = fmt.Errorf("it tells false from null, which %s returns for what is no text or no version", operator)
+	}
+	return made, err
 }
 
 // either translates a choice between two operations that depends on a rule.

@@ -39,7 +39,7 @@ const splitWarning = "This flag has a percentage. Providers that hash like the s
 // translate returns the definition of a flag. The error says why the flag cannot be expressed.
 func translate(flag Flag) (definition, error) {
 	made := definition{State: "ENABLED", Metadata: map[string]any{}}
-	chosen := choices{flag: flag}
+	chosen := choices{flag: flag, names: map[string]string{}, taken: map[string]bool{}}
 	fallback, name := flag.fallback()
 	var err error
 	if made.DefaultVariant, err = chosen.add(fallback, name); err != nil {
@@ -143,6 +143,8 @@ func (v variants) MarshalJSON() ([]byte, error) {
 type choices struct {
 	flag     Flag
 	variants variants
+	names    map[string]string // by the canonical text of the value
+	taken    map[string]bool   // the names
 }
 
 // add returns the name of the variant with a value. A new variant has the value's own name if flagd can have it, otherwise the
@@ -159,19 +161,19 @@ func (c *choices) add(value json.RawMessage, name string) (string, error) {
 		text, own = c.flag.Sent(value)
 	}
 	text = widened(c.flag.Type, text)
-	for _, each := range c.variants {
-		if rawjson.Same(each.value, text) {
-			return each.name, nil
-		}
+	canonical := string(rawjson.Canonical(text))
+	if known, exists := c.names[canonical]; exists {
+		return known, nil
 	}
 	var proposed string
-	if own != nil && json.Unmarshal(own, &proposed) == nil && isName(proposed) && !c.has(proposed) {
+	if own != nil && json.Unmarshal(own, &proposed) == nil && isName(proposed) && !c.taken[proposed] {
 		name = proposed
 	}
-	for c.has(name) {
+	for c.taken[name] {
 		name += "-value"
 	}
 	c.variants = append(c.variants, variant{name, text})
+	c.names[canonical], c.taken[name] = name, true
 	return name, nil
 }
 
@@ -182,10 +184,6 @@ func widened(of flageval.Type, value json.RawMessage) json.RawMessage {
 		return value
 	}
 	return slices.Concat(value, []byte(".0"))
-}
-
-func (c *choices) has(name string) bool {
-	return slices.ContainsFunc(c.variants, func(each variant) bool { return each.name == name })
 }
 
 // isName reports whether a variant may have this name. Go's provider compares names in their JSON form, in which other

@@ -2,6 +2,7 @@ package flagd_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -20,13 +21,14 @@ func ruled(logic string) flagd.Flag {
 func TestTranslate_Targeting(t *testing.T) {
 	t.Parallel()
 	for logic, want := range map[string]string{
-		`{"==":[{"var":"tenant.plan"},"pro"]}`:                `{"===":[{"var":"tenant.plan"},"pro"]}`,
-		`{"==":[{"var":"user.plan"},"pro"]}`:                  `{"if":[{"!==":[{"var":"user.plan"},null]},{"===":[{"var":"user.plan"},"pro"]},{"===":[{"var":"plan"},"pro"]}]}`,
-		`{"<":[{"var":"tenant.seats"},5]}`:                    `{"or":[{"===":[{"var":"tenant.seats"},null]},{"<":[{"var":"tenant.seats"},5]}]}`,
-		`{">":[{"var":"tenant.seats"},5]}`:                    `{"and":[{"!==":[{"var":"tenant.seats"},null]},{">":[{"var":"tenant.seats"},5]}]}`,
-		`{"!":[{"missing":["tenant.key"]}]}`:                  `{"!":[{"or":[{"===":[{"var":"tenant.key"},null]},{"===":[{"var":"tenant.key"},""]}]}]}`,
-		`{"==":[{"substr":[{"var":"tenant.key"},0,2]},"eu"]}`: `{"and":[{"!==":[{"var":"tenant.key"},null]},{"starts_with":[{"var":"tenant.key"},"eu"]}]}`,
-		`{"sem_ver":[{"var":"tenant.version"},">=","v2"]}`:    `{"and":[{"!==":[{"var":"tenant.version"},null]},{"sem_ver":[{"var":"tenant.version"},">=","2.0.0"]}]}`,
+		`{"==":[{"var":"tenant.plan"},"pro"]}`:                      `{"===":[{"var":"tenant.plan"},"pro"]}`,
+		`{"==":[{"var":"user.plan"},"pro"]}`:                        `{"if":[{"!==":[{"var":"user.plan"},null]},{"===":[{"var":"user.plan"},"pro"]},{"===":[{"var":"plan"},"pro"]}]}`,
+		`{"<":[{"var":"tenant.seats"},5]}`:                          `{"or":[{"===":[{"var":"tenant.seats"},null]},{"<":[{"var":"tenant.seats"},5]}]}`,
+		`{">":[{"var":"tenant.seats"},5]}`:                          `{"and":[{"!==":[{"var":"tenant.seats"},null]},{">":[{"var":"tenant.seats"},5]}]}`,
+		`{"!":[{"missing":["tenant.key"]}]}`:                        `{"!":[{"or":[{"===":[{"var":"tenant.key"},null]},{"===":[{"var":"tenant.key"},""]}]}]}`,
+		`{"==":[{"substr":[{"var":"tenant.key"},0,2]},"eu"]}`:       `{"and":[{"!==":[{"var":"tenant.key"},null]},{"starts_with":[{"var":"tenant.key"},"eu"]}]}`,
+		`{"sem_ver":[{"var":"tenant.version"},">=","v2"]}`:          `{"and":[{"!==":[{"var":"tenant.version"},null]},{"sem_ver":[{"var":"tenant.version"},">=","2.0.0"]}]}`,
+		`{"==":[{"starts_with":[{"var":"tenant.key"},"eu"]},true]}`: `{"and":[{"!==":[{"var":"tenant.key"},null]},{"starts_with":[{"var":"tenant.key"},"eu"]}]}`,
 		`{"==":[1,1]}`: `true`,
 	} {
 		t.Run(logic, func(t *testing.T) {
@@ -35,6 +37,22 @@ func TestTranslate_Targeting(t *testing.T) {
 				t.Errorf("got %s, want %s", got, want)
 			}
 		})
+	}
+}
+
+// TestTranslate_ManyValues: each rule has a value of its own. Comparing each with all before it would take minutes.
+func TestTranslate_ManyValues(t *testing.T) {
+	t.Parallel()
+	flag := flagd.Flag{Key: "made", Type: flageval.String, Default: json.RawMessage(`"none"`), Environment: flageval.Environment{Enabled: true}}
+	const rules = 2_000
+	for i := range rules {
+		flag.Rules = append(flag.Rules, flageval.Rule{
+			Logic: json.RawMessage(`{"==":[{"var":"tenant.plan"},"pro"]}`), Value: json.RawMessage(fmt.Sprintf(`"value %d"`, i)),
+		})
+	}
+	_, read := translate(t, flag)
+	if got := len(read.Flags["made"].Variants); got != rules+1 {
+		t.Errorf("got %d variants", got)
 	}
 }
 
@@ -56,6 +74,8 @@ func TestTranslate_Omits(t *testing.T) {
 		`{"in":[{"var":"user.a"},[1,true]]}`:                                  "numbers and booleans",
 		`{"==":[{"substr":[{"var":"user.a"},2]},"x"]}`:                        "substr",
 		`{"missing_some":[2,["user.a","user.b"]]}`:                            "missing_some",
+		`{"==":[{"starts_with":[{"var":"user.a"},"x"]},false]}`:               "tells false from null",
+		`{"!=":[{"sem_ver":[{"var":"user.a"},">","1.0.0"]},null]}`:            "tells false from null",
 	} {
 		t.Run(logic, func(t *testing.T) {
 			made, read := translate(t, ruled(logic))

@@ -8,6 +8,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/signalbox/signalbox/client/jsonlogic"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // Go's implementation of cat removes white space at both ends of the result, so a result is put between two marks before it is
@@ -84,7 +85,7 @@ func (t *translation) equalTexts(a, b node, strict bool) (node, error) {
 		}
 	}
 	if isAttribute(a) && isLiteral(b) {
-		if !strict && !isWord(text(b)) { // the server converts a number or a boolean
+		if !strict && !rawjson.IsWord(text(b)) { // the server converts a number or a boolean
 			return apply("===", written(a), b), t.expect(a, aText)
 		}
 		return apply("===", written(a), b), nil
@@ -207,13 +208,4 @@ func (t *translation) affix(operator string, arguments []node) (node, error) {
 		return apply(operator, marked(whole), jsonlogic.String(openMark+text(part[0]))), nil
 	}
 	return apply(operator, marked(whole), jsonlogic.String(text(part[0])+closeMark)), nil
-}
-
-// isWord reports whether no number or boolean becomes this text when it is converted.
-func isWord(text string) bool {
-	text = strings.TrimSpace(text)
-	if text == "" || text == "true" || text == "false" || text == "null" {
-		return false
-	}
-	return !strings.ContainsAny(text[:1], "+-.0123456789I") // 0x10 and Infinity are numbers, too
 }

@@ -57,11 +57,11 @@ func (c checker) environment(key string, environment Environment) {
 		c.value(path+"/default", environment.Default)
 		c.warnDefault(path+"/default", environment.Default)
 	}
-	reach := reach{problems: c.problems, seen: map[string]int{}}
+	reach := reach{problems: c.problems, environment: key, seen: map[string]int{}}
 	for i, rule := range environment.Rules {
 		at := fmt.Sprintf("%s/rules/%d", path, i)
 		c.value(at+"/value", rule.Value)
-		reach.warn(i, at, rule.Logic, c.logic(at+"/logic", rule.Logic))
+		reach.warn(i+1, at, rule.Logic, c.logic(at+"/logic", rule.Logic))
 		naming.CheckDescription(c.problems, at+"/description", rule.Description, maxDescription)
 	}
 }

@@ -366,7 +366,7 @@ func (s *Service) Restore(ctx context.Context, caller accounts.Caller, revert ac
 			Replace: func() (Flag, error) { return s.replace(ctx, tx, caller, wanted, &draft, nil) },
 			Remove:  func() error { return remove(ctx, tx, caller, wanted.Key, nil) }}
 		if current.Managed && !draft.Managed.Or(true) {
-			restoration.Blocked = "Before this change the flag was discovered, and a managed flag cannot become discovered again. Delete it instead."
+			restoration.Blocked = fault.New(fault.FlagDemotion, "Before this change the flag was discovered, and a managed flag cannot become discovered again. Delete it instead.")
 		}
 		return restoration
 	})

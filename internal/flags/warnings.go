@@ -15,15 +15,17 @@ func (c checker) warnDefault(path string, value json.RawMessage) {
 	}
 }
 
-// reach warns of rules of one environment that never apply or apply to every context.
+// reach warns of rules of one environment that never apply or apply to every context. Its sentences number rules from 1, as
+// people do; only the path of a warning counts from 0.
 type reach struct {
-	problems *fault.Problems
-	seen     map[string]int // the rules so far, by the canonical text of their logic
-	final    int            // one more than the index of the first rule that applies to every context; 0 is none
+	problems    *fault.Problems
+	environment string
+	seen        map[string]int // the numbers of the rules so far, by the canonical text of their logic
+	final       int            // the number of the first rule that applies to every context; 0 is none
 }
 
 // warn checks the next rule; compiled is nil if the rule does not compile.
-func (r *reach) warn(index int, path string, logic json.RawMessage, compiled *jsonlogic.Rule) {
+func (r *reach) warn(number int, path string, logic json.RawMessage, compiled *jsonlogic.Rule) {
 	if compiled == nil {
 		return
 	}
@@ -32,16 +34,16 @@ func (r *reach) warn(index int, path string, logic json.RawMessage, compiled *js
 	truthy, invariant := compiled.Invariant()
 	switch {
 	case r.final > 0:
-		r.problems.Warn(fault.Attribute(path), "%s is never reached: rule %d before it applies to every context.", path, r.final-1)
+		r.problems.Warn(fault.Attribute(path), "Rule %d in %s is never reached: rule %d before it applies to every context.", number, r.environment, r.final)
 	case text == "{}" || invariant && !truthy:
 		r.problems.Warn(fault.Attribute(path+"/logic"), "%s/logic is false for every context, so the rule never applies.", path)
 	case repeated:
-		r.problems.Warn(fault.Attribute(path), "%s is never reached: rule %d before it has the same logic.", path, first)
+		r.problems.Warn(fault.Attribute(path), "Rule %d in %s is never reached: rule %d before it has the same logic.", number, r.environment, first)
 	case invariant:
-		r.final = index + 1
+		r.final = number
 		r.problems.Warn(fault.Attribute(path+"/logic"), "%s/logic is true for every context%s.", path, remedy(logic))
 	default:
-		r.seen[text] = index
+		r.seen[text] = number
 	}
 }
 

@@ -2,6 +2,7 @@ package imports
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/internal/jobs/cron"
 )
@@ -47,9 +49,12 @@ type header struct {
 // crontab imports the lines of a crontab that call a URL. CRON_TZ is the zone of the lines after it; without one,
 // schedules are in UTC.
 func crontab(documents [][]byte, options Options) (Result, error) {
-	c := newCollector()
+	c, text := newCollector(), string(slices.Concat(documents...))
+	if !isCrontab(text) {
+		return Result{}, errors.New("it is no crontab: no line has five fields and a command, or sets a variable")
+	}
 	taken, comment, zone, zoned := map[string]int{}, "", "", false
-	for i, line := range strings.Split(string(slices.Concat(documents...)), "\n") {
+	for i, line := range strings.Split(text, "\n") {
 		line = strings.TrimSpace(line)
 		switch {
 		case line == "":
@@ -73,6 +78,28 @@ func crontab(documents [][]byte, options Options) (Result, error) {
 	}
 	return c.finish("crontab")
 }
+
+// isCrontab reports whether a text can be a crontab: an empty one, or one with a line that cron reads.
+func isCrontab(text string) bool {
+	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		return false
+	}
+	empty := true
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		empty = false
+		if scheduled.MatchString(line) || assignment.MatchString(line) {
+			return true
+		}
+	}
+	return empty
+}
+
+// scheduled matches the beginning of a line that has a schedule, right or wrong.
+var scheduled = regexp.MustCompile(`^(@[a-z]+|([0-9*][0-9*,/~-]*\s+){2}([\w*,/#?~-]+\s+){3})`)
 
 // assignment is a line that sets a variable.
 var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\s*=`)
@@ -107,7 +134,7 @@ func (c *collector) cronLine(line, comment string, made job, taken map[string]in
 	if err != nil {
 		return err
 	}
-	if err := refusedTimes(schedule, made.Timezone); err != nil {
+	if err := CheckSchedule(schedule, made.Timezone); err != nil {
 		return err
 	}
 	id, sent := jobID(call.sent.URL, taken), call.sent
@@ -153,8 +180,8 @@ func cronSchedule(line string) (schedule, command string, err error) {
 	return strings.Join(words[:fields], " "), strings.TrimSpace(rest), nil
 }
 
-// refusedTimes returns why the server would refuse a schedule or its zone. One refused job would stop the apply of all others.
-func refusedTimes(schedule, zone string) error {
+// CheckSchedule returns why the server would refuse cron fields or their zone. In a crontab, one refused job would stop the apply of all others.
+func CheckSchedule(schedule, zone string) error {
 	if _, err := time.LoadLocation(zone); err != nil || zone == "Local" {
 		return fmt.Errorf("%q is no time zone", zone)
 	}

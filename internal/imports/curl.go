@@ -3,6 +3,7 @@ package imports
 import (
 	"encoding/base64"
 	"fmt"
+	"math"
 	"net/url"
 	"regexp"
 	"slices"
@@ -35,6 +36,9 @@ func parseCall(command string) (*callParser, error) {
 		return nil, fmt.Errorf("it has no absolute URL")
 	}
 	p.setUser()
+	if p.program == "curl" && !p.globOff && strings.ContainsAny(literalHost.ReplaceAllString(p.sent.URL, ""), "{}[]") {
+		return nil, fmt.Errorf("curl sends a request for each of the {…} or […] in its URL; write a line for each, or use curl -g")
+	}
 	if p.sent.Body != nil && !p.methodSet {
 		p.sent.Method = "POST"
 	}
@@ -43,6 +47,9 @@ func parseCall(command string) (*callParser, error) {
 	}
 	return p, nil
 }
+
+// literalHost matches the beginning of a URL with an IPv6 address, whose brackets mean no range.
+var literalHost = regexp.MustCompile(`^https?://\[[0-9A-Fa-f:.]+\]`)
 
 // setUser adds an Authorization header for the user of an option or of the URL, as curl and wget do. In the file, a reference
 // replaces its value. The option overrides the URL, and an existing header overrides both.
@@ -67,6 +74,7 @@ type callParser struct {
 	program   string
 	sent      request
 	methodSet bool
+	globOff   bool     // curl takes {} and [] in a URL as they are
 	user      string   // from an option, with the password
 	basic     bool     // setUser has added the Authorization header
 	dropped   []string // sentences about options that a job cannot express
@@ -83,10 +91,11 @@ func (p *callParser) next(words []string) ([]string, error) {
 		return words[1:], nil
 	}
 	name, value, joined := strings.Cut(word, "=")
-	if !strings.HasPrefix(word, "--") {
+	if !strings.HasPrefix(word, "--") && !p.isSwitch(word) { // wget's -nv is one switch
 		name, value, joined = p.short(word)
 	}
 	if p.isSwitch(name) {
+		p.applySwitch(name)
 		return words[1:], nil
 	}
 	rest := words[1:]
@@ -99,32 +108,36 @@ func (p *callParser) next(words []string) ([]string, error) {
 	return rest, p.option(name, value)
 }
 
-// short parses a word of short options: switches, and possibly a last option with an attached value.
+// short splits a word of several short options. It applies all switches but the last, and returns the last option, possibly with
+// an attached value.
 func (p *callParser) short(word string) (name, value string, joined bool) {
-	for i := 1; i < len(word); i++ {
-		name = "-" + word[i:i+1]
-		if !p.isSwitch(name) {
-			return name, word[i+1:], i+1 < len(word)
-		}
+	last := 1
+	for ; last+1 < len(word) && p.isSwitch("-"+word[last:last+1]); last++ {
+		p.applySwitch("-" + word[last:last+1])
 	}
-	return name, "", false
+	return "-" + word[last:last+1], word[last+1:], last+1 < len(word)
 }
 
-// isSwitch reports whether an option has no value. It also applies the switches that matter to a job.
+// isSwitch reports whether an option has no value.
 func (p *callParser) isSwitch(name string) bool {
-	switches := "-s -S -f -v -g -O --silent --show-error --fail --fail-with-body --verbose --compressed --globoff --remote-name --retry-connrefused --retry-all-errors"
+	switches := "-s -S -f -v -O -k -g -I --silent --show-error --fail --fail-with-body --verbose --compressed --remote-name --retry-connrefused --retry-all-errors " +
+		"--insecure --globoff --head"
 	if p.program == "wget" {
-		switches = "-q -nv --quiet --no-verbose --spider"
+		switches = "-q -nv --quiet --no-verbose --spider --no-check-certificate"
 	}
-	switch {
-	case p.program == "curl" && (name == "-k" || name == "--insecure"), p.program == "wget" && name == "--no-check-certificate":
+	return slices.Contains(strings.Fields(switches), name)
+}
+
+// applySwitch applies a switch. Most switches do not matter to a job.
+func (p *callParser) applySwitch(name string) {
+	switch name {
+	case "-k", "--insecure", "--no-check-certificate":
 		p.sent.TLSVerify = new(false)
-		return true
-	case p.program == "curl" && (name == "-I" || name == "--head"):
+	case "-g", "--globoff":
+		p.globOff = true
+	case "-I", "--head":
 		p.sent.Method, p.methodSet = "HEAD", true
-		return true
 	}
-	return strings.Contains(" "+switches+" ", " "+name+" ")
 }
 
 // meaning is the meaning of an option with a value.
@@ -188,13 +201,25 @@ func (p *callParser) option(name, value string) error {
 	case agent:
 		p.addHeader("User-Agent", value)
 	case timeout:
-		seconds, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			return fmt.Errorf("%s has no number of seconds", name)
-		}
-		p.sent.Timeout = max(1, int(seconds+0.999))
+		return p.setTimeout(name, value)
 	default:
 		return fmt.Errorf("the import does not know the option %s", name)
+	}
+	return nil
+}
+
+// setTimeout sets the timeout in seconds. 0 is none to curl and wget, so the job gets its default.
+func (p *callParser) setTimeout(name, value string) error {
+	const longest = 900
+	seconds, err := strconv.ParseFloat(value, 64)
+	switch {
+	case err != nil || math.IsNaN(seconds) || seconds < 0:
+		return fmt.Errorf("%s has no number of seconds", name)
+	case seconds > longest:
+		p.sent.Timeout = 0
+		p.dropped = append(p.dropped, fmt.Sprintf("%s %s is left out: the timeout of a job is at most %d s", name, cut(value, 20), longest))
+	default:
+		p.sent.Timeout = int(math.Ceil(seconds))
 	}
 	return nil
 }
@@ -268,10 +293,17 @@ type shellSplitter struct {
 	escaped bool
 }
 
+// escapedInQuotes are the characters before which a shell removes a backslash in double quotes. Before all others the backslash
+// stays, such as that of \n in JSON.
+const escapedInQuotes = "$`\"\\"
+
 func (s *shellSplitter) add(r rune) error {
 	switch {
 	case s.escaped:
 		s.escaped = false
+		if s.quote == '"' && !strings.ContainsRune(escapedInQuotes, r) {
+			s.word.WriteRune('\\')
+		}
 		s.word.WriteRune(r)
 	case r == '\\' && s.quote != '\'':
 		s.escaped, s.inside = true, true

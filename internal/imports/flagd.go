@@ -34,7 +34,11 @@ func flagd(documents [][]byte, options Options) (Result, error) {
 }
 
 func (c *collector) flagd(key string, from flagdFlag, evaluators map[string]any, where string) {
-	if from.Default == nil || from.Variants[*from.Default] == nil {
+	if from.Default != nil && from.Variants[*from.Default] == nil {
+		c.lose("flag %s: left out, because its defaultVariant %q is not one of its variants.", key, *from.Default)
+		return
+	}
+	if from.Default == nil {
 		c.lose("flag %s: left out, because it has no defaultVariant, and the file does not have the fallback of the code.", key)
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 type growthFile struct {
@@ -239,7 +240,7 @@ func growthEqual(path string, value any) (logic, error) {
 	case json.Number:
 		return apply("===", apply("-", variable(path), 0), value), nil // as a number, null is 0
 	case string:
-		if isWord(value) {
+		if rawjson.IsWord(value) {
 			return apply("==", variable(path), value), nil
 		}
 		return every(exists(path), apply("==", apply("cat", variable(path)), value)), nil

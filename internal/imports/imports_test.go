@@ -393,14 +393,43 @@ func TestCrontab_OptionsOfEachProgram(t *testing.T) {
 0 4 * * * curl -U me:s3cret https://a.test/four
 0 5 * * * curl -T file https://a.test/five
 0 6 * * * wget --user me --password s3cret https://a.test/six
-0 7 * * * wget -d https://a.test/seven`)
+0 7 * * * wget -d https://a.test/seven
+0 8 * * * wget -nv https://a.test/eight
+0 9 * * * curl -sSgkI -X GET https://a.test/nine`)
 	i.is("a-test-one", `{"kind":"job","id":"a-test-one","name":"GET https://a.test/one","schedule":"0 1 * * *","configuration":{"method":"GET","url":"https://a.test/one"}}`)
 	i.is("a-test-two", `{"kind":"job","id":"a-test-two","name":"POST https://a.test/two","schedule":"0 2 * * *","configuration":{"method":"POST","url":"https://a.test/two",`+
 		`"headers":[{"name":"Content-Type","value":"application/x-www-form-urlencoded"}],"body":"a >/dev/null"}}`)
 	i.is("a-test-three", `{"kind":"job","id":"a-test-three","name":"POST https://a.test/three","schedule":"0 3 * * *","configuration":{"method":"POST","url":"https://a.test/three",`+
 		`"headers":[{"name":"User-Agent","value":"robot"},{"name":"Content-Type","value":"application/x-www-form-urlencoded"}],"body":"@text","timeout":5}}`)
+	i.is("a-test-eight", `{"kind":"job","id":"a-test-eight","name":"GET https://a.test/eight","schedule":"0 8 * * *","configuration":{"method":"GET","url":"https://a.test/eight"}}`)
+	i.is("a-test-nine", `{"kind":"job","id":"a-test-nine","name":"GET https://a.test/nine","schedule":"0 9 * * *","configuration":{"method":"GET","url":"https://a.test/nine","tls_verify":false}}`)
 	i.lost("line 4: left out, because the import does not know the option -U", "line 5: left out, because the import does not know the option -T",
 		"line 6: left out, because the import does not know the option --user", "line 7: left out, because the import does not know the option -d")
+}
+
+// TestCrontab_Backslashes: in double quotes a shell removes a backslash before $, `, " and another backslash only; outside of
+// quotes before every character, and in single quotes before none.
+func TestCrontab_Backslashes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ word, sent string }{
+		"JSON":                      {`"{\"text\": \"a\nb\"}"`, `{"text": "a\nb"}`},
+		"before what a shell reads": {`"\$5 \` + "`" + `x\` + "`" + ` \\ \""`, "$5 `x` \\ \""},
+		"a path":                    {`"C:\temp\\new"`, `C:\temp\new`},
+		"outside of quotes":         {`C:\\temp\n`, `C:\tempn`},
+		"single quotes":             {`'a\nb\\"'`, `a\nb\\"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			body, err := json.Marshal(c.sent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := run(t, "crontab", "0 1 * * * curl -H Content-Type:text/plain -d "+c.word+" https://a.test/x")
+			i.is("a-test-x", `{"kind":"job","id":"a-test-x","name":"POST https://a.test/x","schedule":"0 1 * * *","configuration":{"method":"POST","url":"https://a.test/x",`+
+				`"headers":[{"name":"Content-Type","value":"text/plain"}],"body":`+string(body)+`}}`)
+			i.lost()
+		})
+	}
 }
 
 // TestCrontab_RefusedTimes: a line that the server would refuse is left out, so that it does not stop the others.
@@ -416,6 +445,45 @@ CRON_TZ=Mars/Olympus
 		`"configuration":{"method":"GET","url":"https://a.test/one"}}`)
 	i.lost(`line 1: left out, because the hour field "25" is wrong: 25 is above 23`, `line 2: left out, because the expression never fires`,
 		`line 6: left out, because "Mars/Olympus" is no time zone: 0 2 * * * curl …`)
+}
+
+// TestCrontab_Globs: curl sends several requests for a URL with braces or brackets, which one job would not do.
+func TestCrontab_Globs(t *testing.T) {
+	t.Parallel()
+	i := run(t, "crontab", `29 1 * * * curl "https://a.test/{a,b}/[1-3]"
+0 2 * * * curl -sg "https://a.test/{id}"
+0 3 * * * curl "https://[2001:db8::1]/x"
+0 4 * * * curl https://user:secret@a.test/[1-3]`)
+	i.is("a-test-id", `{"kind":"job","id":"a-test-id","name":"GET https://a.test/{id}","schedule":"0 2 * * *","configuration":{"method":"GET","url":"https://a.test/{id}"}}`)
+	i.is("2001-db8-1-x", `{"kind":"job","id":"2001-db8-1-x","name":"GET https://[2001:db8::1]/x","schedule":"0 3 * * *",`+
+		`"configuration":{"method":"GET","url":"https://[2001:db8::1]/x"}}`)
+	const why = "left out, because curl sends a request for each of the {…} or […] in its URL; write a line for each, or use curl -g: "
+	i.lost("line 1: "+why+"29 1 * * * curl …", "line 4: "+why+"0 4 * * * curl …")
+}
+
+func TestCrontab_Timeouts(t *testing.T) {
+	t.Parallel()
+	i := run(t, "crontab", `0 1 * * * curl --max-time 1000000 https://a.test/long
+0 2 * * * curl -m 899.5 https://a.test/short
+0 3 * * * curl -m 0 https://a.test/none
+0 4 * * * curl -m NaN https://a.test/nan`)
+	i.is("a-test-long", `{"kind":"job","id":"a-test-long","name":"GET https://a.test/long","schedule":"0 1 * * *","configuration":{"method":"GET","url":"https://a.test/long"}}`)
+	i.is("a-test-short", `{"kind":"job","id":"a-test-short","name":"GET https://a.test/short","schedule":"0 2 * * *","configuration":{"method":"GET","url":"https://a.test/short","timeout":900}}`)
+	i.is("a-test-none", `{"kind":"job","id":"a-test-none","name":"GET https://a.test/none","schedule":"0 3 * * *","configuration":{"method":"GET","url":"https://a.test/none"}}`)
+	i.lost("job a-test-long: --max-time 1000000 is left out: the timeout of a job is at most 900 s", "line 4: left out, because -m has no number of seconds")
+}
+
+func TestCrontab_AnotherFile(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"{}", "\x7fELF\x00\x01 1 2 3 4 5 6", "\xff\xfe", "just a line", "a line of more words than five"} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			at := slices.IndexFunc(imports.Formats(), func(f imports.Format) bool { return f.Name == "crontab" })
+			if _, err := imports.Formats()[at].Import([][]byte{[]byte(text)}, imports.Options{}); err == nil || !strings.Contains(err.Error(), "it is no crontab") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
 }
 
 // TestCrontab_OfTheSystem: in /etc/crontab the name of a user precedes each command.
@@ -487,7 +555,7 @@ func TestCrontab_NoCredentials(t *testing.T) {
 		"another program":        {"0 1 * * * mysqldump -phunter2 shop", "", "line 1: left out, because it does not call a URL with curl or wget: 0 1 * * * mysqldump …"},
 		"a variable before it":   {"0 1 * * * PGPASSWORD=hunter2 pg_dump", "", "line 1: left out, because it does not call a URL with curl or wget: 0 1 * * * …"},
 		"a variable":             {"PASSWORD=hunter2", "", "line 1: left out, because jobs have no variables"},
-		"no schedule":            {"mysql -u root -p hunter2 -e x", "", "line 1: left out, because it does not call a URL with curl or wget"},
+		"no schedule":            {"A=\nmysql -u root -p hunter2 -e x", "", "line 1: left out, because jobs have no variables\nline 2: left out, because it does not call a URL with curl or wget"},
 		"a header without value": {"0 1 * * * curl -H 'Bearer hunter2' https://a.test", "", "line 1: left out, because a header in it has no value: 0 1 * * * curl …"},
 		"a wrong timeout":        {"0 1 * * * curl -m hunter2 https://a.test", "", "line 1: left out, because -m has no number of seconds: 0 1 * * * curl …"},
 		"an unknown option":      {"0 1 * * * curl --oauth2-bearer=hunter2 https://a.test", "", "line 1: left out, because the import does not know the option --oauth2-bearer: 0 1 * * * curl …"},

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // logic is a rule in JSON Logic. During the translation, true is a rule that matches everybody, and false is a rule that
@@ -80,21 +82,12 @@ func oneOf(path string, values []any) logic {
 	case 0:
 		return false
 	case 1:
-		if text, is := values[0].(string); is && isWord(text) { // no other type converts to a word
+		if text, is := values[0].(string); is && rawjson.IsWord(text) { // no other type converts to a word
 			return apply("==", variable(path), values[0])
 		}
 		return apply("===", variable(path), values[0])
 	}
 	return apply("in", variable(path), values)
-}
-
-// isWord reports whether no number or boolean becomes this text when it is converted.
-func isWord(text string) bool {
-	text = strings.TrimSpace(text)
-	if text == "" || text == "true" || text == "false" || text == "null" {
-		return false
-	}
-	return !strings.ContainsAny(text[:1], "+-.0123456789I") // 0x10 and Infinity are numbers too
 }
 
 // anyOf returns a condition: the given condition is true for one of the values.

@@ -48,7 +48,7 @@ func checkZone(name string) string {
 		return ""
 	}
 	rule := "must be an IANA time zone such as Europe/Berlin, or null for UTC"
-	if nearest := nearestZone(name, names); nearest != "" {
+	if nearest := nearestZone(name, names); name != "" && nearest != "" {
 		rule += "; the nearest is " + nearest
 	}
 	return rule

@@ -23,15 +23,15 @@ const MaxBody = 8 << 20
 // presized is the largest announced length for which memory is allocated in advance.
 const presized = 64 << 10
 
-// ReadBody returns the JSON text of a request. It refuses other media types, compressed bodies and bodies that are too
-// large. A missing Content-Type means JSON.
+// ReadBody returns the JSON text of a request. It refuses other media types, compressed bodies and bodies that are larger
+// than MaxBody or than the limit of a http.MaxBytesReader. A missing Content-Type means JSON.
 func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return nil, fault.New(fault.UnsupportedMediaType, "The body must be sent as it is, without Content-Encoding; %q is not supported.", encoding)
 	}
 	text, err := readAll(w, r)
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return nil, fault.New(fault.PayloadTooLarge, "The body has more than %d bytes.", MaxBody)
+	if limit, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return nil, fault.New(fault.PayloadTooLarge, "The body has more than %d bytes.", limit.Limit)
 	}
 	if err != nil {
 		return nil, fault.New(fault.Validation, "The body could not be read to its end.").At(fault.Pointer("")).Because(err)

@@ -163,6 +163,14 @@ func (q *Query) Text(name string) string {
 	return text
 }
 
+// SentText reads a parameter as it is. If the parameter is absent, it returns nil.
+func (q *Query) SentText(name string) *string {
+	if text, sent := q.text(name); sent {
+		return &text
+	}
+	return nil
+}
+
 // Refuse adds a problem: a filter or another parameter breaks a rule of its list.
 func (q *Query) Refuse(name, rule string) { q.wrong(q.filterName(name), "%s", rule) }
 

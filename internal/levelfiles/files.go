@@ -27,6 +27,7 @@ type Options struct {
 // Format is a format of files.
 type Format struct {
 	Name      string // of the file
+	Word      string // names the format on the command line
 	MediaType string
 	Write     func([]Logger, Options) []byte
 }
@@ -34,11 +35,11 @@ type Format struct {
 // Formats returns all formats.
 func Formats() []Format {
 	return []Format{
-		{"logback.properties", "text/plain; charset=iso-8859-1", Logback},
-		{"log4j2.xml", "application/xml", Log4jXML},
-		{"log4j2.json", "application/json", Log4jJSON},
-		{"levels.json", "application/json", JSON},
-		{"python.json", "application/json", Python},
+		{"logback.properties", "logback", "text/plain; charset=iso-8859-1", Logback},
+		{"log4j2.xml", "log4j2", "application/xml", Log4jXML},
+		{"log4j2.json", "log4j2-json", "application/json", Log4jJSON},
+		{"levels.json", "json", "application/json", JSON},
+		{"python.json", "python", "application/json", Python},
 	}
 }
 

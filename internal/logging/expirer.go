@@ -136,12 +136,12 @@ func (e *Expirer) removePart(ctx context.Context, account string, expiring []Exp
 		if err != nil {
 			return 0, err
 		}
-		// If another node was faster, or the level was changed, nothing is left to remove.
 		expiry := changes.Actor{Type: changes.ActorSystem, ID: "level-expiry", Name: "Level expiry"}
 		if e.Paused.IsOn() { // the clock may have become wrong before this transaction
 			return 0, nil
 		}
 		why, expire := cause{account, expiry, changes.Expired}, func(levels Levels) (Levels, bool) { return levels.expired(tx.Now()) }
+		// If another node was faster, or the level was changed, nothing is left to remove.
 		first, err := changeLevels(ctx, tx, why, Kind, loggers, expire, tx.SaveLoggers)
 		if err != nil {
 			return 0, err

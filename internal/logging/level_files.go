@@ -2,6 +2,7 @@ package logging
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/client/loglevel"
@@ -128,7 +129,7 @@ func (f *FileLevels) add(loggers []Logger, groups []Group, spellings map[string]
 
 // Unexpired returns the levels that have not expired at an instant.
 func (f *FileLevels) Unexpired(at time.Time) *FileLevels {
-	left := &FileLevels{Environment: f.Environment, Modified: f.Modified, Released: f.Released}
+	left := &FileLevels{Environment: f.Environment, Modified: f.Modified, Released: slices.Clip(f.Released)} // concurrent calls append to it
 	for _, logger := range f.Loggers {
 		var ended bool
 		if logger.Levels, ended = logger.expired(at); ended && logger.empty() && logger.Group == "" && logger.Managed {

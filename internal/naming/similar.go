@@ -13,12 +13,15 @@ type Keys interface {
 	SimilarKey(ctx context.Context, account, kind, key string) (string, error)
 }
 
+// Words returns a kind as people read it, such as log group.
+func Words(kind string) string { return strings.ReplaceAll(kind, "_", " ") }
+
 // WarnSimilar warns of a new key that is easily mistaken for an existing one.
 func WarnSimilar(ctx context.Context, tx Keys, problems *fault.Problems, account, kind, key string) error {
 	similar, err := tx.SimilarKey(ctx, account, kind, key)
 	if err == nil && similar != "" {
-		problems.Warn(fault.Pointer("/data/id"), `There is a %s %q already, and the two ids differ only by case or by "-", "_" and ".". Delete one if both are meant to be the same.`,
-			strings.ReplaceAll(kind, "_", " "), similar)
+		problems.Warn(fault.Pointer("/data/id"), `Another %s has the id %q, which differs only by case or by "-", "_" and ".". Delete one if both are meant to be the same.`,
+			Words(kind), similar)
 	}
 	return err
 }

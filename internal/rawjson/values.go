@@ -3,6 +3,7 @@ package rawjson
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 )
 
 // Encode returns a value as JSON without escapes for HTML: < stays <.
@@ -37,4 +38,14 @@ func ReplaceNumbers(value any, with func(json.Number) any) any {
 		}
 	}
 	return value
+}
+
+// IsWord reports whether a text can only be a text: evaluators that convert values never find it equal to a number, a
+// boolean or null. It errs on the side of false: Ireland begins as Infinity does.
+func IsWord(text string) bool {
+	text = strings.TrimSpace(text)
+	if text == "" || text == "true" || text == "false" || text == "null" {
+		return false
+	}
+	return !strings.ContainsAny(text[:1], "+-.0123456789I")
 }

@@ -49,3 +49,16 @@ func TestReplaceNumbers(t *testing.T) {
 		t.Errorf("got %s (%v), want %s", got, err, want)
 	}
 }
+
+func TestIsWord(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{"pro": true, " pro ": true, "True": true, "v1": true, "ünder": true,
+		"": false, " ": false, "true": false, "null": false, "1": false, " 1": false, "-1": false, ".5": false, "0x10": false, "Infinity": false} {
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			t.Parallel()
+			if got := rawjson.IsWord(text); got != want {
+				t.Errorf("got %t", got)
+			}
+		})
+	}
+}

@@ -54,6 +54,7 @@ func (tx *Tx) RecordChanges(ctx context.Context, account string, made ...changes
 	if tx.firstChange == 0 {
 		tx.firstChange = before + 1
 	}
+	tx.noteOwnChange(made)
 	if access {
 		tx.access = 0
 	}
@@ -77,8 +78,16 @@ func (tx *Tx) Recorded(ctx context.Context, account string, limit int) ([]change
 	return changesAfter(ctx, tx.conn, account, tx.firstChange-1, limit)
 }
 
-// FirstChange returns the number of the first change that the transaction has recorded, or 0.
-func (tx *Tx) FirstChange() int64 { return tx.firstChange }
+// noteOwnChange notes the first change that is no consequence of another. Consequences may be recorded before their cause.
+func (tx *Tx) noteOwnChange(made []changes.Change) {
+	own := slices.IndexFunc(made, func(c changes.Change) bool { return c.Action != changes.Cascaded })
+	if tx.ownChange == 0 && own >= 0 {
+		tx.ownChange = made[own].Seq
+	}
+}
+
+// OwnChange returns the number of the first change that the transaction has recorded and that is no consequence of another, or 0.
+func (tx *Tx) OwnChange() int64 { return tx.ownChange }
 
 // LastChange returns the number of an account's last change.
 func (tx *ReadTx) LastChange(ctx context.Context, account string) (int64, error) {

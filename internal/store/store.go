@@ -281,6 +281,7 @@ type Tx struct {
 	trimmed      int      // number of changes whose documents it removed
 	changed      bool     // it recorded changes
 	firstChange  int64    // the number of the first change it recorded; zero for none
+	ownChange    int64    // the same without changes that are consequences of others
 	wrote        bool     // a statement changed rows
 	delivers     bool     // it made deliveries of webhooks claimable
 	notices      []notice // for other nodes, beside those of changes

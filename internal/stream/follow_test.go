@@ -28,7 +28,7 @@ type follower struct {
 // tryFollow opens an event stream, or returns the status of the refusal. last may be empty.
 func (s *stage) tryFollow(query, last string) (*follower, int) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 3*soon)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 9*soon)
 	s.t.Cleanup(cancel)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.server.URL+"/?"+query, nil)
 	if err != nil {
@@ -327,6 +327,19 @@ func TestFollow_SharesLimitWithSockets(t *testing.T) {
 	})
 }
 
+// TestFollow_EvaluateKeyLeavesHalf: whoever sees a web page has its key, and could keep the account's services from connecting.
+func TestFollow_EvaluateKeyLeavesHalf(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{Sockets: 9, AccountSockets: 4})
+	s.follow("&key=page&access=evaluate", "")
+	s.follow("&key=page&access=evaluate", "")
+	if _, status := s.tryFollow("follow=production&key=page&access=evaluate", ""); status != http.StatusTooManyRequests {
+		t.Errorf("a third stream of an evaluate key got %d", status)
+	}
+	s.open("")
+	s.open("")
+}
+
 func TestFollow_StoreFails(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Sockets: 1})
@@ -379,7 +392,7 @@ func TestFollow_StuckReader(t *testing.T) {
 		close(newest)
 	}()
 	s.ask("follow=production")
-	storetest.Wait(t, 3*soon, "the stuck stream is closed", func() bool {
+	storetest.Wait(t, 6*soon, "the stuck stream is closed", func() bool {
 		for range 200 {
 			s.commit(flagChange("f"))
 			if _, open := <-newest; !open {

@@ -24,7 +24,7 @@ func (h *Hub) maintain(ctx context.Context) {
 			case now > s.expires.Load(): // checked before the key, so that a peer that never reads the close frame is disconnected
 				s.expire()
 			case !s.isAllowed(wall):
-				s.end(s.credential.ended())
+				s.end(s.credential.ended(wall))
 			case s.tick == tick && s.follows != nil:
 				s.send(comment)
 			case s.tick == tick:

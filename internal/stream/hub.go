@@ -164,11 +164,12 @@ func (h *Hub) Missed(account string, upTo int64) {
 	}
 }
 
-// keyChanged updates a key's expiry. If the key no longer works, it closes the sockets of the key and its sessions.
+// keyChanged updates a key's expiry and rights. It closes the sockets of the key and its sessions that the key may no longer have.
 func (h *Hub) keyChanged(subs *subscribers, change changes.Change) {
 	var after struct {
 		Status    accounts.Status `json:"status"`
 		ExpiresAt *time.Time      `json:"expires_at"`
+		Role      accounts.Role   `json:"role"`
 		Access    accounts.Access `json:"access"`
 		Scopes    accounts.Scopes `json:"scopes"`
 	}
@@ -179,7 +180,7 @@ func (h *Hub) keyChanged(subs *subscribers, change changes.Change) {
 			each.revoked.Store(true)
 		}
 		each.expires.Store(each.earlier(after.ExpiresAt))
-		each.evaluates.Store(evaluates(after.Access, after.Scopes.Environments))
+		each.rights.Store(&accounts.Caller{Role: after.Role, Access: after.Access, Environments: after.Scopes.Environments, Origins: after.Scopes.Origins})
 	}
 	h.closeInvalid(subs, affected)
 }
@@ -205,7 +206,7 @@ func (h *Hub) credentials(subs *subscribers, match func(*credential) bool) (foun
 	return found
 }
 
-// closeInvalid closes an account's sockets whose credentials no longer work, if any credential has changed.
+// closeInvalid closes an account's sockets that their credentials no longer allow, if any credential has changed.
 func (h *Hub) closeInvalid(subs *subscribers, changed []*credential) {
 	if len(changed) == 0 {
 		return
@@ -213,7 +214,7 @@ func (h *Hub) closeInvalid(subs *subscribers, changed []*credential) {
 	now := h.now()
 	subs.each(func(s *socket) {
 		if !s.isAllowed(now) {
-			s.end(s.credential.ended())
+			s.end(s.credential.ended(now))
 		}
 	})
 	subs.eachWatch((*Watch).check)
@@ -272,7 +273,11 @@ func (h *Hub) EachConnection(visit func(connection *connections.Connection, seq 
 type reservation struct {
 	subs       *subscribers
 	credential *credential
-	follower   bool  // it is an event stream
+	follower   bool          // it is an event stream
+	role       accounts.Role // of the caller
+	// expires and rights are the credential's at the reservation.
+	expires    *time.Time
+	rights     *accounts.Caller
 	next       int64 // the position in the log
 	lastSeq    int64 // the last sequence number that the feed reported before
 	invalid    int64 // clients cannot resume from sequence numbers up to this one; -1 means none
@@ -285,7 +290,7 @@ func (h *Hub) reserve(caller accounts.Caller, follower bool) (reservation, error
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	subs := h.accounts[caller.Account]
-	if err := h.checkLimits(subs); err != nil {
+	if err := h.checkLimits(caller, subs); err != nil {
 		return reservation{}, err
 	}
 	if subs == nil {
@@ -309,22 +314,34 @@ func (h *Hub) reserve(caller accounts.Caller, follower bool) (reservation, error
 		invalid = -1
 	}
 	return reservation{
-		subs: subs, credential: used, follower: follower, next: subs.log.Load().end(), lastSeq: h.lastSeq[subs.account],
+		subs: subs, credential: used, follower: follower, role: caller.Role, expires: used.expires.Load(), rights: used.rights.Load(), next: subs.log.Load().end(), lastSeq: h.lastSeq[subs.account],
 		invalid: invalid, reconnects: subs.reconnects.Load(), recent: subs.recent.Load(),
 	}, nil
 }
 
 // checkLimits refuses a new socket if the node is stopping or a limit is reached.
-func (h *Hub) checkLimits(subs *subscribers) error {
-	switch {
+func (h *Hub) checkLimits(caller accounts.Caller, subs *subscribers) error {
+	const public = "Keys of access evaluate may hold %d event sockets and streams each on this node, half of the account's limit, because whoever sees a web page has its key."
+	switch half := h.AccountSockets / 2; {
 	case h.stopping:
 		return stopping()
 	case h.Sockets > 0 && h.count >= h.Sockets:
 		return tooMany("This node holds %d event sockets and streams, which is its limit (SIGNALBOX_STREAM_SOCKETS).", h.Sockets)
 	case subs != nil && h.AccountSockets > 0 && subs.count >= h.AccountSockets:
 		return tooMany("This account has %d event sockets and streams on this node, which is its limit (SIGNALBOX_STREAM_ACCOUNT_SOCKETS).", h.AccountSockets)
+	case subs != nil && half > 0 && caller.Access == accounts.EvaluateAccess && subs.heldBy(caller) >= half:
+		return tooMany(public, half)
 	}
 	return nil
+}
+
+// heldBy returns how many sockets a caller's key or session holds.
+func (s *subscribers) heldBy(caller accounts.Caller) int {
+	used := s.credentials[caller.Credential()]
+	if used == nil {
+		return 0
+	}
+	return used.count
 }
 
 func stopping() error {

@@ -135,6 +135,10 @@ func TestKey_EndedClosesItsSockets(t *testing.T) {
 			},
 			"deleted":                    func(key madeKey) { n.call(t, http.MethodDelete, "/api/v1/api_keys/"+key.id, "", http.StatusNoContent) },
 			"given an expiry that comes": func(key madeKey) { n.expireSoon(t, key) },
+			"given a lower role":         func(key madeKey) { n.replaceKey(t, key, `"name":"k","role":"VIEWER"`) },
+			"narrowed to evaluation": func(key madeKey) {
+				n.replaceKey(t, key, `"name":"k","access":"evaluate","scopes":{"environments":["production"]}`)
+			},
 		} {
 			t.Run(name, func(t *testing.T) {
 				key := n.makeKey(t, "")
@@ -154,6 +158,11 @@ func TestKey_EndedClosesItsSockets(t *testing.T) {
 			})
 		}
 	})
+}
+
+func (n *testNode) replaceKey(t testing.TB, key madeKey, attributes string) {
+	t.Helper()
+	n.call(t, http.MethodPut, "/api/v1/api_keys/"+key.id, `{"data":{"type":"api_key","attributes":{`+attributes+`}}}`, http.StatusOK)
 }
 
 // expireSoon gives a key an expiry that has not passed when the node receives it.

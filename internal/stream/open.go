@@ -41,11 +41,10 @@ func (h *Hub) admit(r *http.Request, caller accounts.Caller, recheck Recheck, fo
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(h.stopped, cancel)()
-	expires, allowed := reserved.credential.expires.Load(), reserved.credential.evaluates.Load()
 	caller, err = recheck(ctx)
-	if err == nil { // a concurrent change is newer and stays
-		reserved.credential.expires.CompareAndSwap(expires, caller.ExpiresAt)
-		reserved.credential.evaluates.CompareAndSwap(allowed, evaluates(caller.Access, caller.Environments))
+	if err == nil {
+		reserved.credential.confirm(reserved, caller)
+		reserved.role = caller.Role
 		err = open(ctx, reserved)
 	}
 	if err == nil {
@@ -83,7 +82,7 @@ func (h *Hub) open(ctx context.Context, w http.ResponseWriter, r *http.Request, 
 
 // newSocket returns a socket on a connection.
 func (h *Hub) newSocket(reserved reservation, begin beginning, conn net.Conn) *socket {
-	s := &socket{hub: h, subs: reserved.subs, credential: reserved.credential, conn: newConnection(conn),
+	s := &socket{hub: h, subs: reserved.subs, credential: reserved.credential, role: reserved.role, conn: newConnection(conn),
 		next: begin.next, seq: begin.seq, unsent: begin.text}
 	opened := h.opened.Add(1)
 	s.tick = uint16(opened % heartbeatTicks) //nolint:gosec // it is less than heartbeatTicks

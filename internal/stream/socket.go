@@ -9,6 +9,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/connections"
 )
 
@@ -46,6 +47,10 @@ func keyEnded() ending {
 	return ending{websocket.ClosePolicyViolation, "The API key has been revoked or has expired.", "key"}
 }
 
+func rightsReduced() ending {
+	return ending{websocket.ClosePolicyViolation, "The API key has fewer rights now. Connect again.", "key"}
+}
+
 func sessionEnded() ending {
 	return ending{websocket.ClosePolicyViolation, "The session has ended. Sign in again.", "session"}
 }
@@ -55,6 +60,7 @@ type socket struct {
 	hub        *Hub
 	subs       *subscribers
 	credential *credential
+	role       accounts.Role   // of the caller who opened it
 	ws         *websocket.Conn // nil for an event stream
 	follows    *following      // nil for an event socket
 	conn       connection
@@ -211,9 +217,17 @@ func (s *socket) write(text []byte) error {
 	return err
 }
 
-// isAllowed reports whether the key or session of the socket still works, and allows what the socket receives.
+// isAllowed reports whether the key or session of the socket still works, and allows what the socket receives. An event
+// socket ends when the key's role is below the one with which the socket was opened.
 func (s *socket) isAllowed(now time.Time) bool {
-	return s.credential.isValid(now) && (s.follows == nil || s.credential.mayEvaluate(s.follows.environment))
+	rights := s.credential.rights.Load()
+	switch {
+	case !s.credential.isValid(now):
+		return false
+	case s.follows != nil:
+		return rights.RequireEvaluation(s.follows.environment) == nil
+	}
+	return rights.RequireFullAccess() == nil && rights.Role.Covers(s.role)
 }
 
 // send sends a heartbeat or an answer before later events. If the peer does not read, the text is dropped.

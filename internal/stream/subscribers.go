@@ -176,9 +176,8 @@ type credential struct {
 	count   int        // the number of its sockets, guarded by the hub's lock
 
 	expires atomic.Pointer[time.Time] // nil means never
-	// evaluates are the environments in which the key may evaluate; nil means all.
-	evaluates atomic.Pointer[[]string]
-	revoked   atomic.Bool
+	rights  atomic.Pointer[accounts.Caller]
+	revoked atomic.Bool
 }
 
 func newCredential(caller accounts.Caller) *credential {
@@ -187,22 +186,20 @@ func newCredential(caller accounts.Caller) *credential {
 		c.session = caller.ExpiresAt
 	}
 	c.expires.Store(caller.ExpiresAt)
-	c.evaluates.Store(evaluates(caller.Access, caller.Environments))
+	c.rights.Store(rightsOf(caller))
 	return c
 }
 
-// evaluates returns the environments in which a key may evaluate; nil means all.
-func evaluates(access accounts.Access, environments []string) *[]string {
-	if access != accounts.EvaluateAccess {
-		return nil
-	}
-	return &environments
+// rightsOf returns only what says what a caller may do.
+func rightsOf(caller accounts.Caller) *accounts.Caller {
+	return &accounts.Caller{Role: caller.Role, Access: caller.Access, Environments: caller.Environments, Origins: caller.Origins}
 }
 
-// mayEvaluate reports whether the key may evaluate in an environment.
-func (c *credential) mayEvaluate(environment string) bool {
-	allowed := c.evaluates.Load()
-	return allowed == nil || slices.Contains(*allowed, environment)
+// confirm stores what a second authentication returned for a reserved place, unless a change of the key came later than
+// the reservation.
+func (c *credential) confirm(reserved reservation, caller accounts.Caller) {
+	c.expires.CompareAndSwap(reserved.expires, caller.ExpiresAt)
+	c.rights.CompareAndSwap(reserved.rights, rightsOf(caller))
 }
 
 // earlier returns when the credential expires if its key has this new expiry; nil means never.
@@ -213,8 +210,12 @@ func (c *credential) earlier(key *time.Time) *time.Time {
 	return key
 }
 
-func (c *credential) ended() ending {
-	if c.session != nil {
+// ended returns why sockets of the credential end.
+func (c *credential) ended(now time.Time) ending {
+	switch {
+	case c.isValid(now):
+		return rightsReduced()
+	case c.session != nil:
 		return sessionEnded()
 	}
 	return keyEnded()

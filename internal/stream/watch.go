@@ -23,7 +23,7 @@ type Watch struct {
 	subs       *subscribers
 	credential *credential
 	connection *connections.Connection // its entry in the list of connections
-	concerns   func(kind string) bool  // whether changes of a kind matter to the owner
+	watching   connections.Watching
 
 	changed background.Bell
 	seq     atomic.Int64 // the last change that concerns the owner
@@ -55,19 +55,18 @@ func tooOld() error {
 
 // Watch reserves a place. recheck authenticates the caller again, after the hub has begun to receive changes of the
 // caller's key. The owner must call Close.
-func (h *Hub) Watch(ctx context.Context, caller accounts.Caller, peer connections.Peer, concerns func(kind string) bool, recheck Recheck) (connections.Watch, error) {
+func (h *Hub) Watch(ctx context.Context, caller accounts.Caller, watching connections.Watching, recheck Recheck) (connections.Watch, error) {
 	reserved, err := h.reserve(caller, false)
 	if err != nil {
 		return nil, err
 	}
-	expires := reserved.credential.expires.Load()
 	if caller, err = recheck(ctx); err != nil {
 		h.release(reserved.subs, reserved.credential, false)
 		return nil, err
 	}
-	reserved.credential.expires.CompareAndSwap(expires, caller.ExpiresAt) // a concurrent change is newer and stays
-	w := &Watch{hub: h, subs: reserved.subs, credential: reserved.credential, concerns: concerns, changed: background.NewBell(),
-		connection: connections.New(reserved.subs.account, peer, h.now())}
+	reserved.credential.confirm(reserved, caller)
+	w := &Watch{hub: h, subs: reserved.subs, credential: reserved.credential, watching: watching, changed: background.NewBell(),
+		connection: connections.New(reserved.subs.account, watching.Peer, h.now())}
 	w.ctx, w.end = context.WithCancelCause(context.Background())
 	w.expires.Store(h.maxAge())
 	w.seq.Store(max(reserved.lastSeq, caller.Version))
@@ -117,7 +116,7 @@ func (w *Watch) Close() {
 
 // hear tells the owner about a change.
 func (w *Watch) hear(change changes.Change) {
-	if w.concerns(change.Kind) {
+	if w.watching.Concerns(change.Kind) {
 		w.move(change.Seq)
 	}
 }
@@ -127,11 +126,12 @@ func (w *Watch) move(seq int64) {
 	w.changed.Ring()
 }
 
-// check ends a response that is too old, or whose key no longer works.
+// check ends a response that is too old, or that its key no longer allows.
 func (w *Watch) check() {
+	now := w.hub.now()
 	switch {
-	case !w.credential.isValid(w.hub.now()):
-		w.end(watchEnded(w.credential.ended()))
+	case !w.credential.isValid(now) || w.watching.Permits(*w.credential.rights.Load()) != nil:
+		w.end(watchEnded(w.credential.ended(now)))
 	case w.hub.clock() > w.expires.Load():
 		w.end(tooOld())
 	}

@@ -30,21 +30,25 @@ func (c *comparison) rules(environment, pointer string, before, after json.RawMe
 	was, is := parseRules(before), parseRules(after)
 	pairs := match(was, is)
 	kept := inOrder(pairs)
+	left, from := make([]bool, len(was)), make(map[int]pair, len(pairs))
+	for _, p := range pairs {
+		left[p.was], from[p.is] = true, p
+	}
 	for at, old := range was {
-		if !slices.ContainsFunc(pairs, func(p pair) bool { return p.was == at }) {
+		if !left[at] {
 			c.say(environment, pointer, "− Rule %d: %s", at+1, old.text())
 		}
 	}
 	for at, current := range is {
-		found := slices.IndexFunc(pairs, func(p pair) bool { return p.is == at })
-		if found < 0 {
+		p, found := from[at]
+		if !found {
 			c.say(environment, pointer, "+ Rule %d: %s", at+1, current.text())
 			continue
 		}
-		if !kept[pairs[found]] {
-			c.say(environment, pointer, "Rule %d moved to %d", pairs[found].was+1, at+1)
+		if !kept[p] {
+			c.say(environment, pointer, "Rule %d moved to %d", p.was+1, at+1)
 		}
-		c.rule(environment, fmt.Sprintf("%s/%d", pointer, at), at+1, was[pairs[found].was], current)
+		c.rule(environment, fmt.Sprintf("%s/%d", pointer, at), at+1, was[p.was], current)
 	}
 }
 
@@ -101,28 +105,44 @@ func (r rule) text() string { return fmt.Sprintf("if %s, serve %s", r.condition(
 // condition returns the rule's condition for people.
 func (r rule) condition() string { return cut(condition.Sentence(r.logic)) }
 
-// match pairs the rules of two lists, the most alike first.
+// likeness is what two rules have in common. Rules without any are not alike.
+type likeness struct{ description, content, form, serves string }
+
+// likenesses are what makes two rules one, the closest first.
+func likenesses() []func(r rule) likeness {
+	return []func(r rule) likeness{
+		func(r rule) likeness {
+			return likeness{description: r.description, content: r.content, serves: r.serves}
+		},
+		func(r rule) likeness { return likeness{content: r.content, serves: r.serves} },
+		func(r rule) likeness { return likeness{content: r.content} },
+		func(r rule) likeness { return likeness{form: r.form} },
+		func(r rule) likeness { return likeness{description: r.description} },
+	}
+}
+
+// match pairs the rules of two lists, the most alike first. A flag may have thousands of rules, so it looks them up.
 func match(was, is []rule) (pairs []pair) {
 	oldTaken, newTaken := make([]bool, len(was)), make([]bool, len(is))
-	alike := []func(a, b rule) bool{
-		func(a, b rule) bool {
-			return a.description == b.description && a.content == b.content && a.serves == b.serves
-		},
-		func(a, b rule) bool { return a.content == b.content && a.serves == b.serves },
-		func(a, b rule) bool { return a.content == b.content },
-		func(a, b rule) bool { return a.form == b.form },
-		func(a, b rule) bool { return a.description != "" && a.description == b.description },
-	}
 	take := func(i, j int) {
 		oldTaken[i], newTaken[j] = true, true
 		pairs = append(pairs, pair{i, j})
 	}
-	for _, same := range alike {
+	for _, of := range likenesses() {
+		free := map[likeness][]int{} // the rules that have no pair yet, in their order
+		for j := range is {
+			if key := of(is[j]); !newTaken[j] && key != (likeness{}) {
+				free[key] = append(free[key], j)
+			}
+		}
 		for i := range was {
-			for j := range is {
-				if !oldTaken[i] && !newTaken[j] && same(was[i], is[j]) {
-					take(i, j)
-				}
+			if oldTaken[i] {
+				continue
+			}
+			key := of(was[i])
+			if same := free[key]; len(same) > 0 {
+				take(i, same[0])
+				free[key] = same[1:]
 			}
 		}
 	}
@@ -137,23 +157,27 @@ func match(was, is []rule) (pairs []pair) {
 // inOrder returns the largest set of pairs whose rules kept their order. The others
 // were moved.
 func inOrder(pairs []pair) map[pair]bool {
-	sorted := slices.SortedFunc(slices.Values(pairs), func(a, b pair) int { return a.is - b.is })
-	length, previous := make([]int, len(sorted)), make([]int, len(sorted))
-	last := -1
-	for i := range sorted {
-		length[i], previous[i] = 1, -1
-		for j := range i {
-			if sorted[j].was < sorted[i].was && length[j] >= length[i] {
-				length[i], previous[i] = length[j]+1, j
-			}
+	sorted := slices.SortedFunc(slices.Values(pairs), func(a, b pair) int { return b.is - a.is })
+	// begins[n] begins a set of n+1 pairs in order: the one with the last place before the change. next leads through the set.
+	begins, next := []int{}, make([]int, len(sorted))
+	for i, each := range sorted {
+		n, _ := slices.BinarySearchFunc(begins, each.was, func(begin, was int) int { return was - sorted[begin].was })
+		next[i] = -1
+		if n > 0 {
+			next[i] = begins[n-1]
 		}
-		if last < 0 || length[i] > length[last] {
-			last = i
+		if n == len(begins) {
+			begins = append(begins, i)
+		} else {
+			begins[n] = i
 		}
 	}
 	kept := map[pair]bool{}
-	for ; last >= 0; last = previous[last] {
-		kept[sorted[last]] = true
+	if len(begins) == 0 {
+		return kept
+	}
+	for at := begins[len(begins)-1]; at >= 0; at = next[at] {
+		kept[sorted[at]] = true
 	}
 	return kept
 }

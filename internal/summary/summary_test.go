@@ -3,6 +3,7 @@ package summary_test
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -25,6 +26,57 @@ const (
 // share returns a rule that serves true to a percentage.
 func share(percent int) string {
 	return fmt.Sprintf(`{"description":"","logic":{"fractional":[{"cat":["x",{"var":"user.key"}]},[true,%d],[false,%d]]},"value":true}`, percent, 100-percent)
+}
+
+// TestOf_Moves: as few rules as possible are said to have moved.
+func TestOf_Moves(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // cases need no secrecy
+	for range 200 {
+		order := random.Perm(1 + random.IntN(9))
+		var before, after []string
+		for at, moved := range order {
+			rule := func(n int) string { return strings.Replace(alice, "alice", fmt.Sprintf("person %d", n), 1) }
+			before, after = append(before, rule(at)), append(after, rule(moved))
+		}
+		said := summary.Of(change("flag", flag(before...), flag(after...)))
+		if want := len(order) - longestInOrder(order); len(said) != want {
+			t.Errorf("%v: got %v, want %d moves", order, said, want)
+		}
+	}
+}
+
+// longestInOrder returns the length of the longest part that is in order, by trying all.
+func longestInOrder(order []int) (longest int) {
+	for chosen := range 1 << len(order) {
+		last, length := -1, 0
+		for at, each := range order {
+			if chosen>>at&1 == 0 {
+				continue
+			}
+			if each < last {
+				length = 0
+				break
+			}
+			last, length = each, length+1
+		}
+		longest = max(longest, length)
+	}
+	return longest
+}
+
+// TestOf_ManyRules: comparing each rule with all others would take seconds.
+func TestOf_ManyRules(t *testing.T) {
+	t.Parallel()
+	var before, after []string
+	for i := range 5_000 {
+		before = append(before, fmt.Sprintf(`{"logic":{"var":"a"},"value":"v%d"}`, i))
+		after = append(after, fmt.Sprintf(`{"logic":{"var":"b"},"value":"w%d"}`, i))
+	}
+	said := summary.Of(change("flag", flag(before...), flag(after...)))
+	if last := said[len(said)-1].Text; last != "9900 more differences" {
+		t.Errorf("the last of %d sentences is %s", len(said), last)
+	}
 }
 
 func TestOf(t *testing.T) {

@@ -95,7 +95,7 @@ func summarized(data Data) string {
 
 // label returns a kind as people read it.
 func label(kind string) string {
-	text := strings.ReplaceAll(kind, "_", " ")
+	text := naming.Words(kind)
 	return strings.ToUpper(text[:min(1, len(text))]) + text[min(1, len(text)):]
 }
 

@@ -1,7 +1,6 @@
 package webhooks
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -99,7 +98,11 @@ func eventRule(name string) string {
 		slices.ContainsFunc(known, func(each string) bool { return strings.HasPrefix(each, prefix) }) {
 		return ""
 	}
-	return fmt.Sprintf("must be the type of an event, such as job.failing, a prefix such as change.*, or *%s", naming.DidYouMean(name, known))
+	rule := "must be the type of an event, such as job.failing, a prefix such as change.*, or *"
+	if nearest := naming.Nearest(name, known); nearest != "" {
+		rule += "; the nearest is " + nearest
+	}
+	return rule
 }
 
 func (d *Draft) filter() Filter {

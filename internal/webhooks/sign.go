@@ -16,6 +16,8 @@ const (
 	secretBytes  = 32
 	// secretOverlap is how long the secret before a rotation signs as well.
 	secretOverlap = 24 * time.Hour
+	// maxReplaced bounds how many replaced secrets sign at once, so that the header stays short.
+	maxReplaced = 9
 )
 
 // Secrets are the secrets that sign the messages of a webhook.
@@ -25,6 +27,14 @@ type Secrets struct {
 	// Previous signs as well until PreviousUntil; "" for none.
 	Previous      string    `json:"previous,omitempty"`
 	PreviousUntil time.Time `json:"previous_until,omitzero"`
+	// Earlier are the secrets before Previous that still sign, newest first.
+	Earlier []Replaced `json:"earlier,omitempty"`
+}
+
+// Replaced is a secret that was replaced, and signs as well until a time.
+type Replaced struct {
+	Secret string    `json:"secret"`
+	Until  time.Time `json:"until"`
 }
 
 // newSecret returns a random secret, as whsec_ and base64.
@@ -36,15 +46,28 @@ func newSecret() string {
 
 // rotate returns secrets with a new current one.
 func (s Secrets) rotate(now time.Time) Secrets {
-	return Secrets{Current: newSecret(), CreatedAt: now, Previous: s.Current, PreviousUntil: now.Add(secretOverlap)}
+	earlier := s.replaced(now)
+	return Secrets{Current: newSecret(), CreatedAt: now, Previous: s.Current, PreviousUntil: now.Add(secretOverlap),
+		Earlier: earlier[:min(len(earlier), maxReplaced-1)]}
+}
+
+// replaced returns the replaced secrets that sign at a time, newest first.
+func (s Secrets) replaced(now time.Time) (signing []Replaced) {
+	for _, each := range append([]Replaced{{s.Previous, s.PreviousUntil}}, s.Earlier...) {
+		if each.Secret != "" && now.Before(each.Until) {
+			signing = append(signing, each)
+		}
+	}
+	return signing
 }
 
 // valid returns the secrets that sign at a time.
 func (s Secrets) valid(now time.Time) []string {
-	if s.Previous != "" && now.Before(s.PreviousUntil) {
-		return []string{s.Current, s.Previous}
+	valid := []string{s.Current}
+	for _, each := range s.replaced(now) {
+		valid = append(valid, each.Secret)
 	}
-	return []string{s.Current}
+	return valid
 }
 
 // Sign returns the header webhook-signature of Standard Webhooks 1.0, with a signature by each valid secret.

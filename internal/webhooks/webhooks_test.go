@@ -197,7 +197,7 @@ func TestDraft_Problems(t *testing.T) {
 		"scheme":           {func(d *Draft) { d.URL = optional.Of("ftp://x") }, "url must be an absolute URL"},
 		"format":           {func(d *Draft) { d.Format = optional.Of("irc") }, "format must be standard"},
 		"no events":        {func(d *Draft) { d.Events = optional.Value[[]string]{} }, "events is required"},
-		"unknown event":    {func(d *Draft) { d.Events = optional.Of([]string{"job.failed"}) }, "events/0 must be the type of an event"},
+		"unknown event":    {func(d *Draft) { d.Events = optional.Of([]string{"job.failed"}) }, "or *; the nearest is job.failing."},
 		"unknown prefix":   {func(d *Draft) { d.Events = optional.Of([]string{"jobs.*"}) }, "events/0"},
 		"prefix in a name": {func(d *Draft) { d.Events = optional.Of([]string{"job.fail*"}) }, "events/0"},
 		"glob":             {func(d *Draft) { d.Filter = optional.Of(FilterDraft{IDs: optional.Of([]string{"[a"})}) }, "filter/ids/0"},
@@ -355,6 +355,24 @@ func TestSecrets_Rotate(t *testing.T) {
 				t.Errorf("after %s: %q %v", at, signature, err)
 			}
 		})
+	}
+	again := after.rotate(noon().Add(time.Hour))
+	for at, want := range map[time.Duration][]string{
+		24*time.Hour - 1: {again.Current, after.Current, before.Current},
+		24 * time.Hour:   {again.Current, after.Current},
+		25 * time.Hour:   {again.Current},
+	} {
+		t.Run("rotated twice, after "+at.String(), func(t *testing.T) {
+			if got := again.valid(noon().Add(at)); !slices.Equal(got, want) {
+				t.Errorf("%d secrets sign, want %d", len(got), len(want))
+			}
+		})
+	}
+	for range 20 {
+		again = again.rotate(noon().Add(time.Hour))
+	}
+	if got := again.valid(noon().Add(time.Hour)); len(got) != 1+maxReplaced {
+		t.Errorf("%d secrets sign", len(got))
 	}
 	if _, err := (Secrets{Current: "whsec_%"}).Sign("id", noon(), nil); err == nil {
 		t.Error("a broken secret signs")

@@ -3,6 +3,7 @@ package admin
 import (
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -42,11 +43,25 @@ func (c *commands) report(findings []app.Finding) error {
 	colors := map[app.Verdict]terminal.Color{app.Healthy: terminal.Good, app.Doubtful: terminal.Warn, app.Broken: terminal.Bad}
 	err := c.print(findings, func(io.Writer) {
 		for _, finding := range findings {
-			c.Say("%s  %s: %s\n", c.Paint(colors[finding.Verdict], string(finding.Verdict)), finding.Name, finding.Detail)
+			c.Say("%s  %s: %s\n", c.Paint(colors[finding.Verdict], string(finding.Verdict)), finding.Name, oneLine(finding.Detail))
 		}
 	})
 	if err == nil && slices.ContainsFunc(findings, func(f app.Finding) bool { return f.Verdict == app.Broken }) {
 		return terminal.Silent(terminal.ExitFailed)
 	}
 	return err
+}
+
+// oneLine joins the lines of joined errors to a sentence, each line once. Drivers indent their causes and repeat them for every
+// address that they tried.
+func oneLine(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		line = strings.Join(strings.Fields(line), " ")
+		if line != "" && !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	joined := strings.Join(lines, "; ")
+	return strings.ReplaceAll(joined, ":; ", ": ")
 }

@@ -5,9 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	signalbox "github.com/signalbox/signalbox/client"
 )
+
+// errInterrupted is the error of everything that was not done because somebody interrupted the program.
+var errInterrupted = errors.New("interrupted")
+
+// grace is how long a started write may take after an interruption. Its answer says whether it was done.
+const grace = 10 * time.Second
 
 // Apply writes the steps of the plan. If it fails or is interrupted, its writes stay and a new plan has the remaining
 // steps.
@@ -70,17 +77,39 @@ func (p *Plan) applyOnce(ctx context.Context, stage []*Step) (failed []*Step, er
 	several(stage, func(step *Step) { step.refused = p.applyStep(ctx, step) })
 	var problems []error
 	for _, step := range stage {
-		if step.refused != nil {
-			failed, problems = append(failed, step), append(problems, step.refused)
+		if step.refused == nil {
+			continue
 		}
+		failed = append(failed, step)
+		if !errors.Is(step.refused, errInterrupted) {
+			problems = append(problems, step.refused)
+		}
+	}
+	if len(failed) > len(problems) { // one sentence is enough for all of them
+		problems = append(problems, errInterrupted)
 	}
 	return failed, errors.Join(problems...)
 }
 
-func (p *Plan) applyStep(ctx context.Context, step *Step) error {
-	if err := context.Cause(ctx); err != nil {
-		return fmt.Errorf("%s: %w", step.label(), err)
+// untilGrace returns a context that ends some time after ctx.
+func untilGrace(ctx context.Context) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.AfterFunc(grace, cancel)
+		context.AfterFunc(longer, func() { timer.Stop() })
+	})
+	return longer, func() {
+		stop()
+		cancel()
 	}
+}
+
+func (p *Plan) applyStep(ctx context.Context, step *Step) error {
+	if ctx.Err() != nil {
+		return errInterrupted
+	}
+	ctx, cancel := untilGrace(ctx)
+	defer cancel()
 	err := p.writeStep(ctx, step)
 	if err == nil && step.Kind == "environment" && step.Action == Create && (step.sent["managed"] != nil || step.sent["classification"] != nil) {
 		_, err = p.client.Documents.Replace(ctx, step.Kind, step.ID, step.sent)

@@ -2,7 +2,7 @@ package manifest_test
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -122,21 +122,50 @@ func TestApply_ConfigsUntilNoneSucceeds(t *testing.T) {
 func TestApply_Interrupted(t *testing.T) {
 	t.Parallel()
 	server := newServer(t)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	stop := errors.New("the terminal was closed")
+	ctx, cancel := context.WithCancel(t.Context())
 	server.refuse = func(asked write) []problem {
 		if !asked.DryRun && asked.Kind == "logger" {
-			cancel(stop)
+			cancel()
 		}
 		return nil
 	}
 	written, err := server.plan(manifest.Options{}, read(t, oneOfEach)...).Apply(ctx)
-	if !errors.Is(err, stop) || written < 4 || written > 5 { // whether the client learns of the logger is open
+	if err == nil || err.Error() != "interrupted" || written != 5 { // the started write of the logger is completed
 		t.Errorf("it wrote %d: %v", written, err)
 	}
 	server.refuse = nil
 	rest := server.plan(manifest.Options{}, read(t, oneOfEach)...)
 	if rest.Count(manifest.Keep) != 5 || rest.Count(manifest.Create) != 3 {
 		t.Errorf("%d are the same and %d are to create", rest.Count(manifest.Keep), rest.Count(manifest.Create))
+	}
+}
+
+// What was not started is one error, however many resources it is, and what was started is counted.
+func TestApply_InterruptedStage(t *testing.T) {
+	t.Parallel()
+	server := newServer(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var text strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&text, "- {kind: flag, id: f%d}\n", i)
+	}
+	stored := 0
+	server.refuse = func(asked write) []problem {
+		if !asked.DryRun {
+			if stored++; stored == 10 {
+				cancel()
+			}
+		}
+		return nil
+	}
+	written, err := server.plan(manifest.Options{}, read(t, text.String())...).Apply(ctx)
+	if err == nil || err.Error() != "interrupted" || written < 10 || written == 40 {
+		t.Errorf("it wrote %d: %v", written, err)
+	}
+	if written != stored {
+		t.Errorf("it says %d of %d writes", written, stored)
+	}
+	if plan, err := manifest.New(ctx, server.client, nil, manifest.Options{}); plan != nil || err == nil {
+		t.Errorf("an interrupted plan: %v", err)
 	}
 }

@@ -27,10 +27,11 @@ func Owned(ctx context.Context, client *signalbox.Client) (map[string]string, er
 
 // Forget removes the owner of resources. The resources stay on the server.
 func Forget(ctx context.Context, client *signalbox.Client, names []string, options ...signalbox.WriteOption) error {
-	err := changeOwners(ctx, client, func(all owners) {
+	err := changeOwners(ctx, client, func(all owners) error {
 		for owner := range maps.Clone(all) {
 			all[owner] = slices.DeleteFunc(all[owner], func(name string) bool { return slices.Contains(names, name) })
 		}
+		return nil
 	}, options...)
 	if err != nil {
 		return fmt.Errorf("removing owners from the account's settings: %w", err)

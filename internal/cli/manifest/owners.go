@@ -40,12 +40,20 @@ func (p *Plan) readOwners(ctx context.Context, resources []Resource) error {
 	if err != nil {
 		return err
 	}
-	if p.owners, err = ownersOf(settings); err != nil || p.options.TakeOver {
+	if p.owners, err = ownersOf(settings); err != nil {
 		return err
 	}
+	return p.checkOwners(p.owners, resources)
+}
+
+// checkOwners refuses resources of other owners unless they are taken over.
+func (p *Plan) checkOwners(all owners, resources []Resource) error {
+	if p.options.TakeOver {
+		return nil
+	}
 	for _, resource := range resources {
-		for _, other := range slices.Sorted(maps.Keys(p.owners)) {
-			if other != p.options.Owner && slices.Contains(p.owners[other], resource.name()) {
+		for _, other := range slices.Sorted(maps.Keys(all)) {
+			if other != p.options.Owner && slices.Contains(all[other], resource.name()) {
 				return terminal.Conflictf("%s: the %s belongs to the owner %q; take it over with --take-over", resource.Source, resource.label(), other)
 			}
 		}
@@ -80,6 +88,14 @@ func (p *Plan) names() (names []string) {
 	return names
 }
 
+// resources returns the resources that the plan writes, keeps or deletes.
+func (p *Plan) resources() (all []Resource) {
+	for _, step := range p.Steps {
+		all = append(all, step.Resource)
+	}
+	return all
+}
+
 // Claims returns how many resources on the server the owner newly gets.
 func (p *Plan) Claims() (count int) {
 	if p.options.Owner == "" {
@@ -94,9 +110,13 @@ func (p *Plan) Claims() (count int) {
 }
 
 // claim records the resources of the files as the owner's, before any of them is written: an interrupted apply must not leave
-// resources without an owner, which are never pruned.
+// resources without an owner, which are never pruned. Another owner may have recorded them since the plan was made.
 func (p *Plan) claim(ctx context.Context) error {
-	return p.changeOwners(ctx, func(all owners) {
+	var taken error
+	err := p.changeOwners(ctx, func(all owners) error {
+		if taken = p.checkOwners(all, p.resources()); taken != nil {
+			return taken
+		}
 		names := p.names()
 		for owner, listed := range all {
 			if owner != p.options.Owner {
@@ -104,7 +124,12 @@ func (p *Plan) claim(ctx context.Context) error {
 			}
 		}
 		all[p.options.Owner] = append(names, all[p.options.Owner]...)
+		return nil
 	})
+	if taken != nil {
+		return taken
+	}
+	return err
 }
 
 // disclaim removes deleted resources from the owner's list, after they were deleted.
@@ -112,18 +137,19 @@ func (p *Plan) disclaim(ctx context.Context) error {
 	if !p.options.Prune && p.Count(Delete) == 0 {
 		return nil
 	}
-	return p.changeOwners(ctx, func(all owners) {
-		if p.options.Prune {
-			all[p.options.Owner] = p.names()
-			return
-		}
+	return p.changeOwners(ctx, func(all owners) error {
+		names := p.names()
 		all[p.options.Owner] = slices.DeleteFunc(all[p.options.Owner], func(name string) bool {
+			if p.options.Prune {
+				return !slices.Contains(names, name)
+			}
 			return slices.ContainsFunc(p.Steps, func(s *Step) bool { return s.Action == Delete && s.name() == name })
 		})
+		return nil
 	})
 }
 
-func (p *Plan) changeOwners(ctx context.Context, change func(owners)) error {
+func (p *Plan) changeOwners(ctx context.Context, change func(owners) error) error {
 	if p.options.Owner == "" {
 		return nil
 	}
@@ -134,7 +160,7 @@ func (p *Plan) changeOwners(ctx context.Context, change func(owners)) error {
 }
 
 // changeOwners changes the owners in the account's settings. It starts again if somebody else changed the settings meanwhile.
-func changeOwners(ctx context.Context, client *signalbox.Client, change func(owners), options ...signalbox.WriteOption) error {
+func changeOwners(ctx context.Context, client *signalbox.Client, change func(owners) error, options ...signalbox.WriteOption) error {
 	const attempts = 5
 	for attempt := 1; ; attempt++ {
 		settings, err := client.Account.Settings(ctx)
@@ -146,7 +172,9 @@ func changeOwners(ctx context.Context, client *signalbox.Client, change func(own
 			return err
 		}
 		before := string(raw(all.tidy()))
-		change(all)
+		if err := change(all); err != nil {
+			return err
+		}
 		if after := all.tidy(); string(raw(after)) != before {
 			draft := settings.Draft()
 			draft.Other = maps.Clone(draft.Other)

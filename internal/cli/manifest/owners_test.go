@@ -146,6 +146,43 @@ func TestOwners_SettingsChangeMeanwhile(t *testing.T) {
 	}
 }
 
+// Two plans of the same resources are made before either is applied.
+func TestOwners_AtOnce(t *testing.T) {
+	t.Parallel()
+	files := read(t, "- {kind: flag, id: a}\n- {kind: flag, id: b}")
+	tests := map[string]struct {
+		first, second manifest.Options
+		want          string // the error of the second
+		left          string // the owners
+	}{
+		"refused": {
+			manifest.Options{Owner: "me"}, manifest.Options{Owner: "them"},
+			`the input:1: the flag a belongs to the owner "me"; take it over with --take-over`, `{"owners":{"me":["flag:a","flag:b"]}}`,
+		},
+		"taken over": {
+			manifest.Options{Owner: "me"}, manifest.Options{Owner: "them", TakeOver: true}, "", `{"owners":{"them":["flag:a","flag:b"]}}`,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := newServer(t)
+			first, second := server.plan(test.first, files...), server.plan(test.second, files...)
+			if _, err := first.Apply(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			server.done()
+			written, err := second.Apply(t.Context())
+			if test.want != "" && (terminal.ExitCode(err) != terminal.ExitConflict || err.Error() != test.want || written != 0 || server.done() != nil) {
+				t.Errorf("it wrote %d: %v", written, err)
+			}
+			if got := string(server.settings); (err != nil) != (test.want != "") || got != test.left {
+				t.Errorf("the settings are %s: %v", got, err)
+			}
+		})
+	}
+}
+
 func TestOwners_SettingsOfSomethingElse(t *testing.T) {
 	t.Parallel()
 	server := newServer(t)

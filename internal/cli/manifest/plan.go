@@ -98,6 +98,9 @@ func New(ctx context.Context, client *signalbox.Client, resources []Resource, op
 	plan.prepare()
 	plan.refuseCycles()
 	plan.try(ctx)
+	if ctx.Err() != nil { // else every resource would have the same error
+		return nil, errInterrupted
+	}
 	return plan, plan.problems()
 }
 

@@ -14,6 +14,7 @@ import (
 
 	signalbox "github.com/signalbox/signalbox/client"
 	"github.com/signalbox/signalbox/client/loglevel"
+	"github.com/signalbox/signalbox/internal/cli/terminal"
 	"github.com/signalbox/signalbox/internal/cli/yamljson"
 	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/rawjson"
@@ -42,12 +43,14 @@ func (r Resource) name() string { return r.Kind + ":" + r.ID }
 func (r Resource) label() string { return r.Kind + " " + r.ID }
 
 // Read reads files, folders with all files below them that end in .yaml, .yml or .json, and the input for "-". Its error has
-// the problems of all files.
+// the problems of all files; a file or folder that cannot be read is an error of usage.
 func Read(sources []string, input io.Reader) (all []Resource, err error) {
 	var problems []error
 	for _, source := range sources {
 		files, err := filesOf(source)
-		problems = append(problems, err)
+		if err != nil {
+			problems = append(problems, terminal.Usage(err))
+		}
 		for _, file := range files {
 			found, err := readFile(file, input)
 			all, problems = append(all, found...), append(problems, err)
@@ -85,12 +88,11 @@ func readFile(file string, input io.Reader) ([]Resource, error) {
 	var err error
 	if file == "-" {
 		file = "the input"
-		text, err = io.ReadAll(input)
-	} else {
-		text, err = os.ReadFile(file)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", file, err)
+		if text, err = io.ReadAll(input); err != nil {
+			return nil, fmt.Errorf("reading the input: %w", err)
+		}
+	} else if text, err = os.ReadFile(file); err != nil {
+		return nil, terminal.Usage(err)
 	}
 	documents, err := parse(text)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/cli/manifest"
+	"github.com/signalbox/signalbox/internal/cli/terminal"
 )
 
 func TestRead_Documents(t *testing.T) {
@@ -126,19 +127,26 @@ func TestRead_Files(t *testing.T) {
 			t.Errorf("got %s, %+v, %v", ids, found, err)
 		}
 	})
+	dangling := t.TempDir()
+	if err := os.Symlink("none.yaml", filepath.Join(dangling, "link.yaml")); err != nil {
+		t.Fatal(err)
+	}
 	refused := map[string]struct {
 		sources []string
 		want    string
+		code    int
 	}{
-		"a file twice":               {[]string{file, folder}, "the flag b is in " + file + ":1 already"},
-		"a file that is not there":   {[]string{filepath.Join(folder, "none.yaml")}, "none.yaml"},
-		"a folder without resources": {[]string{t.TempDir()}, "has no file that ends in .yaml, .yml or .json"},
+		"a file twice":               {[]string{file, folder}, "the flag b is in " + file + ":1 already", terminal.ExitFailed},
+		"a file that is not there":   {[]string{filepath.Join(folder, "none.yaml")}, "none.yaml", terminal.ExitUsage},
+		"a file that cannot be read": {[]string{file, dangling}, filepath.Join(dangling, "link.yaml"), terminal.ExitUsage},
+		"a folder without resources": {[]string{t.TempDir()}, "has no file that ends in .yaml, .yml or .json", terminal.ExitUsage},
 	}
 	for name, test := range refused {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := manifest.Read(test.sources, nil); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got %v, not %q", err, test.want)
+			_, err := manifest.Read(test.sources, nil)
+			if err == nil || !strings.Contains(err.Error(), test.want) || terminal.ExitCode(err) != test.code {
+				t.Errorf("got %v with exit code %d, not %q with %d", err, terminal.ExitCode(err), test.want, test.code)
 			}
 		})
 	}

@@ -72,10 +72,15 @@ func compileSchemas() (map[string]*jsonschema.Schema, error) {
 // faults returns a sentence for everything that is wrong with a resource by itself.
 func faults(schemas map[string]*jsonschema.Schema, resource Resource) []string {
 	found := violations(schemas[resource.Kind], resource)
-	if resource.Kind == "flag" && len(found) == 0 {
-		found = brokenRules(resource)
+	switch {
+	case len(found) > 0:
+		return found
+	case resource.Kind == "flag":
+		return append(brokenRules(resource), brokenValues(resource)...)
+	case resource.Kind == "job":
+		return brokenTimes(resource)
 	}
-	return found
+	return nil
 }
 
 // violations returns a sentence for each part of a resource that violates the schema.

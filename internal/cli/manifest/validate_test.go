@@ -139,3 +139,32 @@ func TestSchema_HasEveryMember(t *testing.T) {
 		t.Error("it refers to something that it does not have")
 	}
 }
+
+func TestValidate_Values(t *testing.T) {
+	t.Parallel()
+	const job = `{"kind":"job","id":"j","name":"J","configuration":{"url":"https://a.example"},`
+	tests := map[string]struct{ text, want string }{
+		"a wrong default":      {`{kind: flag, id: a, type: BOOLEAN, default: x}`, "default: must be boolean, not string"},
+		"a wrong rule":         {`{kind: flag, id: a, type: BOOLEAN, default: false, environments: {qa: {rules: [{logic: {}, value: x}]}}}`, `environments.qa.rules[0].value: "x" is no value`},
+		"a wrong environment":  {`{kind: flag, id: a, type: NUMERIC, default: 1, environments: {qa: {default: x}}}`, `environments.qa.default: "x" is no value`},
+		"not one of its":       {`{kind: flag, id: a, type: STRING, default: c, values: [a, {name: B, value: b}]}`, `default: "c" is not one of the flag's values`},
+		"one of its":           {`{kind: flag, id: a, type: NUMERIC, default: 1.0, values: [1, {name: Two, value: 2}], environments: {qa: {default: null}, qb: {default: 2}}}`, ""},
+		"an hour too late":     {job + `"schedule":"0 61 * * *"}`, "schedule: the hour field"},
+		"a minute too late":    {job + `"schedule":"61 2 * * *"}`, "schedule: the minute field"},
+		"four fields":          {job + `"schedule":"30 2 * *"}`, "schedule: "},
+		"no zone":              {job + `"schedule":"30 2 * * *","timezone":"Europe/Atlantis"}`, `timezone: "Europe/Atlantis" is no time zone`},
+		"a zone":               {job + `"schedule":"30 2 * * *","timezone":"Europe/Oslo"}`, ""},
+		"a date":               {job + `"schedule":"2030-01-31T08:00:00Z"}`, ""},
+		"a date with a space":  {job + `"schedule":"2030-01-31 08:00:00Z"}`, ""},
+		"at once, in capitals": {job + `"schedule":"NOW"}`, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := manifest.Validate(read(t, test.text))
+			if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

@@ -3,7 +3,10 @@ package terminal
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"math"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -149,6 +152,42 @@ func (c *Choice) Set(text string) error {
 		}
 	}
 	return Usagef("it must be %s", oneOf(c.words))
+}
+
+// Count is the value of a flag that takes a whole number within limits.
+type Count struct {
+	value       *int
+	least, most int
+}
+
+// AddCount adds a flag that takes a number of at least least, and at most most.
+func AddCount(cmd *cobra.Command, value *int, name string, fallback, least, most int, usage string) {
+	*value = fallback
+	cmd.Flags().Var(&Count{value, least, most}, name, usage)
+}
+
+// String returns the number.
+func (c *Count) String() string {
+	if c.value == nil {
+		return "0"
+	}
+	return strconv.Itoa(*c.value)
+}
+
+// Type returns the placeholder in help texts.
+func (c *Count) Type() string { return "int" }
+
+// Set reads a number.
+func (c *Count) Set(text string) error {
+	number, err := strconv.Atoi(text)
+	switch {
+	case c.most == math.MaxInt && (err != nil || number < c.least):
+		return fmt.Errorf("it must be a number of at least %d", c.least)
+	case err != nil || number < c.least || number > c.most:
+		return fmt.Errorf("it must be a number from %d to %d", c.least, c.most)
+	}
+	*c.value = number
+	return nil
 }
 
 // oneOf joins words for a sentence: "a, b or c".

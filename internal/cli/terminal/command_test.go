@@ -3,6 +3,9 @@ package terminal_test
 import (
 	"errors"
 	"io"
+	"math"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -62,5 +65,31 @@ func TestUnprefixed(t *testing.T) {
 	}
 	if terminal.Unprefixed(nil) != nil {
 		t.Error("nothing becomes an error")
+	}
+}
+
+func TestCount(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		most int
+		want string // the error; "" is none
+	}{
+		"2": {10, ""}, "10": {10, ""}, "11": {10, "it must be a number from 2 to 10"}, "-4": {10, "it must be a number from 2 to 10"},
+		"many": {10, "it must be a number from 2 to 10"}, "1": {math.MaxInt, "it must be a number of at least 2"}, "99": {math.MaxInt, ""},
+	}
+	for given, test := range tests {
+		t.Run(given, func(t *testing.T) {
+			t.Parallel()
+			var got int
+			cmd := &cobra.Command{}
+			terminal.AddCount(cmd, &got, "retry", 0, 2, test.most, "")
+			err := cmd.Flags().Parse([]string{"--retry=" + given})
+			if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v", err)
+			}
+			if err == nil && strconv.Itoa(got) != given {
+				t.Errorf("got %d", got)
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -47,6 +48,9 @@ func (d *Duration) Type() string { return "DURATION" }
 // Set reads a duration.
 func (d *Duration) Set(text string) error {
 	parsed, err := parseDuration(text)
+	if err != nil && regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(w|d|h|m|s|ms|us|µs|ns))+$`).MatchString(text) {
+		return fmt.Errorf("it is too long: it must be at most %dd", math.MaxInt64/(24*time.Hour))
+	}
 	if err != nil {
 		return fmt.Errorf("it must be a duration such as 30m, 8h, 1d or 2w")
 	}

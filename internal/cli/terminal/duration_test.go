@@ -1,6 +1,7 @@
 package terminal_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -8,6 +9,17 @@ import (
 
 	"github.com/signalbox/signalbox/internal/cli/terminal"
 )
+
+func TestDuration_TooLong(t *testing.T) {
+	t.Parallel()
+	var got time.Duration
+	cmd := &cobra.Command{}
+	terminal.AddDuration(cmd, &got, "for", 0, "")
+	err := cmd.Flags().Parse([]string{"--for=1000000d"})
+	if err == nil || !strings.Contains(err.Error(), "it is too long: it must be at most 106751d") {
+		t.Errorf("got %v", err)
+	}
+}
 
 func TestDuration(t *testing.T) {
 	t.Parallel()

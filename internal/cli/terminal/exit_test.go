@@ -3,6 +3,9 @@ package terminal_test
 import (
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"syscall"
 	"testing"
 
 	signalbox "github.com/signalbox/signalbox/client"
@@ -49,6 +52,43 @@ func TestExitCode(t *testing.T) {
 			t.Parallel()
 			if got := terminal.ExitCode(test.err); got != test.want {
 				t.Errorf("got %d, want %d", got, test.want)
+			}
+		})
+	}
+}
+
+// fullDisk refuses every write.
+type fullDisk struct{ err error }
+
+func (f fullDisk) Write([]byte) (int, error) { return 0, f.err }
+
+func TestTerminal_Finish(t *testing.T) {
+	t.Parallel()
+	full := &fs.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.ENOSPC}
+	tests := map[string]struct {
+		err, lost error
+		want      int
+	}{
+		"nothing is wrong":         {nil, nil, 0},
+		"a lost result":            {nil, full, 1},
+		"a lost difference":        {terminal.Silent(terminal.ExitDiffers), full, 1},
+		"a failure":                {terminal.Conflictf("x"), full, 4},
+		"a pipe closed on purpose": {nil, &fs.PathError{Op: "write", Path: "|1", Err: syscall.EPIPE}, 0},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			to := &terminal.Terminal{Out: io.Discard}
+			if test.lost != nil {
+				to.Out = fullDisk{test.lost}
+			}
+			to.Say("sb_secret\n")
+			err := to.Finish(test.err)
+			if got := terminal.ExitCode(err); got != test.want {
+				t.Errorf("the exit code is %d", got)
+			}
+			if test.want == 1 && err.Error() != "write /dev/stdout: no space left on device" {
+				t.Errorf("got %v", err)
 			}
 		})
 	}

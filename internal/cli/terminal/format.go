@@ -87,6 +87,14 @@ func (f *Format) IsText() bool { return f.name == FormatTable || f.name == Forma
 // isLines reports whether the result has a line for every item, and no JSON.
 func (f *Format) isLines() bool { return f.IsText() || f.name == FormatName }
 
+// NeedDocument refuses the formats that only lists and single resources have.
+func (f *Format) NeedDocument() error {
+	if !f.isLines() {
+		return nil
+	}
+	return Usagef("-o %s is for tables of resources; use json, yaml, %sPATH or %sTEMPLATE", f.name, pathPrefix, templatePrefix)
+}
+
 // Items says how to print a kind of item in every format.
 type Items[T any] struct {
 	Columns []Column[T]

@@ -29,9 +29,9 @@ func Sprintf(format string, args ...any) Shown {
 	return Shown(fmt.Sprintf(format, safe...))
 }
 
-// Fprintf writes the text that Sprintf formats.
+// Fprintf writes the text that Sprintf formats. A Terminal keeps the error; on stderr, an error could not be printed either.
 func Fprintf(w io.Writer, format string, args ...any) {
-	_, _ = io.WriteString(w, string(Sprintf(format, args...))) // as with fmt.Printf, an error could not be printed either
+	_, _ = io.WriteString(w, string(Sprintf(format, args...)))
 }
 
 // visible prints a value as fmt does, with symbols for hidden characters.

@@ -1,8 +1,10 @@
 package terminal
 
 import (
+	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 func TestWriteTable(t *testing.T) {
@@ -33,6 +35,25 @@ func TestWriteTable(t *testing.T) {
 				t.Errorf("%s:\n%s\n%q, %v", name, text.String(), text.String(), err)
 			}
 		})
+	}
+}
+
+func TestInput_Interrupted(t *testing.T) {
+	t.Parallel()
+	interrupted := make(chan struct{})
+	silent, keepOpen := io.Pipe()
+	defer keepOpen.Close()
+	close(interrupted)
+	from := &Terminal{In: silent, Err: io.Discard, Done: interrupted}
+	if _, err := io.ReadAll(from.Input()); err == nil || err.Error() != "interrupted" {
+		t.Errorf("got %v", err)
+	}
+	if _, err := from.Secret("Key: "); err == nil || err.Error() != "interrupted: nothing was changed" {
+		t.Errorf("a secret: got %v", err)
+	}
+	text, err := io.ReadAll((&Terminal{In: iotest.OneByteReader(strings.NewReader("a text"))}).Input())
+	if string(text) != "a text" || err != nil {
+		t.Errorf("got %q, %v", text, err)
 	}
 }
 

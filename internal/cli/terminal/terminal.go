@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
+	"syscall"
 
 	"golang.org/x/term"
 
@@ -21,6 +23,9 @@ type Terminal struct {
 	Out, Err io.Writer
 	// Done is closed when somebody interrupts the program, which also ends a question; nil is never.
 	Done <-chan struct{}
+
+	writing sync.Mutex
+	lost    error // the first error of Write
 }
 
 // Variable returns a variable of the environment. Of entries with the same name the last wins.
@@ -34,7 +39,31 @@ func (t *Terminal) Variable(name string) string {
 }
 
 // Say prints a result, with symbols for characters that must not reach a terminal.
-func (t *Terminal) Say(format string, args ...any) { Fprintf(t.Out, format, args...) }
+func (t *Terminal) Say(format string, args ...any) { Fprintf(t, format, args...) }
+
+// Write writes a part of the result, and keeps the first error for Finish.
+func (t *Terminal) Write(text []byte) (int, error) {
+	count, err := t.Out.Write(text)
+	if err != nil && !errors.Is(err, syscall.EPIPE) { // who closes a pipe has read enough
+		t.writing.Lock()
+		defer t.writing.Unlock()
+		if t.lost == nil {
+			t.lost = err
+		}
+	}
+	return count, err
+}
+
+// Finish returns the error that a command ends with. A result that could not be written is a failure, also if it was a
+// difference: it may be a secret that is shown only once.
+func (t *Terminal) Finish(err error) error {
+	t.writing.Lock()
+	defer t.writing.Unlock()
+	if t.lost != nil && (err == nil || ExitCode(err) == ExitDiffers) {
+		return t.lost
+	}
+	return err
+}
 
 // Note prints a line about a result to stderr, so that programs do not read it as part of the result.
 func (t *Terminal) Note(format string, args ...any) {
@@ -92,7 +121,7 @@ func (t *Terminal) Confirm(yes bool, consequences string) error {
 func (t *Terminal) Secret(question string) (string, error) {
 	descriptor, is := terminalOf(t.In)
 	if !is {
-		return t.line()
+		return t.ask(t.line)
 	}
 	fmt.Fprint(t.Err, question)
 	if before, err := term.GetState(descriptor); err == nil {
@@ -125,6 +154,31 @@ func (t *Terminal) ask(read func() (string, error)) (string, error) {
 	case <-t.Done:
 		fmt.Fprintln(t.Err)
 		return "", errors.New("interrupted: nothing was changed")
+	}
+}
+
+// Input returns the input. Reading from it ends when somebody interrupts the program, also while no input comes.
+func (t *Terminal) Input() io.Reader { return input{t} }
+
+type input struct{ of *Terminal }
+
+// Read implements io.Reader. An abandoned read keeps its own buffer.
+func (i input) Read(text []byte) (int, error) {
+	type result struct {
+		text []byte
+		err  error
+	}
+	results := make(chan result, 1)
+	go func() { // it waits for the input until the program ends
+		own := make([]byte, len(text))
+		count, err := i.of.In.Read(own)
+		results <- result{own[:count], err}
+	}()
+	select {
+	case got := <-results:
+		return copy(text, got.text), got.err
+	case <-i.of.Done:
+		return 0, errors.New("interrupted")
 	}
 }
 

@@ -36,6 +36,12 @@ const (
 // number matches the numbers of JSON.
 var number = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
+// SyntaxError is the error of a text that is neither YAML nor JSON.
+type SyntaxError struct{ error }
+
+// Unwrap returns the error of the decoder.
+func (e SyntaxError) Unwrap() error { return e.error }
+
 // ToJSON returns the documents of a YAML text, without empty ones. It reads JSON too, because JSON is YAML.
 func ToJSON(text []byte) (documents []Document, err error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
@@ -45,7 +51,7 @@ func ToJSON(text []byte) (documents []Document, err error) {
 		if err := decoder.Decode(&node); errors.Is(err, io.EOF) {
 			return documents, nil
 		} else if err != nil {
-			return nil, err
+			return nil, SyntaxError{err}
 		}
 		var converted bytes.Buffer
 		writer := &jsonWriter{to: &converted, left: &left}

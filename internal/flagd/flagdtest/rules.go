@@ -54,6 +54,8 @@ func (r ruler) text() any {
 		apply("in", country, "DE US"),
 		apply("starts_with", email, one(r.Random, "ada", "")),
 		apply("ends_with", email, "example.com"),
+		apply(r.equality(), apply(one(r.Random, "starts_with", "ends_with"), email, "ada"), one[any](r.Random, true, false, nil, 0)),
+		apply("in", apply("starts_with", email, "ada"), []any{false, true}),
 		apply("starts_with", apply("cat", country, "-", plan), "DE-p"),
 		apply("ends_with", apply("cat", country, plan), "pro"),
 		apply(r.equality(), apply("cat", country, "-", plan), one(r.Random, "DE-pro", "-", "US-")),
@@ -139,7 +141,8 @@ func (r ruler) list() any {
 
 func (r ruler) version() any {
 	operator := one(r.Random, "=", "!=", "<", "<=", ">", ">=", "^", "~")
-	return apply("sem_ver", r.read("version", "2.0.0"), operator, one(r.Random, "2.0.0", "2.0.1", "v2.1", "2", "10.0.0"))
+	compared := apply("sem_ver", r.read("version", "2.0.0"), operator, one(r.Random, "2.0.0", "2.0.1", "v2.1", "2", "10.0.0"))
+	return one[any](r.Random, compared, compared, compared, apply(r.equality(), compared, one[any](r.Random, true, false, nil)))
 }
 
 func (r ruler) missing() any {
