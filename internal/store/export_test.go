@@ -27,6 +27,10 @@ func (tx *ReadTx) AskAnyway(query string) (int, error) {
 	return scalar(context.Background(), tx.conn.(*readConn).prepared, scanInt, query)
 }
 
+// Compact compresses a body, and Expand reverses it.
+func Compact(body string) (encoding string, stored []byte)           { return compact(body) }
+func Expand(encoding string, stored []byte) (body string, err error) { return expand(encoding, stored) }
+
 // The queries that read what a job shows of its runs.
 const (
 	FinishedRunsQuery = finishedRunsQuery

@@ -2,7 +2,7 @@ package store
 
 import (
 	"bytes"
-	inflate "compress/flate"
+	"compress/flate"
 	"context"
 	"fmt"
 	"io"
@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/s2"
 
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/jobs"
@@ -157,49 +157,42 @@ func filterRuns(account string, filter jobs.RunFilter) *list {
 	return found
 }
 
-// The encodings of a body.
+// The encodings of a body. Nodes of 0.1.0 wrote deflate: JSON is about 40 % smaller than with S2, and compressing it takes three
+// times as long, which was half of the processor time of a run with 64 KiB.
 const (
 	rawBody     = "raw"
+	s2Body      = "s2"
 	deflateBody = "deflate"
 )
 
-// packer compresses one body after the other without new memory. Its writer is that of
-// klauspost/compress, which needs half the time of the standard library's for JSON. Both
-// write the same format, so the reader is the standard library's.
-type packer struct {
-	writer *flate.Writer
-	body   []byte
-	small  bytes.Buffer
-}
+// packer holds the memory in which one body after the other is compressed.
+type packer struct{ body, small []byte }
 
 //nolint:gochecknoglobals // a pool holds no state
-var packers = sync.Pool{New: func() any {
-	made := &packer{}
-	made.writer, _ = flate.NewWriter(nil, flate.BestSpeed) // the level is valid
-	return made
-}}
+var packers = sync.Pool{New: func() any { return &packer{} }}
 
 // compact compresses a body when that makes it smaller.
 func compact(body string) (encoding string, stored []byte) {
 	p := packers.Get().(*packer)
 	defer packers.Put(p)
-	p.small.Reset()
-	p.writer.Reset(&p.small)
 	p.body = append(p.body[:0], body...)
-	_, err := p.writer.Write(p.body)
-	if err != nil || p.writer.Close() != nil || p.small.Len() >= len(body) {
+	p.small = s2.Encode(p.small[:cap(p.small)], p.body)
+	if len(p.small) >= len(body) {
 		return rawBody, []byte(body)
 	}
-	return deflateBody, bytes.Clone(p.small.Bytes())
+	return s2Body, bytes.Clone(p.small)
 }
 
-func expand(encoding string, stored []byte) (string, error) {
-	if encoding != deflateBody {
-		return string(stored), nil
+func expand(encoding string, stored []byte) (body string, err error) {
+	expanded := stored
+	switch encoding {
+	case s2Body:
+		expanded, err = s2.Decode(nil, stored)
+	case deflateBody:
+		expanded, err = io.ReadAll(flate.NewReader(bytes.NewReader(stored)))
 	}
-	body, err := io.ReadAll(inflate.NewReader(bytes.NewReader(stored)))
 	if err != nil {
 		return "", fmt.Errorf("a stored body is damaged: %w", err)
 	}
-	return string(body), nil
+	return string(expanded), nil
 }
