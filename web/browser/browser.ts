@@ -10,8 +10,9 @@ declare module "vitest" {
 }
 
 /**
- * quick makes pages draw as often as they can, and share compiled code within a profile. Measurements run without these
- * options.
+ * quick makes pages draw as often as they can, and share compiled code within a profile. The effects of React run after a
+ * page is drawn: at the usual rate, which would save a twelfth of the processor time, a test sometimes presses a key before
+ * the page listens. Measurements run without these options.
  */
 const quick = ["--disable-frame-rate-limit", "--disable-gpu-vsync", "--process-per-site"];
 
