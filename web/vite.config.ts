@@ -16,14 +16,15 @@ const groups = [{ name: "shared", minShareCount: 8, test: (id: string) => !isOnD
 
 const budgets = "browser/budget.spec.ts";
 
-// Every file of tests in Chromium has a server of its own; the browser and the modules are shared.
+// Every file of tests in Chromium has a server of its own; the browser and the modules are shared. Three at once suit two
+// processors, because a test often waits: Playwright looks for an element again after up to half a second.
 const chromium = {
   environment: "node",
   globalSetup: "browser/browser.ts",
   isolate: false,
   testTimeout: 60_000,
   hookTimeout: 60_000,
-  maxWorkers: 2,
+  maxWorkers: 3,
 };
 
 export default defineConfig({

@@ -45,6 +45,7 @@ test("a key is made, shown once and revoked with the keyboard alone", async () =
   const shown = panel.getByRole("status", { name: "The key checkout service" });
   const key = (await shown.locator("pre").textContent()) as string;
   expect(key).toMatch(/^sk_api_/);
+  await shown.and(page.locator(":focus")).waitFor(); // the form with the focus is gone
   await page.keyboard.press("Escape");
   await panel.waitFor({ state: "detached" });
 

@@ -79,7 +79,7 @@ test("the first steps tick themselves", async () => {
   await steps.getByRole("listitem", { name: "Serve the first flag: done" }).waitFor();
   await steps.getByRole("button", { name: "Create a key" }).click();
   await steps.getByRole("listitem", { name: "Create a key: done" }).waitFor();
-  await steps.getByText(/Bearer sk_api_\w/).waitFor();
+  await steps.getByText(/Bearer sk_api_[\w-]/).waitFor();
   await steps.getByRole("tab", { name: "Python" }).click();
   await steps.getByText(w.server.url).waitFor();
   await w.server.api("POST", "/api/v1/loggers/bulk", {
