@@ -45,7 +45,11 @@ func (tx *Tx) ReleaseLater(ctx context.Context, limit int) (int, error) {
 // ReleaseHeld makes a held run claimable when its job has no other unfinished run, and returns the
 // number of such runs.
 func (tx *Tx) ReleaseHeld(ctx context.Context, limit int) (int, error) {
-	waiting, err := all(ctx, tx.conn, scanString, `SELECT job_uid FROM run_queue WHERE status = 'PENDING' AND lane = '`+jobs.HeldLane+`' ORDER BY lane, id LIMIT $1`, limit)
+	// Runs that stay held are left out here: otherwise the oldest of them would fill every batch.
+	waiting, err := all(ctx, tx.conn, scanString, `SELECT job_uid FROM run_queue AS held WHERE status = 'PENDING' AND lane = '`+jobs.HeldLane+`'
+		AND (NOT EXISTS (SELECT 1 FROM run_queue AS other WHERE other.job_uid = held.job_uid AND (other.status <> 'PENDING' OR other.lane <> '`+jobs.HeldLane+`'))
+			OR (SELECT overlap FROM jobs WHERE jobs.uid = held.job_uid) <> '`+string(jobs.OverlapWait)+`')
+		ORDER BY lane, id LIMIT $1`, limit)
 	if err != nil || len(waiting) == 0 {
 		return 0, err
 	}

@@ -134,14 +134,15 @@ func (tx *Tx) lockEach(ctx context.Context, accounts []string) error {
 func (tx *Tx) storeVerdicts(ctx context.Context, verdicts []verdict) error {
 	var next []jobs.Run
 	var retried [][]any
-	states, events := map[string][]any{}, []jobs.HealthChange{}
+	states, checks, events := map[string]jobs.Health{}, map[string]*time.Time{}, []jobs.HealthChange{}
 	for _, each := range verdicts {
 		if each.Next != nil {
 			next = append(next, *each.Next)
 			retried = append(retried, []any{each.run.ID, true})
 			continue
 		}
-		states[each.run.JobUID] = healthRow(each.run.JobUID, each.Health, checkAgain(each))
+		job := each.run.JobUID
+		states[job], checks[job] = each.Health, earlier(checks[job], checkAgain(each))
 		if each.Event != nil {
 			events = append(events, *each.Event)
 		}
@@ -154,7 +155,7 @@ func (tx *Tx) storeVerdicts(ctx context.Context, verdicts []verdict) error {
 	}
 	rows := make([][]any, 0, len(states))
 	for _, uid := range slices.Sorted(maps.Keys(states)) {
-		rows = append(rows, states[uid])
+		rows = append(rows, healthRow(uid, states[uid], checks[uid]))
 	}
 	if err := tx.saveHealth(ctx, rows); err != nil {
 		return err
@@ -166,7 +167,8 @@ func (tx *Tx) storeVerdicts(ctx context.Context, verdicts []verdict) error {
 }
 
 // checkAgain returns a new time to check the lateness of a job; nil keeps the stored one. A job that has just recovered
-// is checked at once, and that check sets the next time. A job that has begun to fail is checked at its first reminder.
+// is checked at once, and that check sets the next time. A job that has begun to fail is checked at its first reminder. Of
+// several runs of a job, the earliest check counts: a check that comes too soon only finds when the next one is due.
 func checkAgain(each verdict) *time.Time {
 	alerts := each.alerts
 	if each.Event != nil && each.Event.Action == jobs.Failing && alerts != nil && alerts.RemindEvery != nil {
@@ -263,6 +265,14 @@ func scanWatched(r row) (watched jobs.Watched, err error) {
 // later returns the later of two instants; nil is before all.
 func later(a, b *time.Time) *time.Time {
 	if a == nil || b != nil && b.After(*a) {
+		return b
+	}
+	return a
+}
+
+// earlier returns the earlier of two instants; nil is after all.
+func earlier(a, b *time.Time) *time.Time {
+	if a == nil || b != nil && b.Before(*a) {
 		return b
 	}
 	return a

@@ -43,7 +43,8 @@ func claim(t *testing.T, db *store.DB, lane, lease string, limit int) (ids []str
 
 func jobEngine(t *testing.T, shared *store.DB) {
 	for name, part := range map[string]func(*testing.T, *store.DB){
-		"chains": chains, "overlaps": overlaps, "lateness": lateness,
+		"chains": chains, "overlaps": overlaps, "held runs beside others": heldBesideOthers,
+		"lateness": lateness, "lateness after several runs": latenessAfterSeveral,
 		"firing": firing, "claims": claiming, "pending runs follow their job to another host": moving, "turns of accounts and lanes": turns, "outcomes need the lease": outcomes, "runs that are put back": puttingBack,
 		"limits of what is pending": pendingLimits, "metering": metering, "lost nodes": nodes,
 	} {
