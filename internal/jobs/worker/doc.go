@@ -58,6 +58,9 @@
 // succeeds. A node that restarts, known by its name and address, ends its
 // previous boot at once.
 //
+// A worker watches only while it sees its own heartbeats arrive in the database. Of an outage, at most the first 4 s
+// count as silence of the others, so that workers do not declare each other lost before their first heartbeats after it.
+//
 // A worker that is alone on its database, as on SQLite, aborts nothing when its
 // heartbeats fail, because no other worker would declare it lost: while the disk
 // is full its requests go on, and outcomes are written when there is space again.

@@ -93,10 +93,33 @@ func (w *Worker) watchNodes(ctx context.Context) {
 	})
 }
 
-// sighting is the last heartbeat of another worker, and when it was first seen.
+// sighting is the last heartbeat of another worker, and how long this worker has watched for the next one.
 type sighting struct {
-	beat  int64
-	since time.Time
+	beat   int64
+	silent time.Duration
+}
+
+// lookout measures the time in which a worker could have seen the heartbeats of others.
+type lookout struct {
+	beat             int64     // the last own heartbeat that was read from the database
+	beatAt, lookedAt time.Time // when it was read first, and when heartbeats were read last
+}
+
+// look returns how much of the time since the last look counts as silence of others: only the time until soon after an own
+// heartbeat. While no heartbeat reaches the database, or none can be read, others are silent for the same reason.
+func (l *lookout) look(nodes []Node, boot string, now time.Time, soon time.Duration) time.Duration {
+	until := now
+	if trusted := l.beatAt.Add(soon); trusted.Before(now) {
+		until = trusted
+	}
+	counted := max(0, until.Sub(l.lookedAt))
+	l.lookedAt = now
+	for _, node := range nodes {
+		if node.Boot == boot && node.Beat != l.beat {
+			l.beat, l.beatAt = node.Beat, now
+		}
+	}
+	return counted
 }
 
 // giveUpSilent gives up silent workers. The first time it also gives up this node's previous boots.
@@ -108,18 +131,18 @@ func (w *Worker) giveUpSilent(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	seen, now := map[string]sighting{}, w.Now()
+	seen, counted := map[string]sighting{}, w.lookout.look(nodes, w.Boot, w.Now(), 2*w.Intervals.Heartbeat)
 	for _, node := range nodes {
 		last, known := w.seen[node.Boot]
-		if !known || last.beat != node.Beat {
-			last = sighting{node.Beat, now}
+		if last.silent += counted; !known || last.beat != node.Beat {
+			last = sighting{beat: node.Beat}
 		}
 		seen[node.Boot] = last
 		switch {
 		case err != nil || node.Boot == w.Boot:
 		case w.seen == nil && node.Name == w.Node:
 			err = w.giveUp(ctx, node, "The node was started again before the response came.")
-		case now.Sub(last.since) >= w.Intervals.LostAfter:
+		case last.silent >= w.Intervals.LostAfter:
 			err = w.giveUp(ctx, node, "The node that made the request has not been heard of since.")
 		}
 	}

@@ -189,12 +189,13 @@ type Worker struct {
 	outcomes       chan Outcome
 	wake           background.Bell
 	seen           map[string]sighting // the other nodes by boot; nil before the first check
-	alive          atomic.Bool         // the last heartbeat is not too old
-	abortTimer     *time.Timer         // ends alive
-	atLimit        atomic.Bool         // pending runs wait for requests to end
-	uncertain      bool                // a claim may have been committed without an answer
-	exhausted      atomic.Int64        // when claiming may go on after a shortage, in Unix nanoseconds
-	puttingBack    sync.RWMutex        // held while runs go back to the queue
+	lookout        lookout
+	alive          atomic.Bool  // the last heartbeat is not too old
+	abortTimer     *time.Timer  // ends alive
+	atLimit        atomic.Bool  // pending runs wait for requests to end
+	uncertain      bool         // a claim may have been committed without an answer
+	exhausted      atomic.Int64 // when claiming may go on after a shortage, in Unix nanoseconds
+	puttingBack    sync.RWMutex // held while runs go back to the queue
 	stopped        sync.Once
 	follows        bool // another worker sends the heartbeats
 
