@@ -217,8 +217,6 @@ func (w *Worker) checkOwned(ctx context.Context) {
 
 // abortCanceled aborts the requests of runs that this worker no longer owns.
 func (w *Worker) abortCanceled(ctx context.Context, tx ReadTx) error {
-	w.puttingBack.Lock()
-	defer w.puttingBack.Unlock()
 	running := w.inFlight.runs() // before the read, so that the database knows all of them
 	if len(running) == 0 {
 		return nil
@@ -228,8 +226,8 @@ func (w *Worker) abortCanceled(ctx context.Context, tx ReadTx) error {
 		delete(running, run)
 	}
 	if err == nil {
-		for run := range running {
-			w.inFlight.abort(run, errCanceled)
+		for _, request := range running {
+			request.abort(errCanceled)
 		}
 	}
 	return err

@@ -195,7 +195,6 @@ type Worker struct {
 	atLimit        atomic.Bool  // pending runs wait for requests to end
 	uncertain      bool         // a claim may have been committed without an answer
 	exhausted      atomic.Int64 // when claiming may go on after a shortage, in Unix nanoseconds
-	puttingBack    sync.RWMutex // held while runs go back to the queue
 	stopped        sync.Once
 	follows        bool // another worker sends the heartbeats
 
