@@ -89,10 +89,13 @@ func (w *Worker) disown(ctx context.Context) error {
 		}
 		return err
 	})
-	if err == nil && len(lost) > 0 {
-		_, err = w.Store.FinishRuns(ctx, w.Boot, lost)
-	}
 	w.uncertain = err != nil || !settled
+	if err == nil {
+		w.inFlight.adopt(lost)
+		for _, outcome := range lost {
+			w.outcomes <- outcome
+		}
+	}
 	return err
 }
 

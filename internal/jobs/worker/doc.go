@@ -47,6 +47,12 @@
 // Outcomes are written in batches, and retried while the database does not
 // answer. An outcome that the database refuses does not delay the others.
 //
+// A transaction that works for several accounts waits for none of them: a transaction
+// of one account may hold its lock, or rows of its jobs, for long. Then the outcomes of
+// that account wait apart and in their order, the runs that its plan does not include
+// stay pending, and its runs of a lost worker are lost later. Outcomes that wait count
+// as requests in flight of the account.
+//
 // # Liveness
 //
 // A worker sends a heartbeat every 2 s: it increments a number in its row.

@@ -33,14 +33,20 @@ type inFlight struct {
 	canceled map[string]bool
 	abortAs  error
 	putBacks map[*putBack]struct{}
+	apart    map[string]*apart // the outcomes of busy accounts
 	observe  func(inFlight int)
 }
 
 // capacity returns how many more runs of an account and to a host may start, and how many runs of the lane are in flight.
+// The outcomes that wait for a busy account count, because their number must have a bound.
 func (f *inFlight) capacity(account, lane string) (byAccount, byHost, ofLane int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.limits.Account - f.byAccount[account], f.limits.Host - f.byHost[hostOf(lane)], f.byLane[lane]
+	byAccount = f.limits.Account - f.byAccount[account]
+	if waiting := f.apart[account]; waiting != nil {
+		byAccount -= len(waiting.waiting) + waiting.writing
+	}
+	return byAccount, f.limits.Host - f.byHost[hostOf(lane)], f.byLane[lane]
 }
 
 // free returns how many more runs of any kind may start.
@@ -63,11 +69,11 @@ func (f *inFlight) start(ctx context.Context, claim Claim) context.Context {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.requests == nil {
-		f.requests, f.unwritten = map[string]*request{}, map[string]int{}
+		f.requests = map[string]*request{}
 		f.byAccount, f.byHost, f.byLane = map[string]int{}, map[string]int{}, map[string]int{}
 	}
 	f.requests[claim.Run] = &request{abort}
-	f.unwritten[claim.Run]++
+	f.note(claim.Run)
 	f.byAccount[claim.Account]++
 	f.byHost[hostOf(claim.Lane)]++
 	f.byLane[claim.Lane]++
@@ -136,6 +142,23 @@ func (f *inFlight) isClaimedAgain(undo *putBack) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return undo.claimedAgain
+}
+
+// adopt adds runs whose outcome is to be written although no request was started for them.
+func (f *inFlight) adopt(outcomes []Outcome) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, outcome := range outcomes {
+		f.note(outcome.Run)
+	}
+}
+
+// note counts a run whose outcome is to be written. The caller holds the lock.
+func (f *inFlight) note(run string) {
+	if f.unwritten == nil {
+		f.unwritten = map[string]int{}
+	}
+	f.unwritten[run]++
 }
 
 // written forgets runs whose outcome is in the database.

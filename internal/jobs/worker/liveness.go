@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -160,23 +161,42 @@ func (w *Worker) nodes(ctx context.Context) (nodes []Node, err error) {
 	return nodes, err
 }
 
-// giveUp removes a worker and fails its runs.
+// giveUp fails the runs of a worker and removes it. While the accounts of some of its runs are busy, it stays, and is given up
+// again at the next check. giveUp waits for one of these accounts, but not for long: others may be silent as well.
 func (w *Worker) giveUp(ctx context.Context, node Node, detail string) error {
+	busy, err := w.loseRuns(ctx, "", node, detail)
+	if err != nil || len(busy) == 0 {
+		return err
+	}
+	waiting, cancel := context.WithTimeout(ctx, w.Intervals.Heartbeat)
+	defer cancel()
+	if _, err = w.loseRuns(waiting, busy[rand.IntN(len(busy))], node, detail); waiting.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// loseRuns fails the runs of a worker in a transaction that holds the lock of an account; "" is none. It removes the worker
+// unless runs are left, and returns the accounts of these runs.
+func (w *Worker) loseRuns(ctx context.Context, account string, node Node, detail string) (busy []string, err error) {
 	lost := 0
-	err := w.Store.Write(ctx, "", func(ctx context.Context, tx Tx) error {
-		lost = 0
-		gone, err := tx.GiveUp(ctx, node)
-		if err != nil || !gone {
+	err = w.Store.Write(ctx, account, func(ctx context.Context, tx Tx) error {
+		lost, busy = 0, nil
+		silent, err := tx.IsSilent(ctx, node)
+		if err != nil || !silent {
 			return err
 		}
-		lost, err = tx.LoseRuns(ctx, node.Boot, detail)
+		if lost, busy, err = tx.LoseRuns(ctx, node.Boot, detail); err != nil || len(busy) > 0 {
+			return err
+		}
+		_, err = tx.GiveUp(ctx, node)
 		return err
 	})
 	if err == nil && lost > 0 {
 		w.countFinished(jobs.WorkerLost, lost)
 		w.Log.Warn("A node is gone; its runs were marked WORKER_LOST.", "node", node.Name, "runs", lost)
 	}
-	return err
+	return busy, err
 }
 
 // countFinished reports failed runs to the observer.

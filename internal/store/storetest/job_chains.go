@@ -82,7 +82,7 @@ func lastAttempt(t *testing.T, db *store.DB, job jobs.Job) {
 	do(t, db, "", func(ctx context.Context, tx *store.Tx) error { return tx.InsertRuns(ctx, []jobs.Run{run}) })
 	same(t, releaseLater(t, db), 1)
 	same(t, claim(t, db, job.Lane(), "boot", 1), []string{run.ID})
-	same(t, write(t, db, func(ctx context.Context, tx *store.Tx) (int, error) { return tx.LoseRuns(ctx, "boot", "gone") }), 1)
+	same(t, loseRuns(t, db, "boot", "gone"), 1)
 	third := read(t, db, job.Account, job.Key)
 	same(t, []any{third.Attempt, *third.RerunOf}, []any{3, run.ID})
 	do(t, db, "", func(ctx context.Context, tx *store.Tx) error {
@@ -210,7 +210,11 @@ func latenessAfterSeveral(t *testing.T, db *store.DB) {
 
 func markLate(t *testing.T, db *store.DB) int {
 	t.Helper()
-	return write(t, db, func(ctx context.Context, tx *store.Tx) (int, error) { return tx.MarkLate(ctx, 100) })
+	return write(t, db, func(ctx context.Context, tx *store.Tx) (int, error) {
+		checked, err := tx.MarkLate(ctx, scheduler.LateBatch{}, 100)
+		same(t, len(checked.Busy), 0)
+		return checked.Jobs, err
+	})
 }
 
 func lateness(t *testing.T, db *store.DB) {

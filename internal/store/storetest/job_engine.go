@@ -30,6 +30,16 @@ func finish(t *testing.T, db *store.DB, lease string, outcomes ...worker.Outcome
 	return owned
 }
 
+// loseRuns fails the runs of a worker, whose accounts must not be busy.
+func loseRuns(t *testing.T, db *store.DB, lease, detail string) int {
+	t.Helper()
+	return write(t, db, func(ctx context.Context, tx *store.Tx) (int, error) {
+		lost, busy, err := tx.LoseRuns(ctx, lease, detail)
+		same(t, len(busy), 0)
+		return lost, err
+	})
+}
+
 func claim(t *testing.T, db *store.DB, lane, lease string, limit int) (ids []string) {
 	t.Helper()
 	for _, each := range write(t, db, func(ctx context.Context, tx *store.Tx) ([]worker.Claim, error) {
@@ -303,7 +313,7 @@ func nodes(t *testing.T, db *store.DB) {
 	ids := Queue(t, db, job, 3)
 	claim(t, db, job.Lane(), "boot", 2)
 	claim(t, db, job.Lane(), "other", 1)
-	same(t, write(t, db, func(ctx context.Context, tx *store.Tx) (int, error) { return tx.LoseRuns(ctx, "boot", oddText) }), 2)
+	same(t, loseRuns(t, db, "boot", oddText), 2)
 	run := ReadRun(t, db, account, ids[0])
 	same(t, []any{run.Status, *run.Reason, *run.Error}, []any{jobs.Failed, jobs.WorkerLost, oddText})
 	same(t, ReadRun(t, db, account, ids[2]).Status, jobs.Running)
