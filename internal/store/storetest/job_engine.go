@@ -118,6 +118,8 @@ func firing(t *testing.T, db *store.DB) {
 			firings[i].Next = &next
 		}
 	}
+	busy := write(t, db, func(ctx context.Context, tx *store.Tx) ([]string, error) { return tx.LockActiveJobs(ctx, []string{account, newID()}) })
+	same(t, len(busy), 0)
 	do(t, db, "", func(ctx context.Context, tx *store.Tx) error { return tx.AdvanceJobs(ctx, firings) })
 	same(t, *nextDue(t, db), at(1000))
 	ended := readJob(t, db, account, due[0].Key)
@@ -305,8 +307,11 @@ func nodes(t *testing.T, db *store.DB) {
 	giveUp := func(node worker.Node) bool {
 		return write(t, db, func(ctx context.Context, tx *store.Tx) (bool, error) { return tx.GiveUp(ctx, node) })
 	}
-	same(t, giveUp(before), false)
-	same(t, giveUp(known()[0]), true)
+	isSilent := func(node worker.Node) bool {
+		return write(t, db, func(ctx context.Context, tx *store.Tx) (bool, error) { return tx.IsSilent(ctx, node) })
+	}
+	same(t, []bool{isSilent(before), giveUp(before)}, []bool{false, false})
+	same(t, []bool{isSilent(known()[0]), giveUp(known()[0])}, []bool{true, true})
 	same(t, len(known()), 0)
 	beat("boot")
 	same(t, known()[0].Beat > before.Beat, true)
