@@ -35,7 +35,7 @@ func (h *history) deliver(ctx context.Context) error {
 	}); err != nil || len(ended) == 0 {
 		return err
 	}
-	_, err := deliveries.FinishRuns(ctx, lease, ended)
+	_, err := deliveries.FinishBusy(ctx, h.account, lease, ended)
 	return err
 }
 

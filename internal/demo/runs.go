@@ -77,7 +77,7 @@ func (h *history) fire(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	_, err := h.db.Worker().FinishRuns(ctx, lease, ended)
+	_, err := h.db.Worker().FinishBusy(ctx, h.account, lease, ended)
 	return err
 }
 

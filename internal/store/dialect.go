@@ -23,8 +23,11 @@ type dialect struct {
 	// for forKeyShare; plain updates and skipChanging do not.
 	// forNoKeyUpdate locks it against plain updates as well, but not against forKeyShare.
 	forUpdate, forKeyShare, forNoKeyUpdate string
-	// skipLocked skips every row that others have locked; skipChanging still takes jobs under forKeyShare.
-	skipLocked, skipChanging string
+	// forUpdateOfNode is forUpdate for a row of worker_nodes.
+	forUpdateOfNode string
+	// skipLocked skips every row that others have locked; skipChanging still takes jobs under forKeyShare, and skipBusy
+	// rows of any table.
+	skipLocked, skipChanging, skipBusy string
 	// firstOf returns a query for rows of a table. The query ids selects their ids: it runs for
 	// each text of the list $2, which it calls listed.value.
 	firstOf func(columns, table, ids string) string
@@ -92,7 +95,10 @@ func postgresDialect() dialect {
 		forNoKeyUpdate: ` FOR NO KEY UPDATE`,
 		skipLocked:     ` FOR UPDATE SKIP LOCKED`,
 		skipChanging:   ` FOR NO KEY UPDATE OF jobs SKIP LOCKED`,
-		deliveries:     forLoops,
+		skipBusy:       ` FOR NO KEY UPDATE SKIP LOCKED`,
+
+		forUpdateOfNode: ` FOR UPDATE`,
+		deliveries:      forLoops,
 		firstOf: func(columns, table, ids string) string {
 			return `SELECT ` + columns + ` FROM unnest(CAST($2 AS text[])) AS listed (value)
 				CROSS JOIN LATERAL (` + ids + `) AS chosen (chosen_id) JOIN ` + table + ` ON id = chosen_id`

@@ -18,6 +18,9 @@
 // The function may run more than once, when PostgreSQL asks for a retry: it must
 // not have effects outside the transaction.
 //
+// A transaction without an account may work for several. It must not wait for the lock of one of them, or for what
+// its transactions write: it locks the accounts that are free, and leaves the rest for later (Tx.lockFree).
+//
 // The function gets the transaction's context, which has its deadline, and gives
 // it to every statement. It may derive a shorter context: when that ends, PostgreSQL
 // stops a running statement, and SQLite begins no further statement.

@@ -2,12 +2,14 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/jobs"
 	"github.com/signalbox/signalbox/internal/jobs/scheduler"
 	"github.com/signalbox/signalbox/internal/jobs/worker"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // Scheduler returns the transactions of package scheduler.
@@ -45,7 +47,11 @@ func (tx *Tx) ReleaseLater(ctx context.Context, limit int) (int, error) {
 // ReleaseHeld makes a held run claimable when its job has no other unfinished run, and returns the
 // number of such runs.
 func (tx *Tx) ReleaseHeld(ctx context.Context, limit int) (int, error) {
-	waiting, err := all(ctx, tx.conn, scanString, `SELECT job_uid FROM run_queue WHERE status = 'PENDING' AND lane = '`+jobs.HeldLane+`' ORDER BY lane, id LIMIT $1`, limit)
+	// Runs that stay held are left out here: otherwise the oldest of them would fill every batch.
+	waiting, err := all(ctx, tx.conn, scanString, `SELECT job_uid FROM run_queue AS held WHERE status = 'PENDING' AND lane = '`+jobs.HeldLane+`'
+		AND (NOT EXISTS (SELECT 1 FROM run_queue AS other WHERE other.job_uid = held.job_uid AND (other.status <> 'PENDING' OR other.lane <> '`+jobs.HeldLane+`'))
+			OR (SELECT overlap FROM jobs WHERE jobs.uid = held.job_uid) <> '`+string(jobs.OverlapWait)+`')
+		ORDER BY lane, id LIMIT $1`, limit)
 	if err != nil || len(waiting) == 0 {
 		return 0, err
 	}
@@ -78,11 +84,13 @@ func (tx *Tx) ReplaceHeld(ctx context.Context, runs []string) (int, error) {
 	return len(replaced), err
 }
 
-// DueJobs locks and returns due jobs, oldest first. It skips jobs that others have locked. A job whose lock was just released
+// DueJobs locks and returns due jobs, oldest first. It skips jobs that others have locked, and jobs that may be late: MarkLate
+// has to check them before they fire. A job whose lock was just released
 // may have fired: then PostgreSQL reads the job again, but not job_due.
 func (tx *Tx) DueJobs(ctx context.Context, at time.Time, limit int) ([]jobs.Due, error) {
 	return all(ctx, tx.conn, scanDue, `SELECT account_id, jobs.uid, key, lane, overlap, schedule, timezone, jobs.next_run_at FROM job_due JOIN jobs ON jobs.uid = job_due.uid
-		WHERE job_due.next_run_at <= $1 AND jobs.next_run_at <= $1 ORDER BY job_due.next_run_at LIMIT $2`+tx.dialect.skipChanging, micros(at), limit)
+		WHERE job_due.next_run_at <= $1 AND jobs.next_run_at <= $1 AND (jobs.late_at IS NULL OR jobs.late_at > $3) ORDER BY job_due.next_run_at LIMIT $2`+tx.dialect.skipChanging,
+		micros(at), limit, micros(tx.now))
 }
 
 func scanDue(r row) (due jobs.Due, err error) {
@@ -203,8 +211,13 @@ func scanClaim(r row) (claim worker.Claim, err error) {
 	return claim, err
 }
 
-// RefuseRuns fails the oldest pending runs of a lane because the quota is used up, and returns their number.
+// RefuseRuns fails the oldest pending runs of a lane because the quota is used up, and returns their number. It leaves them
+// for later while the account is locked, because the transaction also claims the runs of other accounts.
 func (tx *Tx) RefuseRuns(ctx context.Context, lane, detail string, limit int) (int, error) {
+	account, _, _ := strings.Cut(lane, ":")
+	if err := tx.lockFree(ctx, []string{account}); err != nil || !tx.holds(account) {
+		return 0, err
+	}
 	refused, attention, err := tx.end(ctx, ending{where: `run_queue.id ` + tx.nextOfLane(),
 		status: `'FAILED'`, reason: `'QUOTA_EXCEEDED'`, detail: `$3`, finished: notBeforeQueued("$4")}, lane, limit, detail, micros(tx.now))
 	if err != nil {
@@ -255,16 +268,39 @@ func (s WorkerStore) Pack(outcome *worker.Outcome) {
 }
 
 // FinishRuns writes the outcomes of runs that a worker still owns, and returns their ids. It packs outcomes that are not
-// packed.
-func (s WorkerStore) FinishRuns(ctx context.Context, lease string, outcomes []worker.Outcome) (owned []string, err error) {
+// packed. It waits for no account: if one is locked, it writes nothing and returns a worker.BusyError.
+func (s WorkerStore) FinishRuns(ctx context.Context, lease string, outcomes []worker.Outcome) ([]string, error) {
+	return s.finishRuns(ctx, writeOptions{priority: s.priority, matches: true}, lease, outcomes, false)
+}
+
+// FinishBusy is FinishRuns for the runs of one account, and waits for it. While it waits, it needs a connection that
+// heartbeats do not: it has the priority of decisions.
+func (s WorkerStore) FinishBusy(ctx context.Context, account, lease string, outcomes []worker.Outcome) ([]string, error) {
+	return s.finishRuns(ctx, writeOptions{priority: forDecisions, account: account, matches: true}, lease, outcomes, true)
+}
+
+func (s WorkerStore) finishRuns(ctx context.Context, options writeOptions, lease string, outcomes []worker.Outcome, wait bool) (owned []string, err error) {
 	packed, err := s.packOutcomes(lease, outcomes)
 	if err != nil {
 		return nil, err
 	}
-	err = s.db.write(ctx, writeOptions{priority: s.priority, matches: true}, func(ctx context.Context, tx *Tx) error {
-		owned, err = tx.finishRuns(ctx, packed)
+	return finishing(ctx, s.db, options, func(ctx context.Context, tx *Tx) (owned, busy []string, err error) {
+		return tx.finishRuns(ctx, packed, wait)
+	})
+}
+
+// finishing runs a transaction that ends runs, and undoes it if runs are busy.
+func finishing(ctx context.Context, db *DB, options writeOptions, end func(context.Context, *Tx) (owned, busy []string, err error)) ([]string, error) {
+	var owned, busy []string
+	err := db.write(ctx, options, func(ctx context.Context, tx *Tx) (err error) {
+		if owned, busy, err = end(ctx, tx); err == nil && len(busy) > 0 {
+			err = transaction.ErrDryRun
+		}
 		return err
 	})
+	if err == nil && len(busy) > 0 {
+		return nil, &worker.BusyError{Runs: busy}
+	}
 	return owned, err
 }
 
@@ -309,13 +345,13 @@ func (d dialect) outcomes(rows [][]any) (ending, []any) {
 		status: `v.column2`, reason: `v.column3`, detail: `v.column4`, result: `v.column5`, finished: `v.column6`}, args
 }
 
-func (tx *Tx) finishRuns(ctx context.Context, packed packedOutcomes) ([]string, error) {
-	var owned, attention []string
+func (tx *Tx) finishRuns(ctx context.Context, packed packedOutcomes, wait bool) (owned, busy []string, err error) {
+	var attention []string
 	for chunk := range tx.dialect.pieces(packed.runs) {
 		outcomes, args := tx.dialect.outcomes(chunk)
 		ended, noted, err := tx.end(ctx, outcomes, args...)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		owned, attention = append(owned, ended...), append(attention, noted...)
 	}
@@ -326,14 +362,15 @@ func (tx *Tx) finishRuns(ctx context.Context, packed packedOutcomes) ([]string, 
 		}
 	}
 	if err := inserts(ctx, tx, `INSERT INTO run_bodies (run_id, encoding, body) VALUES`, ``, bodies); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(attention) > 0 && tx.dialect.matched != "" {
 		if err := tx.run(ctx, tx.dialect.matched); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return owned, tx.settle(ctx, attention)
+	busy, err = tx.settleRuns(ctx, attention, wait)
+	return owned, busy, err
 }
 
 // Beat records a node's heartbeat. The counter starts at the current time, so that a node that was given up and comes
@@ -363,6 +400,12 @@ func (tx *ReadTx) Nodes(ctx context.Context) ([]worker.Node, error) {
 	}, `SELECT boot, node, beat FROM worker_nodes`)
 }
 
+// IsSilent reports whether a node has sent no other heartbeat, and keeps it from sending one until the transaction ends.
+func (tx *Tx) IsSilent(ctx context.Context, node worker.Node) (bool, error) {
+	found, err := all(ctx, tx.conn, scanString, `SELECT boot FROM worker_nodes WHERE boot = $1 AND beat = $2`+tx.dialect.forUpdateOfNode, node.Boot, node.Beat)
+	return len(found) > 0, err
+}
+
 // GiveUp removes a node unless it has sent another heartbeat, and reports whether it was removed.
 func (tx *Tx) GiveUp(ctx context.Context, node worker.Node) (bool, error) {
 	gone, err := all(ctx, tx.conn, scanString, `DELETE FROM worker_nodes WHERE boot = $1 AND beat = $2 RETURNING boot`, node.Boot, node.Beat)
@@ -383,17 +426,27 @@ func (tx *Tx) PutBack(ctx context.Context, run, lease string) (bool, error) {
 	return true, err
 }
 
-// LoseRuns fails the running runs of a worker that is gone, and lets other workers send its deliveries of webhooks.
-func (tx *Tx) LoseRuns(ctx context.Context, lease, detail string) (int, error) {
-	lost, attention, err := tx.end(ctx, ending{where: `run_queue.status = 'RUNNING' AND run_queue.lease = $1`,
-		status: `'FAILED'`, reason: `'WORKER_LOST'`, detail: `$2`, finished: `CAST($3 AS bigint)`}, lease, detail, micros(tx.now))
+// LoseRuns fails the running runs of a worker that is gone, and lets other workers send its deliveries of webhooks. It
+// returns the number of these runs, and the accounts whose runs it left because another transaction has locked them.
+func (tx *Tx) LoseRuns(ctx context.Context, lease, detail string) (lost int, busy []string, err error) {
+	accounts, err := all(ctx, tx.conn, scanString, `SELECT DISTINCT account_id FROM run_queue WHERE lease = $1 AND status = 'RUNNING' ORDER BY account_id`, lease)
+	if err == nil {
+		err = tx.lockFree(ctx, accounts)
+	}
 	if err != nil {
-		return 0, err
+		return 0, nil, err
+	}
+	busy = tx.notHeld(accounts)
+	free := slices.DeleteFunc(accounts, func(account string) bool { return !tx.holds(account) })
+	ended, attention, err := tx.end(ctx, ending{where: `run_queue.status = 'RUNNING' AND run_queue.lease = $1 AND run_queue.account_id ` + tx.dialect.among,
+		status: `'FAILED'`, reason: `'WORKER_LOST'`, detail: `CAST($3 AS text)`, finished: `CAST($4 AS bigint)`}, lease, tx.dialect.texts(free), detail, micros(tx.now))
+	if err != nil {
+		return 0, nil, err
 	}
 	if err := tx.releaseLost(ctx, lease); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
-	return len(lost), tx.settle(ctx, attention)
+	return len(ended), busy, tx.settle(ctx, attention)
 }
 
 // Owned returns the running runs of a worker. It reads the whole queue: every claim would have to write an index of the

@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/jobs"
+	"github.com/signalbox/signalbox/internal/jobs/scheduler"
 	"github.com/signalbox/signalbox/internal/webhooks"
 )
 
@@ -25,28 +26,56 @@ const isNoted = `COALESCE((SELECT CASE WHEN run_history.status = 'SUCCEEDED' AND
 	AND jobs.last_success_at > run_history.finished_at - 3600000000 THEN '' ELSE '` + noted + `' END FROM jobs WHERE jobs.uid = run_history.job_uid), '')`
 
 // settle updates the jobs of ended runs: a failed run may be attempted again, and an outcome may change the health of
-// its job. Everything is stored in the transaction that ends the runs.
+// its job. Everything is stored in the transaction that ends the runs. It waits for the accounts and the jobs.
 func (tx *Tx) settle(ctx context.Context, runs []string) error {
+	_, err := tx.settleRuns(ctx, runs, true)
+	return err
+}
+
+// settleRuns is settle for runs of several accounts if it must not wait: then it returns the runs whose account or job
+// another transaction has locked. If there are any, it has stored nothing.
+func (tx *Tx) settleRuns(ctx context.Context, runs []string, wait bool) (busy []string, err error) {
 	if len(runs) == 0 {
-		return nil
+		return nil, nil
 	}
 	ended, err := tx.ended(ctx, runs, "")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	verdicts := judge(ended)
 	if tx.dialect.forNoKeyUpdate != "" {
-		// Writes of jobs lock accounts before jobs, and so does this. If only the locked jobs show that an account
-		// changes too, its lock comes late; PostgreSQL may then find a deadlock, and the transaction is repeated.
-		if err := tx.lockAccounts(ctx, verdicts); err != nil {
-			return err
+		if verdicts, busy, err = tx.lockVerdicts(ctx, runs, verdicts, wait); err != nil || len(busy) > 0 {
+			return busy, err
 		}
-		if ended, err = tx.ended(ctx, runs, ` FOR NO KEY UPDATE OF jobs`); err != nil {
-			return err
-		}
-		verdicts = judge(ended)
 	}
-	return tx.storeVerdicts(ctx, verdicts)
+	return nil, tx.storeVerdicts(ctx, verdicts)
+}
+
+// lockVerdicts locks accounts and jobs, and returns verdicts that nobody else changes. Writes of jobs lock accounts before
+// jobs, and so does this. If only the locked jobs show that an account changes too, its lock comes late; PostgreSQL may
+// then find a deadlock, and the transaction is repeated.
+func (tx *Tx) lockVerdicts(ctx context.Context, runs []string, verdicts []verdict, wait bool) (sure []verdict, busy []string, err error) {
+	if busy, err = tx.lockAccounts(ctx, verdicts, wait); err != nil || len(busy) > 0 {
+		return nil, busy, err
+	}
+	lock := tx.dialect.skipChanging
+	if wait {
+		lock = ` FOR NO KEY UPDATE OF jobs`
+	}
+	ended, err := tx.ended(ctx, runs, lock)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(ended) < len(runs) {
+		free := make(map[string]bool, len(ended))
+		for _, each := range ended {
+			free[each.run.ID] = true
+		}
+		return nil, slices.DeleteFunc(slices.Clone(runs), func(run string) bool { return free[run] }), nil
+	}
+	sure = judge(ended)
+	busy, err = tx.lockAccounts(ctx, sure, wait)
+	return sure, busy, err
 }
 
 // endedRun is a run that has ended, and its job.
@@ -111,37 +140,82 @@ func judge(ended []endedRun) []verdict {
 	return verdicts
 }
 
-// lockAccounts locks the accounts whose histories or webhooks will get events, in one order.
-func (tx *Tx) lockAccounts(ctx context.Context, verdicts []verdict) error {
+// lockAccounts locks the accounts whose histories or webhooks will get events, in one order. If it must not wait, it
+// returns the runs whose account is locked by another transaction.
+func (tx *Tx) lockAccounts(ctx context.Context, verdicts []verdict, wait bool) (busy []string, err error) {
 	accounts := map[string]bool{}
 	for _, verdict := range verdicts {
 		if verdict.Event != nil || verdict.isTold() {
 			accounts[verdict.run.Account] = true
 		}
 	}
-	return tx.lockEach(ctx, slices.Sorted(maps.Keys(accounts)))
+	if wait {
+		return nil, tx.lockEach(ctx, slices.Sorted(maps.Keys(accounts)))
+	}
+	if err := tx.lockFree(ctx, slices.Sorted(maps.Keys(accounts))); err != nil {
+		return nil, err
+	}
+	for _, verdict := range verdicts {
+		if account := verdict.run.Account; accounts[account] && !tx.holds(account) {
+			busy = append(busy, verdict.run.ID)
+		}
+	}
+	return busy, nil
 }
 
+// lockEach locks accounts, and waits for other transactions.
 func (tx *Tx) lockEach(ctx context.Context, accounts []string) error {
-	for _, account := range accounts {
+	for _, account := range tx.notHeld(accounts) {
 		if _, err := all(ctx, tx.conn, scanString, `SELECT id FROM accounts WHERE id = $1`+tx.dialect.forNoKeyUpdate, account); err != nil {
 			return err
 		}
+		tx.hold(account)
 	}
 	return nil
+}
+
+// lockFree locks those of the accounts that no other transaction has locked. A transaction that works for several accounts
+// uses it: the transaction of one of them must not delay the others.
+func (tx *Tx) lockFree(ctx context.Context, accounts []string) error {
+	free := tx.notHeld(accounts)
+	if tx.dialect.skipBusy != "" {
+		var err error
+		if free, err = among(ctx, &tx.ReadTx, scanString, `SELECT id FROM accounts WHERE $1 = '' AND id `, "", free, tx.dialect.skipBusy); err != nil {
+			return err
+		}
+	}
+	tx.hold(free...)
+	return nil
+}
+
+// holds reports whether the transaction has locked an account.
+func (tx *Tx) holds(account string) bool { return tx.held[account] || account == tx.locked }
+
+func (tx *Tx) notHeld(accounts []string) []string {
+	return slices.DeleteFunc(slices.Clone(accounts), tx.holds)
+}
+
+func (tx *Tx) hold(accounts ...string) {
+	if tx.held == nil {
+		tx.held = map[string]bool{}
+	}
+	for _, account := range accounts {
+		tx.held[account] = true
+	}
 }
 
 func (tx *Tx) storeVerdicts(ctx context.Context, verdicts []verdict) error {
 	var next []jobs.Run
 	var retried [][]any
-	states, events := map[string][]any{}, []jobs.HealthChange{}
+	states, checks, events := map[string]jobs.Health{}, map[string]*time.Time{}, []jobs.HealthChange{}
 	for _, each := range verdicts {
 		if each.Next != nil {
 			next = append(next, *each.Next)
 			retried = append(retried, []any{each.run.ID, true})
 			continue
 		}
-		states[each.run.JobUID] = healthRow(each.run.JobUID, each.Health, checkAgain(each))
+		job := each.run.JobUID
+		states[job], checks[job] = each.Health, earlier(checks[job], checkAgain(each))
 		if each.Event != nil {
 			events = append(events, *each.Event)
 		}
@@ -154,7 +228,7 @@ func (tx *Tx) storeVerdicts(ctx context.Context, verdicts []verdict) error {
 	}
 	rows := make([][]any, 0, len(states))
 	for _, uid := range slices.Sorted(maps.Keys(states)) {
-		rows = append(rows, states[uid])
+		rows = append(rows, healthRow(uid, states[uid], checks[uid]))
 	}
 	if err := tx.saveHealth(ctx, rows); err != nil {
 		return err
@@ -166,7 +240,8 @@ func (tx *Tx) storeVerdicts(ctx context.Context, verdicts []verdict) error {
 }
 
 // checkAgain returns a new time to check the lateness of a job; nil keeps the stored one. A job that has just recovered
-// is checked at once, and that check sets the next time. A job that has begun to fail is checked at its first reminder.
+// is checked at once, and that check sets the next time. A job that has begun to fail is checked at its first reminder. Of
+// several runs of a job, the earliest check counts: a check that comes too soon only finds when the next one is due.
 func checkAgain(each verdict) *time.Time {
 	alerts := each.alerts
 	if each.Event != nil && each.Event.Action == jobs.Failing && alerts != nil && alerts.RemindEvery != nil {
@@ -268,6 +343,14 @@ func later(a, b *time.Time) *time.Time {
 	return a
 }
 
+// earlier returns the earlier of two instants; nil is after all.
+func earlier(a, b *time.Time) *time.Time {
+	if a == nil || b != nil && b.Before(*a) {
+		return b
+	}
+	return a
+}
+
 // UnhealthyJobs returns at most limit jobs that are failing or late, always the same ones.
 func (tx *ReadTx) UnhealthyJobs(ctx context.Context, limit int) ([]jobs.Unhealthy, error) {
 	return all(ctx, tx.conn, func(r row) (job jobs.Unhealthy, err error) {
@@ -276,27 +359,36 @@ func (tx *ReadTx) UnhealthyJobs(ctx context.Context, limit int) ([]jobs.Unhealth
 	}, `SELECT account_id, key, health FROM jobs WHERE health IN ('failing', 'late') AND deleted_at IS NULL ORDER BY health, uid LIMIT $1`, limit)
 }
 
-// MarkLate checks the jobs whose late_at has come, and returns their number.
-func (tx *Tx) MarkLate(ctx context.Context, limit int) (int, error) {
-	due, err := all(ctx, tx.conn, scanWatched, `SELECT `+lateColumns+` FROM jobs WHERE late_at IS NOT NULL AND late_at <= $1 ORDER BY late_at LIMIT $2`, micros(tx.now), limit)
+// MarkLate checks a batch of jobs whose late_at has come. It leaves jobs out whose account has to be told and is locked by
+// another transaction. A transaction that has locked an account checks only the jobs of this account.
+func (tx *Tx) MarkLate(ctx context.Context, before scheduler.LateBatch, limit int) (checked scheduler.LateBatch, err error) {
+	due, err := all(ctx, tx.conn, scanWatched, `SELECT `+lateColumns+` FROM jobs WHERE late_at IS NOT NULL AND late_at <= $1 AND late_at >= $3 AND (late_at > $3 OR uid > $4)
+		AND ($5 = '' OR account_id = $5) ORDER BY late_at, uid LIMIT $2`, micros(tx.now), limit, micros(before.LastAt), before.LastUID, tx.locked)
 	if err != nil || len(due) == 0 {
-		return 0, err
+		return checked, err
 	}
-	accounts, uids := map[string]bool{}, make([]string, len(due))
-	for i, job := range due {
-		if uids[i] = job.UID; tx.dialect.forNoKeyUpdate != "" {
-			if _, _, event := job.CheckLate(tx.now); event != nil {
-				accounts[job.Account] = true
-			}
+	last := due[len(due)-1]
+	checked = scheduler.LateBatch{Jobs: len(due), LastAt: last.CheckAt, LastUID: last.UID}
+	events := map[string]bool{} // by account
+	for _, job := range due {
+		if _, _, event := job.CheckLate(tx.now); event != nil {
+			events[job.Account] = true
 		}
 	}
-	if err := tx.lockEach(ctx, slices.Sorted(maps.Keys(accounts))); err != nil {
-		return 0, err
+	accounts := slices.Sorted(maps.Keys(events))
+	if err := tx.lockFree(ctx, accounts); err != nil {
+		return checked, err
 	}
-	return len(due), tx.markLate(ctx, uids)
+	checked.Busy = tx.notHeld(accounts)
+	uids := make([]string, len(due))
+	for i, job := range due {
+		uids[i] = job.UID
+	}
+	return checked, tx.markLate(ctx, uids)
 }
 
-// markLate checks jobs for lateness, except jobs that another node is checking.
+// markLate checks jobs for lateness, except jobs that another node is checking, and jobs with an event whose account the
+// transaction has not locked.
 func (tx *Tx) markLate(ctx context.Context, uids []string) error {
 	locked, err := all(ctx, tx.conn, scanString, `SELECT uid FROM jobs WHERE late_at <= $1 AND uid `+tx.dialect.among+tx.dialect.skipChanging, micros(tx.now), tx.dialect.texts(uids))
 	if err != nil {
@@ -306,10 +398,13 @@ func (tx *Tx) markLate(ctx context.Context, uids []string) error {
 	if err != nil {
 		return err
 	}
-	rows, events := make([][]any, len(due)), []jobs.HealthChange{}
-	for i, job := range due {
+	rows, events := make([][]any, 0, len(due)), []jobs.HealthChange{}
+	for _, job := range due {
 		after, again, event := job.CheckLate(tx.now)
-		rows[i] = []any{job.UID, string(after.State), micros(after.Since), microsOrNull(after.LateFor), microsOrNull(again)}
+		if event != nil && !tx.holds(job.Account) {
+			continue
+		}
+		rows = append(rows, []any{job.UID, string(after.State), micros(after.Since), microsOrNull(after.LateFor), microsOrNull(again)})
 		if event != nil {
 			events = append(events, *event)
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
@@ -219,6 +220,21 @@ func (tx *ReadTx) ActiveJobs(ctx context.Context, account string) (int, error) {
 // AddActiveJobs adds to the count of enabled jobs.
 func (tx *Tx) AddActiveJobs(ctx context.Context, account string, more int) error {
 	return tx.count(ctx, account, enabledJobs, more)
+}
+
+// LockActiveJobs locks the counts of enabled jobs of accounts that no other transaction has locked, and returns the other
+// accounts.
+func (tx *Tx) LockActiveJobs(ctx context.Context, accounts []string) (busy []string, err error) {
+	if tx.dialect.skipBusy == "" {
+		return nil, nil
+	}
+	counts := `SELECT account_id FROM account_totals WHERE what = $1 AND account_id `
+	free, err := among(ctx, &tx.ReadTx, scanString, counts, string(enabledJobs), accounts, tx.dialect.skipBusy)
+	if err != nil || len(free) == len(accounts) {
+		return nil, err
+	}
+	counted, err := among(ctx, &tx.ReadTx, scanString, counts, string(enabledJobs), accounts)
+	return slices.DeleteFunc(counted, func(account string) bool { return slices.Contains(free, account) }), err
 }
 
 // Stored returns how many jobs an account has, and the bytes of their configurations.

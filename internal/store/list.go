@@ -151,11 +151,11 @@ func tailOf[T any](ctx context.Context, tx *ReadTx, l *list, size int, scan func
 }
 
 // among reads the rows of an account whose column is one of many texts.
-func among[T any](ctx context.Context, tx *ReadTx, scan func(row) (T, error), query, account string, texts []string) ([]T, error) {
+func among[T any](ctx context.Context, tx *ReadTx, scan func(row) (T, error), query, account string, texts []string, suffix ...string) ([]T, error) {
 	if len(texts) == 0 {
 		return nil, nil
 	}
-	return all(ctx, tx.conn, scan, query+tx.dialect.among, account, tx.dialect.texts(texts))
+	return all(ctx, tx.conn, scan, query+tx.dialect.among+strings.Join(suffix, ""), account, tx.dialect.texts(texts))
 }
 
 // byKeys reads the rows of an account that meet a condition and have one of the keys.

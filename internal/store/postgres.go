@@ -159,7 +159,7 @@ func (p *postgres) beginWrite(conn *pgx.Conn, options writeOptions, attempt int,
 		idle, limit = 0, 0
 	}
 	settings := serverLimits(conn, idle, limit)
-	if options.priority == forLoops {
+	if options.priority == forLoops || options.matches {
 		settings += indexesOnly
 	}
 	if options.matches {

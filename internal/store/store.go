@@ -275,16 +275,17 @@ func (tx *ReadTx) Now() time.Time { return tx.now }
 // Tx runs the reading and writing statements of all concepts in one transaction.
 type Tx struct {
 	ReadTx
-	locked       string   // the account whose lock it holds; "" is none
-	access       int64    // that account's access version; 0 is unknown
-	historyLimit int64    // bytes of an account's history; zero is no limit
-	trimmed      int      // number of changes whose documents it removed
-	changed      bool     // it recorded changes
-	firstChange  int64    // the number of the first change it recorded; zero for none
-	ownChange    int64    // the same without changes that are consequences of others
-	wrote        bool     // a statement changed rows
-	delivers     bool     // it made deliveries of webhooks claimable
-	notices      []notice // for other nodes, beside those of changes
+	locked       string          // the account whose lock it holds from its start; "" is none
+	held         map[string]bool // accounts whose locks it took later
+	access       int64           // that account's access version; 0 is unknown
+	historyLimit int64           // bytes of an account's history; zero is no limit
+	trimmed      int             // number of changes whose documents it removed
+	changed      bool            // it recorded changes
+	firstChange  int64           // the number of the first change it recorded; zero for none
+	ownChange    int64           // the same without changes that are consequences of others
+	wrote        bool            // a statement changed rows
+	delivers     bool            // it made deliveries of webhooks claimable
+	notices      []notice        // for other nodes, beside those of changes
 	afterCommit  []func()
 }
 

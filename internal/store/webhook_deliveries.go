@@ -389,13 +389,19 @@ func scanSending(r row) (s sending, err error) {
 // Pack does nothing: only the beginning of an answer is stored.
 func (s DeliveryStore) Pack(*worker.Outcome) {}
 
-// FinishRuns stores the outcomes of deliveries that a worker still owns, and returns their ids.
-func (s DeliveryStore) FinishRuns(ctx context.Context, lease string, outcomes []worker.Outcome) (owned []string, err error) {
-	err = s.db.write(ctx, writeOptions{priority: s.priority}, func(ctx context.Context, tx *Tx) error {
-		owned, err = tx.finishDeliveries(ctx, lease, outcomes)
-		return err
+// FinishRuns stores the outcomes of deliveries that a worker still owns, and returns their ids. It waits for no account,
+// like WorkerStore.FinishRuns.
+func (s DeliveryStore) FinishRuns(ctx context.Context, lease string, outcomes []worker.Outcome) ([]string, error) {
+	return finishing(ctx, s.db, writeOptions{priority: s.priority}, func(ctx context.Context, tx *Tx) (owned, busy []string, err error) {
+		return tx.finishDeliveries(ctx, lease, outcomes, false)
 	})
-	return owned, err
+}
+
+// FinishBusy is FinishRuns for the deliveries of one account, and waits for it.
+func (s DeliveryStore) FinishBusy(ctx context.Context, account, lease string, outcomes []worker.Outcome) ([]string, error) {
+	return finishing(ctx, s.db, writeOptions{priority: forDecisions, account: account}, func(ctx context.Context, tx *Tx) (owned, busy []string, err error) {
+		return tx.finishDeliveries(ctx, lease, outcomes, true)
+	})
 }
 
 // finished is a delivery whose attempt has ended, with its verdict.
@@ -412,13 +418,13 @@ func (f finished) isLost() bool {
 	return f.outcome.Reason != nil && *f.outcome.Reason == jobs.WorkerLost
 }
 
-func (tx *Tx) finishDeliveries(ctx context.Context, lease string, outcomes []worker.Outcome) ([]string, error) {
+func (tx *Tx) finishDeliveries(ctx context.Context, lease string, outcomes []worker.Outcome, wait bool) (owned, busy []string, err error) {
 	ends, err := tx.judgeDeliveries(ctx, lease, outcomes)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := tx.lockEach(ctx, disabling(ends)); err != nil { // before the rows, as writes of webhooks do
-		return nil, err
+	if busy, err = tx.lockWebhooks(ctx, ends, wait); err != nil || len(busy) > 0 { // before the rows, as writes of webhooks do
+		return nil, busy, err
 	}
 	rows := make([][]any, len(ends))
 	for i, end := range ends {
@@ -429,17 +435,36 @@ func (tx *Tx) finishDeliveries(ctx context.Context, lease string, outcomes []wor
 		rows[i] = []any{end.id, string(status), attempt, attempts, micros(end.Next), lease}
 		tx.delivers = tx.delivers || status == webhooks.Pending
 	}
-	owned, err := updates(ctx, tx, `UPDATE webhook_deliveries SET status = v.column2, attempt = v.column3, attempts = v.column4, due_at = v.column5, lease = NULL`,
+	owned, err = updates(ctx, tx, `UPDATE webhook_deliveries SET status = v.column2, attempt = v.column3, attempts = v.column4, due_at = v.column5, lease = NULL`,
 		`WHERE webhook_deliveries.id = v.column1 AND webhook_deliveries.status = 'sending' AND webhook_deliveries.lease = v.column6 RETURNING webhook_deliveries.id`,
 		[]string{"text", "text", "bigint", "bigint", "bigint", "text"}, rows)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	ends = slices.DeleteFunc(ends, func(end finished) bool { return end.isLost() || !slices.Contains(owned, end.id) })
 	if err := tx.insertAttempts(ctx, ends); err != nil {
+		return nil, nil, err
+	}
+	return owned, nil, tx.settleWebhooks(ctx, ends)
+}
+
+// lockWebhooks locks the accounts of webhooks that begin to fail, have recovered, or are to be disabled. Writes of webhooks
+// hold the lock of the account too. If lockWebhooks must not wait, it returns the deliveries of accounts that another
+// transaction has locked.
+func (tx *Tx) lockWebhooks(ctx context.Context, ends []finished, wait bool) (busy []string, err error) {
+	if wait {
+		return nil, tx.lockEach(ctx, changing(ends))
+	}
+	accounts := changing(ends)
+	if err := tx.lockFree(ctx, accounts); err != nil {
 		return nil, err
 	}
-	return owned, tx.settleWebhooks(ctx, ends)
+	for _, end := range ends {
+		if slices.Contains(accounts, end.account) && !tx.holds(end.account) {
+			busy = append(busy, end.id)
+		}
+	}
+	return busy, nil
 }
 
 // judgeDeliveries returns the attempts that the worker still owns with their verdicts, sorted by
@@ -471,11 +496,11 @@ func outcomeOf(delivery sending, outcome worker.Outcome) webhooks.Outcome {
 	return of
 }
 
-// disabling returns the accounts of webhooks that are to be disabled, sorted.
-func disabling(ends []finished) []string {
+// changing returns the accounts of webhooks whose row settleWebhooks may write, sorted.
+func changing(ends []finished) []string {
 	accounts := map[string]bool{}
 	for _, end := range ends {
-		if end.Disable != "" && end.enabled && !end.isLost() {
+		if !end.isLost() && ((end.Status == webhooks.Delivered) != (end.failingSince == nil) || end.Disable != "" && end.enabled) {
 			accounts[end.account] = true
 		}
 	}

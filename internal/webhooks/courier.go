@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -125,9 +126,8 @@ func (c *Courier) CheckServices(ctx context.Context) error {
 	}
 	accounts, err := transaction.Read(ctx, c.Store, func(ctx context.Context, tx CourierReadTx) ([]string, error) { return tx.QuietAccounts(ctx, before) })
 	for _, account := range accounts {
-		if _, err := transaction.Write(ctx, c.Store, account, func(ctx context.Context, tx CourierTx) (int, error) { return tx.TellSilent(ctx, account, before) }); err != nil {
-			return err
-		}
+		_, failed := transaction.Write(ctx, c.Store, account, func(ctx context.Context, tx CourierTx) (int, error) { return tx.TellSilent(ctx, account, before) })
+		err = errors.Join(err, failed) // an account that is locked for long does not hide the others
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 )
 
@@ -25,13 +26,13 @@ func (a Agenda) plan(now time.Time) (sleep time.Duration, due work) {
 }
 
 // attend marks jobs late and releases waiting runs. It marks first: once a job has fired, its missed time is no longer
-// known.
+// known, so jobs that are still to be marked do not fire.
 func (s *Scheduler) attend(ctx context.Context) error {
 	if s.Paused.IsOn() {
 		return nil
 	}
 	if s.work.late {
-		if err := s.untilNone(ctx, Tx.MarkLate); err != nil {
+		if err := s.markLate(ctx); err != nil {
 			return err
 		}
 	}
@@ -55,23 +56,62 @@ func (s *Scheduler) attend(ctx context.Context) error {
 	return nil
 }
 
-// untilNone repeats a step until it has nothing more to do. A step that does less than a batch is the last.
-func (s *Scheduler) untilNone(ctx context.Context, step func(Tx, context.Context, int) (int, error)) error {
-	for {
-		if count, err := s.once(ctx, step); err != nil || count < s.Batch {
+// markLate checks all jobs that may be late. It waits for no account, but lets markBusy wait for one.
+func (s *Scheduler) markLate(ctx context.Context) error {
+	for checked := (LateBatch{}); ; {
+		var err error
+		if checked, err = s.markBatch(ctx, "", checked); err != nil {
 			return err
+		}
+		if len(checked.Busy) > 0 {
+			select {
+			case s.busy <- checked.Busy[rand.IntN(len(checked.Busy))]: //nolint:gosec // any of them
+			default: // it is waiting for another one
+			}
+		}
+		if checked.Jobs < s.Batch {
+			return nil
+		}
+	}
+}
+
+func (s *Scheduler) markBatch(ctx context.Context, account string, before LateBatch) (checked LateBatch, err error) {
+	err = s.write(ctx, account, func(ctx context.Context, tx Tx) (err error) {
+		checked, err = tx.MarkLate(ctx, before, s.Batch)
+		return err
+	})
+	return checked, err
+}
+
+// markBusy checks the jobs of busy accounts, and waits for each of these accounts while the scheduler goes on.
+func (s *Scheduler) markBusy(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case account := <-s.busy:
+			if _, err := s.markBatch(ctx, account, LateBatch{}); err != nil && ctx.Err() == nil {
+				s.Log.Warn("Marking the late jobs of an account failed; retrying. They do not fire before.", "account", account, "error", err)
+			}
+			s.Wake()
 		}
 	}
 }
 
 func (s *Scheduler) once(ctx context.Context, step func(Tx, context.Context, int) (int, error)) (count int, err error) {
-	err = s.Store.Write(ctx, "", func(ctx context.Context, tx Tx) (err error) {
-		if s.Paused.IsOn() { // checked after the time was read
-			count = 0
-			return nil
-		}
+	err = s.write(ctx, "", func(ctx context.Context, tx Tx) (err error) {
 		count, err = step(tx, ctx, s.Batch)
 		return err
 	})
 	return count, err
+}
+
+// write runs a step in a transaction, unless the clock is wrong.
+func (s *Scheduler) write(ctx context.Context, account string, step func(context.Context, Tx) error) error {
+	return s.Store.Write(ctx, account, func(ctx context.Context, tx Tx) error {
+		if s.Paused.IsOn() { // checked after the time was read
+			return nil
+		}
+		return step(ctx, tx)
+	})
 }

@@ -65,6 +65,9 @@ func (s *Scheduler) fireBatch(ctx context.Context, counted time.Time) (b batch, 
 		if s.admit(due, &b, counted); len(b.uncounted) > 0 {
 			return nil
 		}
+		if err := b.leaveBusy(ctx, tx); err != nil {
+			return err
+		}
 		if err := b.separate(ctx, tx); err != nil {
 			return err
 		}
@@ -93,6 +96,27 @@ func (s *Scheduler) admit(due []jobs.Due, b *batch, counted time.Time) {
 			b.skipped = append(b.skipped, firing)
 		}
 	}
+}
+
+// leaveBusy leaves out jobs that do not fire again while another transaction changes how many jobs of their account are
+// enabled: firing them changes that number too, and the jobs of other accounts must not wait.
+func (b *batch) leaveBusy(ctx context.Context, tx Tx) error {
+	ended := map[string]bool{}
+	for _, firing := range slices.Concat(b.fired, b.skipped) {
+		if firing.Next == nil {
+			ended[firing.Account] = true
+		}
+	}
+	if len(ended) == 0 {
+		return nil
+	}
+	busy, err := tx.LockActiveJobs(ctx, slices.Sorted(maps.Keys(ended)))
+	if err != nil {
+		return err
+	}
+	isLeft := func(firing jobs.Firing) bool { return firing.Next == nil && slices.Contains(busy, firing.Account) }
+	b.fired, b.skipped = slices.DeleteFunc(b.fired, isLeft), slices.DeleteFunc(b.skipped, isLeft)
+	return nil
 }
 
 // separate applies the overlap policies to due jobs that have an unfinished run: it leaves these jobs out, or lets their

@@ -30,6 +30,9 @@
 // should have fired while no node ran. Nodes do not wait for each other: they skip locked rows. One query returns the
 // time of the next task.
 //
+// No account waits for another one: while a transaction holds the lock of an account, its late jobs are neither marked nor
+// fired, and its other jobs fire.
+//
 // A node whose clock is wrong fires and reviews nothing.
 //
 // A Scheduler sleeps until the next job is due, but at most a second: another

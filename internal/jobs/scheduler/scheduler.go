@@ -42,7 +42,7 @@ type Agenda struct {
 // Tx is the transaction of a Scheduler.
 type Tx interface {
 	Now() time.Time
-	// DueJobs locks and returns jobs that are due at an instant, oldest first.
+	// DueJobs locks and returns jobs that are due at an instant, oldest first, without those that may be late.
 	DueJobs(ctx context.Context, at time.Time, limit int) ([]jobs.Due, error)
 	InsertRuns(ctx context.Context, runs []jobs.Run) error
 	// SkipJobs stores the instants for which jobs did not fire.
@@ -60,8 +60,20 @@ type Tx interface {
 	// waited for earlier runs.
 	ReleaseLater(ctx context.Context, limit int) (int, error)
 	ReleaseHeld(ctx context.Context, limit int) (int, error)
-	// MarkLate checks jobs that may be late, and returns how many it checked.
-	MarkLate(ctx context.Context, limit int) (int, error)
+	// MarkLate checks jobs that may be late, after those of the batch before, or only those of the account that the
+	// transaction has locked.
+	MarkLate(ctx context.Context, before LateBatch, limit int) (LateBatch, error)
+	// LockActiveJobs locks the numbers of enabled jobs of accounts, and returns the accounts whose number another
+	// transaction has locked.
+	LockActiveJobs(ctx context.Context, accounts []string) (busy []string, err error)
+}
+
+// LateBatch is a batch of jobs that were checked for lateness.
+type LateBatch struct {
+	Jobs    int
+	LastAt  time.Time // when the check of the last one was due
+	LastUID string
+	Busy    []string // accounts that another transaction has locked: their jobs that are late are checked again
 }
 
 // Scheduler fires jobs on one node.
@@ -84,6 +96,7 @@ type Scheduler struct {
 	Batch int
 
 	wake      background.Bell
+	busy      chan string // accounts with late jobs
 	loop      background.Loop
 	lastCheck time.Time
 	review    review
@@ -97,7 +110,8 @@ func (s *Scheduler) Start(ctx context.Context) {
 	s.wake = background.NewBell()
 	s.Batch = cmp.Or(s.Batch, defaultBatch)
 	s.told = map[string]time.Time{}
-	s.loop.Start(ctx, func(ctx context.Context) {
+	s.busy = make(chan string)
+	s.loop.Start(ctx, s.markBusy, func(ctx context.Context) {
 		background.Repeat(ctx, s.wake, s.fireDue, func(err error) {
 			s.Log.Warn("Firing due jobs failed; retrying every second. Jobs fire late, and only once for several missed instants.", "error", err)
 		})

@@ -96,13 +96,19 @@ func endSome(t *testing.T, db *store.DB, boot string, outcomes []worker.Outcome)
 	fate := rand.IntN(3)
 	if fate != 0 {
 		ends.Go(func() {
-			repeat(t, func() error { _, err := db.Worker().FinishRuns(t.Context(), boot, outcomes); return err })
+			repeat(t, func() error { _, err := db.Worker().FinishBusy(t.Context(), "", boot, outcomes); return err })
 		})
 	}
 	if fate != 1 {
 		ends.Go(func() {
 			repeat(t, func() error {
-				return db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error { _, err := tx.LoseRuns(ctx, boot, "gone"); return err })
+				return db.Write(t.Context(), "", func(ctx context.Context, tx *store.Tx) error {
+					_, busy, err := tx.LoseRuns(ctx, boot, "gone")
+					if err == nil && len(busy) > 0 {
+						err = fault.New(fault.Unavailable, "The account is busy.")
+					}
+					return err
+				})
 			})
 		})
 	}

@@ -57,6 +57,7 @@ func (w *Worker) claimOnce(ctx context.Context) (again bool, err error) {
 	round := &round{worker: w}
 	if err := w.Store.Write(ctx, "", func(ctx context.Context, tx Tx) error { return round.claim(ctx, tx) }); err != nil {
 		w.uncertain = true
+		w.inFlight.noteClaimed(round.claims, false)
 		return false, err
 	}
 	w.rotation = round.rotation
@@ -88,10 +89,13 @@ func (w *Worker) disown(ctx context.Context) error {
 		}
 		return err
 	})
-	if err == nil && len(lost) > 0 {
-		_, err = w.Store.FinishRuns(ctx, w.Boot, lost)
-	}
 	w.uncertain = err != nil || !settled
+	if err == nil {
+		w.inFlight.adopt(lost)
+		for _, outcome := range lost {
+			w.outcomes <- outcome
+		}
+	}
 	return err
 }
 
@@ -295,6 +299,7 @@ func (r *round) take(ctx context.Context, tx Tx, lane string, limit int, allowed
 	for i := range claims {
 		claims[i].Period = jobs.Period(tx.Now())
 	}
+	r.worker.inFlight.noteClaimed(claims, true)
 	r.claims = append(r.claims, claims...)
 	r.byHost[hostOf(lane)] += len(claims)
 	r.limited = r.limited || len(claims) == wanted

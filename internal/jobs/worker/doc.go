@@ -47,6 +47,12 @@
 // Outcomes are written in batches, and retried while the database does not
 // answer. An outcome that the database refuses does not delay the others.
 //
+// A transaction that works for several accounts waits for none of them: a transaction
+// of one account may hold its lock, or rows of its jobs, for long. Then the outcomes of
+// that account wait apart and in their order, the runs that its plan does not include
+// stay pending, and its runs of a lost worker are lost later. Outcomes that wait count
+// as requests in flight of the account.
+//
 // # Liveness
 //
 // A worker sends a heartbeat every 2 s: it increments a number in its row.
@@ -57,6 +63,9 @@
 // heartbeat for 10 s aborts its requests and claims nothing until a heartbeat
 // succeeds. A node that restarts, known by its name and address, ends its
 // previous boot at once.
+//
+// A worker watches only while it sees its own heartbeats arrive in the database. Of an outage, at most the first 4 s
+// count as silence of the others, so that workers do not declare each other lost before their first heartbeats after it.
 //
 // A worker that is alone on its database, as on SQLite, aborts nothing when its
 // heartbeats fail, because no other worker would declare it lost: while the disk

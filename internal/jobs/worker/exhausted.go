@@ -1,6 +1,12 @@
 package worker
 
-import "context"
+import (
+	"context"
+	"errors"
+)
+
+// errClaimedAgain rolls back a transaction that would undo a later claim of the run.
+var errClaimedAgain = errors.New("the run was put back before, and this node has claimed it again")
 
 // isExhausted reports whether this node lacked resources for a request a moment
 // ago and should claim nothing.
@@ -14,15 +20,14 @@ func (w *Worker) putBack(claim Claim, cause error) bool {
 		w.Log.Error("This node has no file descriptors or memory for requests; runs go back to the queue and claiming pauses. Raise the limit of open files, or lower SIGNALBOX_RUNS_IN_FLIGHT.",
 			"pause", w.Intervals.Poll, "error", cause)
 	}
-	w.puttingBack.RLock() // otherwise the run could be claimed again and aborted as a canceled one
-	defer w.puttingBack.RUnlock()
 	w.inFlight.end(claim)
-	done := true
-	left := retry(w.writeContext, []Claim{claim}, func(ctx context.Context, claims []Claim) error { return w.putBackOnce(ctx, claims[0]) },
+	done, undo := true, w.inFlight.beginPutBack(claim)
+	defer w.inFlight.endPutBack(undo)
+	left := retry(w.writeContext, []*putBack{undo}, func(ctx context.Context, _ []*putBack) error { return w.putBackOnce(ctx, undo) },
 		func(err error) {
 			w.Log.Warn("Putting a run back into the queue failed; retrying.", "run", claim.Run, "error", err)
 		},
-		func(_ Claim, err error) {
+		func(_ *putBack, err error) {
 			w.Log.Error("The database refused to put a run back into the queue; it fails.", "run", claim.Run, "error", err)
 			done = false
 		})
@@ -33,16 +38,26 @@ func (w *Worker) putBack(claim Claim, cause error) bool {
 	return true
 }
 
-// putBackOnce undoes a claim and its metering. The account's lock keeps the job
-// from changing meanwhile.
-func (w *Worker) putBackOnce(ctx context.Context, claim Claim) error {
+// putBackOnce undoes a claim and its metering. An earlier try may have been committed
+// without an answer, and the run may have been claimed again: then putBackOnce changes
+// nothing. The account's lock keeps the job from changing meanwhile.
+func (w *Worker) putBackOnce(ctx context.Context, undo *putBack) error {
 	ctx, cancel := context.WithTimeout(ctx, w.Intervals.AbortAfter)
 	defer cancel()
-	return w.Store.Write(ctx, claim.Account, func(ctx context.Context, tx Tx) error {
-		owned, err := tx.PutBack(ctx, claim.Run, w.Boot)
-		if err != nil || !owned || w.Unmetered { // not owned: the run was canceled meanwhile
+	err := w.Store.Write(ctx, undo.Account, func(ctx context.Context, tx Tx) error {
+		owned, err := tx.PutBack(ctx, undo.Run, w.Boot)
+		switch {
+		case err != nil || !owned: // not owned: the run was canceled, or another node has claimed it
 			return err
+		case w.inFlight.isClaimedAgain(undo): // asked under the lock of the run, which that claim had
+			return errClaimedAgain
+		case w.Unmetered:
+			return nil
 		}
-		return tx.MeterRuns(ctx, claim.Account, claim.Period, -1)
+		return tx.MeterRuns(ctx, undo.Account, undo.Period, -1)
 	})
+	if errors.Is(err, errClaimedAgain) {
+		return nil
+	}
+	return err
 }

@@ -3,8 +3,19 @@ package worker
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 )
+
+// request is the request of one claim. A run that was put back and claimed again has another one.
+type request struct{ abort context.CancelCauseFunc }
+
+// putBack is a claim that is being undone.
+type putBack struct {
+	Claim
+
+	claimedAgain bool // so it has been undone, although the database has not confirmed it
+}
 
 // inFlight tracks the requests in flight and how many more are allowed.
 type inFlight struct {
@@ -13,7 +24,7 @@ type inFlight struct {
 
 	byAccount, byHost, byLane map[string]int
 
-	aborts map[string]context.CancelCauseFunc // by run
+	requests map[string]*request // by run
 	// unwritten counts the claims of runs that are not over in the database. A run
 	// that was put back may be claimed again before this is updated.
 	unwritten map[string]int
@@ -21,21 +32,28 @@ type inFlight struct {
 	// abortAs why all were aborted since then. That claim may have taken these runs.
 	canceled map[string]bool
 	abortAs  error
+	putBacks map[*putBack]struct{}
+	apart    map[string]*apart // the outcomes of busy accounts
 	observe  func(inFlight int)
 }
 
 // capacity returns how many more runs of an account and to a host may start, and how many runs of the lane are in flight.
+// The outcomes that wait for a busy account count, because their number must have a bound.
 func (f *inFlight) capacity(account, lane string) (byAccount, byHost, ofLane int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.limits.Account - f.byAccount[account], f.limits.Host - f.byHost[hostOf(lane)], f.byLane[lane]
+	byAccount = f.limits.Account - f.byAccount[account]
+	if waiting := f.apart[account]; waiting != nil {
+		byAccount -= len(waiting.waiting) + waiting.writing
+	}
+	return byAccount, f.limits.Host - f.byHost[hostOf(lane)], f.byLane[lane]
 }
 
 // free returns how many more runs of any kind may start.
 func (f *inFlight) free() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.limits.Node - len(f.aborts)
+	return f.limits.Node - len(f.requests)
 }
 
 // beginClaim starts to remember aborts of runs that the claim may take.
@@ -50,16 +68,16 @@ func (f *inFlight) start(ctx context.Context, claim Claim) context.Context {
 	ctx, abort := context.WithCancelCause(ctx)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.aborts == nil {
-		f.aborts, f.unwritten = map[string]context.CancelCauseFunc{}, map[string]int{}
+	if f.requests == nil {
+		f.requests = map[string]*request{}
 		f.byAccount, f.byHost, f.byLane = map[string]int{}, map[string]int{}, map[string]int{}
 	}
-	f.aborts[claim.Run] = abort
-	f.unwritten[claim.Run]++
+	f.requests[claim.Run] = &request{abort}
+	f.note(claim.Run)
 	f.byAccount[claim.Account]++
 	f.byHost[hostOf(claim.Lane)]++
 	f.byLane[claim.Lane]++
-	f.observe(len(f.aborts))
+	f.observe(len(f.requests))
 	switch {
 	case f.abortAs != nil:
 		abort(f.abortAs)
@@ -73,14 +91,14 @@ func (f *inFlight) start(ctx context.Context, claim Claim) context.Context {
 func (f *inFlight) end(claim Claim) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if abort := f.aborts[claim.Run]; abort != nil {
-		defer abort(nil)
+	if request := f.requests[claim.Run]; request != nil {
+		defer request.abort(nil)
 	}
-	delete(f.aborts, claim.Run)
+	delete(f.requests, claim.Run)
 	decrement(f.byAccount, claim.Account)
 	decrement(f.byHost, hostOf(claim.Lane))
 	decrement(f.byLane, claim.Lane)
-	f.observe(len(f.aborts))
+	f.observe(len(f.requests))
 }
 
 // decrement removes a name whose count becomes zero, because the number of hosts is unbounded.
@@ -88,6 +106,59 @@ func decrement(counts map[string]int, name string) {
 	if counts[name]--; counts[name] <= 0 {
 		delete(counts, name)
 	}
+}
+
+// beginPutBack notes that a claim is being undone, until endPutBack.
+func (f *inFlight) beginPutBack(claim Claim) *putBack {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.putBacks == nil {
+		f.putBacks = map[*putBack]struct{}{}
+	}
+	undo := &putBack{Claim: claim}
+	f.putBacks[undo] = struct{}{}
+	return undo
+}
+
+func (f *inFlight) endPutBack(undo *putBack) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.putBacks, undo)
+}
+
+// noteClaimed notes whether runs are claimed. Before the claim is committed it is called with true, and if the commit
+// failed, with false: a claim without an answer starts no request, so it may be undone.
+func (f *inFlight) noteClaimed(claims []Claim, claimed bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for undo := range f.putBacks {
+		if slices.ContainsFunc(claims, func(claim Claim) bool { return claim.Run == undo.Run }) {
+			undo.claimedAgain = claimed
+		}
+	}
+}
+
+func (f *inFlight) isClaimedAgain(undo *putBack) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return undo.claimedAgain
+}
+
+// adopt adds runs whose outcome is to be written although no request was started for them.
+func (f *inFlight) adopt(outcomes []Outcome) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, outcome := range outcomes {
+		f.note(outcome.Run)
+	}
+}
+
+// note counts a run whose outcome is to be written. The caller holds the lock.
+func (f *inFlight) note(run string) {
+	if f.unwritten == nil {
+		f.unwritten = map[string]int{}
+	}
+	f.unwritten[run]++
 }
 
 // written forgets runs whose outcome is in the database.
@@ -106,22 +177,18 @@ func (f *inFlight) unwrittenRuns() map[string]int {
 	return maps.Clone(f.unwritten)
 }
 
-// runs returns the runs whose requests are in flight.
-func (f *inFlight) runs() map[string]bool {
+// runs returns the requests in flight by their runs.
+func (f *inFlight) runs() map[string]*request {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	found := make(map[string]bool, len(f.aborts))
-	for run := range f.aborts {
-		found[run] = true
-	}
-	return found
+	return maps.Clone(f.requests)
 }
 
 func (f *inFlight) abort(run string, cause error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if abort := f.aborts[run]; abort != nil {
-		abort(cause)
+	if request := f.requests[run]; request != nil {
+		request.abort(cause)
 	} else if f.canceled != nil { // a claim has begun
 		f.canceled[run] = true
 	}
@@ -132,7 +199,7 @@ func (f *inFlight) abortAll(cause error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.abortAs = cause
-	for _, abort := range f.aborts {
-		abort(cause)
+	for _, request := range f.requests {
+		request.abort(cause)
 	}
 }

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -93,10 +94,33 @@ func (w *Worker) watchNodes(ctx context.Context) {
 	})
 }
 
-// sighting is the last heartbeat of another worker, and when it was first seen.
+// sighting is the last heartbeat of another worker, and how long this worker has watched for the next one.
 type sighting struct {
-	beat  int64
-	since time.Time
+	beat   int64
+	silent time.Duration
+}
+
+// lookout measures the time in which a worker could have seen the heartbeats of others.
+type lookout struct {
+	beat             int64     // the last own heartbeat that was read from the database
+	beatAt, lookedAt time.Time // when it was read first, and when heartbeats were read last
+}
+
+// look returns how much of the time since the last look counts as silence of others: only the time until soon after an own
+// heartbeat. While no heartbeat reaches the database, or none can be read, others are silent for the same reason.
+func (l *lookout) look(nodes []Node, boot string, now time.Time, soon time.Duration) time.Duration {
+	until := now
+	if trusted := l.beatAt.Add(soon); trusted.Before(now) {
+		until = trusted
+	}
+	counted := max(0, until.Sub(l.lookedAt))
+	l.lookedAt = now
+	for _, node := range nodes {
+		if node.Boot == boot && node.Beat != l.beat {
+			l.beat, l.beatAt = node.Beat, now
+		}
+	}
+	return counted
 }
 
 // giveUpSilent gives up silent workers. The first time it also gives up this node's previous boots.
@@ -108,18 +132,18 @@ func (w *Worker) giveUpSilent(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	seen, now := map[string]sighting{}, w.Now()
+	seen, counted := map[string]sighting{}, w.lookout.look(nodes, w.Boot, w.Now(), 2*w.Intervals.Heartbeat)
 	for _, node := range nodes {
 		last, known := w.seen[node.Boot]
-		if !known || last.beat != node.Beat {
-			last = sighting{node.Beat, now}
+		if last.silent += counted; !known || last.beat != node.Beat {
+			last = sighting{beat: node.Beat}
 		}
 		seen[node.Boot] = last
 		switch {
 		case err != nil || node.Boot == w.Boot:
 		case w.seen == nil && node.Name == w.Node:
 			err = w.giveUp(ctx, node, "The node was started again before the response came.")
-		case now.Sub(last.since) >= w.Intervals.LostAfter:
+		case last.silent >= w.Intervals.LostAfter:
 			err = w.giveUp(ctx, node, "The node that made the request has not been heard of since.")
 		}
 	}
@@ -137,23 +161,42 @@ func (w *Worker) nodes(ctx context.Context) (nodes []Node, err error) {
 	return nodes, err
 }
 
-// giveUp removes a worker and fails its runs.
+// giveUp fails the runs of a worker and removes it. While the accounts of some of its runs are busy, it stays, and is given up
+// again at the next check. giveUp waits for one of these accounts, but not for long: others may be silent as well.
 func (w *Worker) giveUp(ctx context.Context, node Node, detail string) error {
+	busy, err := w.loseRuns(ctx, "", node, detail)
+	if err != nil || len(busy) == 0 {
+		return err
+	}
+	waiting, cancel := context.WithTimeout(ctx, w.Intervals.Heartbeat)
+	defer cancel()
+	if _, err = w.loseRuns(waiting, busy[rand.IntN(len(busy))], node, detail); waiting.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// loseRuns fails the runs of a worker in a transaction that holds the lock of an account; "" is none. It removes the worker
+// unless runs are left, and returns the accounts of these runs.
+func (w *Worker) loseRuns(ctx context.Context, account string, node Node, detail string) (busy []string, err error) {
 	lost := 0
-	err := w.Store.Write(ctx, "", func(ctx context.Context, tx Tx) error {
-		lost = 0
-		gone, err := tx.GiveUp(ctx, node)
-		if err != nil || !gone {
+	err = w.Store.Write(ctx, account, func(ctx context.Context, tx Tx) error {
+		lost, busy = 0, nil
+		silent, err := tx.IsSilent(ctx, node)
+		if err != nil || !silent {
 			return err
 		}
-		lost, err = tx.LoseRuns(ctx, node.Boot, detail)
+		if lost, busy, err = tx.LoseRuns(ctx, node.Boot, detail); err != nil || len(busy) > 0 {
+			return err
+		}
+		_, err = tx.GiveUp(ctx, node)
 		return err
 	})
 	if err == nil && lost > 0 {
 		w.countFinished(jobs.WorkerLost, lost)
 		w.Log.Warn("A node is gone; its runs were marked WORKER_LOST.", "node", node.Name, "runs", lost)
 	}
-	return err
+	return busy, err
 }
 
 // countFinished reports failed runs to the observer.
@@ -194,8 +237,6 @@ func (w *Worker) checkOwned(ctx context.Context) {
 
 // abortCanceled aborts the requests of runs that this worker no longer owns.
 func (w *Worker) abortCanceled(ctx context.Context, tx ReadTx) error {
-	w.puttingBack.Lock()
-	defer w.puttingBack.Unlock()
 	running := w.inFlight.runs() // before the read, so that the database knows all of them
 	if len(running) == 0 {
 		return nil
@@ -205,8 +246,8 @@ func (w *Worker) abortCanceled(ctx context.Context, tx ReadTx) error {
 		delete(running, run)
 	}
 	if err == nil {
-		for run := range running {
-			w.inFlight.abort(run, errCanceled)
+		for _, request := range running {
+			request.abort(errCanceled)
 		}
 	}
 	return err

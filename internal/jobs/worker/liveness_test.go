@@ -126,6 +126,77 @@ func (u unavailable) Write(ctx context.Context, account string, fn func(context.
 	return u.Store.Write(ctx, account, fn)
 }
 
+// outage is a store that refuses writes, or everything, while it is away.
+type outage struct {
+	worker.Store
+	readable      bool
+	away          atomic.Bool
+	looks, missed atomic.Int64 // reads of the heartbeats that worked, and those that did not
+}
+
+func (o *outage) Read(ctx context.Context, fn func(context.Context, worker.ReadTx) error) error {
+	return o.Store.Read(ctx, func(ctx context.Context, tx worker.ReadTx) error { return fn(ctx, outageReads{tx, o}) })
+}
+
+func (o *outage) Write(ctx context.Context, account string, fn func(context.Context, worker.Tx) error) error {
+	if o.away.Load() {
+		return fault.New(fault.Unavailable, "It is away.")
+	}
+	return o.Store.Write(ctx, account, fn)
+}
+
+type outageReads struct {
+	worker.ReadTx
+	outage *outage
+}
+
+func (o outageReads) Nodes(ctx context.Context) ([]worker.Node, error) {
+	if o.outage.away.Load() && !o.outage.readable {
+		o.outage.missed.Add(1)
+		return nil, fault.New(fault.Unavailable, "It is away.")
+	}
+	o.outage.looks.Add(1)
+	return o.ReadTx.Nodes(ctx)
+}
+
+// After an outage that was longer than a worker may be silent, a node gives others the time to send a heartbeat.
+func TestLiveness_OutageIsNoSilence(t *testing.T) {
+	t.Parallel()
+	for name, readable := range map[string]bool{"no answers": false, "reads only": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, func(t *testing.T, database storetest.Database) {
+				db := storetest.OpenSealed(t, database)
+				account := storetest.NewTenant(t, db, "pro").Account.ID
+				run := leaveBehind(t, db, account, "other", "elsewhere")
+				outage, ahead := &outage{Store: db.Worker(), readable: readable}, atomic.Int64{}
+				newRig(t, db, func(w *worker.Worker) {
+					w.Store, w.Now = outage, func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+					w.Intervals.Heartbeat = 20 * time.Millisecond
+				}).start(t)
+				looks := func(count *atomic.Int64) {
+					t.Helper()
+					before := count.Load()
+					storetest.Wait(t, soon, "the worker looks at the others", func() bool { return count.Load() >= before+3 })
+				}
+				looks(&outage.looks)
+				outage.away.Store(true)
+				ahead.Add(int64(time.Hour))
+				if readable {
+					looks(&outage.looks)
+				} else {
+					looks(&outage.missed)
+				}
+				outage.away.Store(false)
+				looks(&outage.looks)
+				if got := outcome(storetest.ReadRun(t, db, account, run)); got != "RUNNING" || nodes(t, db) != 2 {
+					t.Errorf("the run of the other node is %s", got)
+				}
+			})
+		})
+	}
+}
+
 func TestLiveness_LogsEndOfOutageOnce(t *testing.T) {
 	t.Parallel()
 	db := storetest.OpenSealed(t, storetest.New(t, "sqlite"))

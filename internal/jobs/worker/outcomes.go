@@ -18,9 +18,7 @@ func (w *Worker) writeOutcomes(ctx context.Context) {
 	for first := range w.outcomes {
 		<-due.C
 		due.Reset(w.Intervals.Write)
-		batch := w.batch(first)
-		w.write(ctx, batch)
-		w.inFlight.written(batch)
+		w.write(ctx, w.inFlight.withoutApart(w.batch(first)), w.writeTogether())
 	}
 }
 
@@ -45,19 +43,23 @@ func (o Outcome) size() int {
 	return 0
 }
 
-// write stores outcomes, however long that takes: if an outcome were lost, nobody would know what
+// write stores outcomes with a function, however long that takes: if an outcome were lost, nobody would know what
 // came of its request.
-func (w *Worker) write(ctx context.Context, batch []Outcome) {
-	left := retry(ctx, batch, w.writeOnce,
+func (w *Worker) write(ctx context.Context, batch []Outcome, once func(context.Context, []Outcome) error) {
+	if len(batch) == 0 {
+		return
+	}
+	left := retry(ctx, batch, once,
 		func(err error) {
 			w.Log.Warn("Writing the outcomes of runs failed; retrying.", "runs", len(batch), "error", err)
 		},
 		func(refused Outcome, err error) {
 			w.Log.Error("The database refused the outcome of a run; the run is marked WORKER_LOST.", "run", refused.Run, "error", err)
 			lost := failure(jobs.WorkerLost, "The request was made, but its outcome could not be stored.", nil)
-			lost.Run, lost.FinishedAt = refused.Run, refused.FinishedAt
-			retry(ctx, []Outcome{lost}, w.writeOnce, func(error) {}, func(_ Outcome, err error) {
+			lost.Run, lost.Account, lost.FinishedAt = refused.Run, refused.Account, refused.FinishedAt
+			retry(ctx, []Outcome{lost}, once, func(error) {}, func(_ Outcome, err error) {
 				w.Log.Error("Marking a run WORKER_LOST was refused as well; it stays RUNNING until this node stops.", "run", refused.Run, "error", err)
+				w.inFlight.written([]Outcome{refused})
 			})
 		})
 	if left > 0 {
@@ -65,12 +67,12 @@ func (w *Worker) write(ctx context.Context, batch []Outcome) {
 	}
 }
 
-// writeOnce stores outcomes and counts the runs that were not canceled meanwhile.
-func (w *Worker) writeOnce(ctx context.Context, outcomes []Outcome) error {
-	ids, err := w.Store.FinishRuns(ctx, w.Boot, outcomes)
+// note counts the runs of stored outcomes that were not canceled meanwhile.
+func (w *Worker) note(outcomes []Outcome, ids []string, err error) error {
 	if err != nil {
 		return err
 	}
+	w.inFlight.written(outcomes)
 	owned := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		owned[id] = true

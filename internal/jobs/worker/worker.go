@@ -33,8 +33,11 @@ type Store interface {
 	Write(ctx context.Context, account string, fn func(context.Context, Tx) error) error
 	// Pack makes an outcome smaller before it waits for FinishRuns. It may be called by many goroutines at once.
 	Pack(outcome *Outcome)
-	// FinishRuns stores the outcomes of runs that the lease still owns, and returns their ids.
+	// FinishRuns stores the outcomes of runs that the lease still owns, and returns their ids. If the accounts of some are
+	// busy, it stores nothing and returns a BusyError.
 	FinishRuns(ctx context.Context, lease string, outcomes []Outcome) ([]string, error)
+	// FinishBusy is FinishRuns for the runs of one account, and waits until the account is no longer busy.
+	FinishBusy(ctx context.Context, account, lease string, outcomes []Outcome) ([]string, error)
 }
 
 // ReadTx is the reading part of a worker's transaction.
@@ -63,7 +66,7 @@ type Tx interface {
 	PendingLanes(ctx context.Context, account, after string, limit int) ([]string, error)
 	// ClaimRuns gives the oldest pending runs of a lane to a worker.
 	ClaimRuns(ctx context.Context, lane, lease string, limit int) ([]Claim, error)
-	// RefuseRuns fails the oldest pending runs of a lane as QUOTA_EXCEEDED.
+	// RefuseRuns fails the oldest pending runs of a lane as QUOTA_EXCEEDED, or none while the account is busy.
 	RefuseRuns(ctx context.Context, lane, detail string, limit int) (int, error)
 	RunsUsed(ctx context.Context, account, period string) (int, error)
 	// MeterRuns adds to the account's used runs and locks that number.
@@ -73,13 +76,15 @@ type Tx interface {
 	Lives(ctx context.Context, boot string) (bool, error)
 	// Settled reports whether no claim of a worker is in progress.
 	Settled(ctx context.Context, boot string) (bool, error)
+	// IsSilent reports whether a node has sent no heartbeat since, and locks it.
+	IsSilent(ctx context.Context, node Node) (bool, error)
 	// GiveUp removes a node, or returns false if it has sent a heartbeat since.
 	GiveUp(ctx context.Context, node Node) (bool, error)
 	// PutBack makes a run pending again if the worker still owns it, and reports
 	// whether it did. The run of a deleted job is canceled instead.
 	PutBack(ctx context.Context, run, lease string) (bool, error)
-	// LoseRuns fails the running runs of a worker as WORKER_LOST.
-	LoseRuns(ctx context.Context, lease, detail string) (int, error)
+	// LoseRuns fails the running runs of a worker as WORKER_LOST, except those of busy accounts, which it returns.
+	LoseRuns(ctx context.Context, lease, detail string) (lost int, busy []string, err error)
 }
 
 // Claim is a run that this worker has claimed.
@@ -99,6 +104,7 @@ func hostOf(lane string) string {
 // Outcome is the final state of a run.
 type Outcome struct {
 	Run        string
+	Account    string // "" if it is not known
 	Status     jobs.Status
 	Reason     *jobs.Reason
 	Error      *string
@@ -187,14 +193,15 @@ type Worker struct {
 	rotation       rotation
 	visited        visited
 	outcomes       chan Outcome
+	busy           chan struct{} // has an element for each account that outcomes wait for
 	wake           background.Bell
 	seen           map[string]sighting // the other nodes by boot; nil before the first check
-	alive          atomic.Bool         // the last heartbeat is not too old
-	abortTimer     *time.Timer         // ends alive
-	atLimit        atomic.Bool         // pending runs wait for requests to end
-	uncertain      bool                // a claim may have been committed without an answer
-	exhausted      atomic.Int64        // when claiming may go on after a shortage, in Unix nanoseconds
-	puttingBack    sync.RWMutex        // held while runs go back to the queue
+	lookout        lookout
+	alive          atomic.Bool  // the last heartbeat is not too old
+	abortTimer     *time.Timer  // ends alive
+	atLimit        atomic.Bool  // pending runs wait for requests to end
+	uncertain      bool         // a claim may have been committed without an answer
+	exhausted      atomic.Int64 // when claiming may go on after a shortage, in Unix nanoseconds
 	stopped        sync.Once
 	follows        bool // another worker sends the heartbeats
 
@@ -214,7 +221,7 @@ func (w *Worker) Start(ctx context.Context) {
 	w.inFlight.limits, w.inFlight.observe = w.Limits, w.Observe.InFlight
 	w.configurations.known = map[string]jobs.Configuration{}
 	w.wake = background.NewBell()
-	w.outcomes = make(chan Outcome, 4*w.Limits.Node)
+	w.outcomes, w.busy = make(chan Outcome, 4*w.Limits.Node), make(chan struct{}, maxBusy)
 	w.readContext, w.cancelReads = context.WithCancel(ctx)
 	w.writeContext, w.cancelWrites = context.WithCancel(ctx)
 	if w.follows {
@@ -313,7 +320,7 @@ func (w *Worker) finish(claim Claim, outcome Outcome) {
 
 // report hands the outcome of a run to the writer.
 func (w *Worker) report(claim Claim, outcome Outcome) {
-	outcome.Run, outcome.FinishedAt = claim.Run, w.Now().UTC().Truncate(time.Microsecond)
+	outcome.Run, outcome.Account, outcome.FinishedAt = claim.Run, claim.Account, w.Now().UTC().Truncate(time.Microsecond)
 	w.Store.Pack(&outcome)
 	w.outcomes <- outcome
 }

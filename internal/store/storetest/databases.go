@@ -148,6 +148,22 @@ func (d Database) Raw(t testing.TB) *sql.DB {
 	return db
 }
 
+// Busy runs a statement in a transaction of its own, which keeps its locks until the test calls the function.
+func (d Database) Busy(t testing.TB, statement string, args ...any) (end func()) {
+	t.Helper()
+	tx, err := d.Raw(t).BeginTx(t.Context(), nil)
+	must(t, err)
+	_, err = tx.ExecContext(t.Context(), statement, args...)
+	must(t, err)
+	return sync.OnceFunc(func() { must(t, tx.Rollback()) })
+}
+
+// BusyAccount holds the lock of an account on PostgreSQL, as a transaction of the account does, until the test calls the function.
+func (d Database) BusyAccount(t testing.TB, account string) (end func()) {
+	t.Helper()
+	return d.Busy(t, `SELECT 1 FROM accounts WHERE id = $1 FOR NO KEY UPDATE`, account)
+}
+
 // execute runs a statement behind the store's back.
 func execute(t testing.TB, database Database, statement string, args ...any) {
 	t.Helper()

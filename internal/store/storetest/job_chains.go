@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -81,7 +82,7 @@ func lastAttempt(t *testing.T, db *store.DB, job jobs.Job) {
 	do(t, db, "", func(ctx context.Context, tx *store.Tx) error { return tx.InsertRuns(ctx, []jobs.Run{run}) })
 	same(t, releaseLater(t, db), 1)
 	same(t, claim(t, db, job.Lane(), "boot", 1), []string{run.ID})
-	same(t, write(t, db, func(ctx context.Context, tx *store.Tx) (int, error) { return tx.LoseRuns(ctx, "boot", "gone") }), 1)
+	same(t, loseRuns(t, db, "boot", "gone"), 1)
 	third := read(t, db, job.Account, job.Key)
 	same(t, []any{third.Attempt, *third.RerunOf}, []any{3, run.ID})
 	do(t, db, "", func(ctx context.Context, tx *store.Tx) error {
@@ -148,6 +149,74 @@ func overlaps(t *testing.T, db *store.DB) {
 	same(t, find(t, db, (*store.ReadTx).SkippedInstants, job, at(8)), map[string]int{at(8).Format(time.DateOnly): 2})
 }
 
+// heldBesideOthers checks that runs which stay held do not keep later ones from being released.
+func heldBesideOthers(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	var held []jobs.Run
+	for i := range 4 {
+		job := NewJob(account, fmt.Sprint("j", i), "http://a/")
+		job.Overlap = jobs.OverlapWait
+		AddJobs(t, db, job)
+		if i < 3 {
+			Queue(t, db, job, 1)
+		}
+		run := NewRun(job)
+		run.Lane = jobs.HeldLane
+		held = append(held, run)
+		do(t, db, "", func(ctx context.Context, tx *store.Tx) error { return tx.InsertRuns(ctx, []jobs.Run{run}) })
+	}
+	release := func() int {
+		return write(t, db, func(ctx context.Context, tx *store.Tx) (int, error) { return tx.ReleaseHeld(ctx, 2) })
+	}
+	same(t, []int{release(), release()}, []int{1, 0})
+	changed := readJob(t, db, account, "j2")
+	changed.Overlap = jobs.OverlapAllow
+	do(t, db, account, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateJob(ctx, changed) })
+	same(t, []int{release(), release()}, []int{1, 0})
+	for i, want := range []string{jobs.HeldLane, jobs.HeldLane, changed.Lane(), changed.Lane()} {
+		same(t, ReadRun(t, db, account, held[i].ID).Lane, want)
+	}
+}
+
+// latenessAfterSeveral checks that a job keeps its next check when a further run ends in the transaction that sets it.
+func latenessAfterSeveral(t *testing.T, db *store.DB) {
+	account, began := newAccount(t, db).ID, time.Now().UTC().Truncate(time.Microsecond)
+	end := func(job jobs.Job, outcomes ...worker.Outcome) {
+		t.Helper()
+		runs := Queue(t, db, job, len(outcomes))
+		claim(t, db, job.Lane(), "boot", len(runs))
+		for i := range outcomes {
+			outcomes[i].Run, outcomes[i].FinishedAt = runs[i], began.Add(time.Duration(i)*time.Second)
+		}
+		finish(t, db, "boot", outcomes...)
+	}
+	succeeded, refused := worker.Outcome{Status: jobs.Succeeded}, failed("", 500, nil)
+	recovers := NewJob(account, "recovers", "http://a/")
+	recovers.Alerts = &jobs.Alerts{AfterFailures: 1, RecoverAfter: 1, LateAfter: new(60)}
+	recovers.UpdatedAt = began.Add(-time.Hour)
+	AddJobs(t, db, recovers)
+	end(recovers, refused)
+	same(t, markLate(t, db), 1)
+	same(t, agenda(t, db).Late, nil)
+	end(recovers, succeeded, succeeded)
+	same(t, agenda(t, db).Late, &began)
+	same(t, markLate(t, db), 1)
+	reminds := NewJob(account, "reminds", "http://b/")
+	reminds.Alerts = &jobs.Alerts{AfterFailures: 1, RecoverAfter: 1, RemindEvery: new(300)}
+	AddJobs(t, db, reminds)
+	end(reminds, refused, refused)
+	same(t, agenda(t, db).Late, new(began.Add(300*time.Second)))
+}
+
+func markLate(t *testing.T, db *store.DB) int {
+	t.Helper()
+	return write(t, db, func(ctx context.Context, tx *store.Tx) (int, error) {
+		checked, err := tx.MarkLate(ctx, scheduler.LateBatch{}, 100)
+		same(t, len(checked.Busy), 0)
+		return checked.Jobs, err
+	})
+}
+
 func lateness(t *testing.T, db *store.DB) {
 	account := newAccount(t, db).ID
 	job := NewJob(account, "j", "http://a/")
@@ -158,10 +227,7 @@ func lateness(t *testing.T, db *store.DB) {
 	if agenda(t, db).Late == nil {
 		t.Error("nothing checks whether the job is late")
 	}
-	mark := func() int {
-		return write(t, db, func(ctx context.Context, tx *store.Tx) (int, error) { return tx.MarkLate(ctx, 100) })
-	}
-	same(t, []int{mark(), mark()}, []int{1, 0})
+	same(t, []int{markLate(t, db), markLate(t, db)}, []int{1, 0})
 	found := readJob(t, db, account, "j")
 	same(t, []any{found.Health.State, *found.Health.LateFor}, []any{jobs.HealthLate, due})
 	same(t, agenda(t, db).Late, nil)

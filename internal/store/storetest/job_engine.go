@@ -30,6 +30,16 @@ func finish(t *testing.T, db *store.DB, lease string, outcomes ...worker.Outcome
 	return owned
 }
 
+// loseRuns fails the runs of a worker, whose accounts must not be busy.
+func loseRuns(t *testing.T, db *store.DB, lease, detail string) int {
+	t.Helper()
+	return write(t, db, func(ctx context.Context, tx *store.Tx) (int, error) {
+		lost, busy, err := tx.LoseRuns(ctx, lease, detail)
+		same(t, len(busy), 0)
+		return lost, err
+	})
+}
+
 func claim(t *testing.T, db *store.DB, lane, lease string, limit int) (ids []string) {
 	t.Helper()
 	for _, each := range write(t, db, func(ctx context.Context, tx *store.Tx) ([]worker.Claim, error) {
@@ -43,7 +53,8 @@ func claim(t *testing.T, db *store.DB, lane, lease string, limit int) (ids []str
 
 func jobEngine(t *testing.T, shared *store.DB) {
 	for name, part := range map[string]func(*testing.T, *store.DB){
-		"chains": chains, "overlaps": overlaps, "lateness": lateness,
+		"chains": chains, "overlaps": overlaps, "held runs beside others": heldBesideOthers,
+		"lateness": lateness, "lateness after several runs": latenessAfterSeveral,
 		"firing": firing, "claims": claiming, "pending runs follow their job to another host": moving, "turns of accounts and lanes": turns, "outcomes need the lease": outcomes, "runs that are put back": puttingBack,
 		"limits of what is pending": pendingLimits, "metering": metering, "lost nodes": nodes,
 	} {
@@ -107,6 +118,8 @@ func firing(t *testing.T, db *store.DB) {
 			firings[i].Next = &next
 		}
 	}
+	busy := write(t, db, func(ctx context.Context, tx *store.Tx) ([]string, error) { return tx.LockActiveJobs(ctx, []string{account, newID()}) })
+	same(t, len(busy), 0)
 	do(t, db, "", func(ctx context.Context, tx *store.Tx) error { return tx.AdvanceJobs(ctx, firings) })
 	same(t, *nextDue(t, db), at(1000))
 	ended := readJob(t, db, account, due[0].Key)
@@ -294,15 +307,18 @@ func nodes(t *testing.T, db *store.DB) {
 	giveUp := func(node worker.Node) bool {
 		return write(t, db, func(ctx context.Context, tx *store.Tx) (bool, error) { return tx.GiveUp(ctx, node) })
 	}
-	same(t, giveUp(before), false)
-	same(t, giveUp(known()[0]), true)
+	isSilent := func(node worker.Node) bool {
+		return write(t, db, func(ctx context.Context, tx *store.Tx) (bool, error) { return tx.IsSilent(ctx, node) })
+	}
+	same(t, []bool{isSilent(before), giveUp(before)}, []bool{false, false})
+	same(t, []bool{isSilent(known()[0]), giveUp(known()[0])}, []bool{true, true})
 	same(t, len(known()), 0)
 	beat("boot")
 	same(t, known()[0].Beat > before.Beat, true)
 	ids := Queue(t, db, job, 3)
 	claim(t, db, job.Lane(), "boot", 2)
 	claim(t, db, job.Lane(), "other", 1)
-	same(t, write(t, db, func(ctx context.Context, tx *store.Tx) (int, error) { return tx.LoseRuns(ctx, "boot", oddText) }), 2)
+	same(t, loseRuns(t, db, "boot", oddText), 2)
 	run := ReadRun(t, db, account, ids[0])
 	same(t, []any{run.Status, *run.Reason, *run.Error}, []any{jobs.Failed, jobs.WorkerLost, oddText})
 	same(t, ReadRun(t, db, account, ids[2]).Status, jobs.Running)

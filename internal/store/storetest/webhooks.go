@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/connections"
 	"github.com/signalbox/signalbox/internal/jobs"
+	"github.com/signalbox/signalbox/internal/jobs/scheduler"
 	"github.com/signalbox/signalbox/internal/jobs/worker"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
@@ -318,7 +319,7 @@ func lostDeliveries(outer *testing.T, kind string) {
 		same(t, owned, nil)
 		return err
 	}))
-	write(outer, t.db, func(ctx context.Context, tx *store.Tx) (int, error) { return tx.LoseRuns(ctx, "dead", "gone") })
+	loseRuns(outer, t.db, "dead", "gone")
 	same(t, len(t.finish(ids[0], "dead", 200)), 0) // the dead node's outcome comes too late
 	same(t, t.claim("boot"), ids)
 	lost := worker.Outcome{Run: ids[0], Status: jobs.Failed, Reason: new(jobs.WorkerLost), Error: new("stopped"), FinishedAt: *t.now}
@@ -422,7 +423,10 @@ func jobEvents(outer *testing.T, kind string) {
 	end(failed("", 500, nil))
 	same(t, t.types(), []string{"job.failing", "run.failed"})
 	markLate := func() int {
-		return write(outer, t.db, func(ctx context.Context, tx *store.Tx) (int, error) { return tx.MarkLate(ctx, 10) })
+		return write(outer, t.db, func(ctx context.Context, tx *store.Tx) (int, error) {
+			checked, err := tx.MarkLate(ctx, scheduler.LateBatch{}, 10)
+			return checked.Jobs, err
+		})
 	}
 	*t.now = t.now.Add(299 * time.Second)
 	same(t, markLate(), 0)
