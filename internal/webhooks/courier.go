@@ -18,6 +18,9 @@ const (
 	presenceInterval = time.Minute
 	// silentAfter is how long a service must be neither connected nor reporting to be silent.
 	silentAfter = time.Hour
+	// deafAfter is how long the checks of this node may pause before it must have missed reports: it was stopped, its database was
+	// away, or its clock was wrong.
+	deafAfter = 5 * time.Minute
 )
 
 // CourierReadTx has the reads of a Courier.
@@ -50,7 +53,9 @@ type Courier struct {
 	// PresenceInterval is a minute if zero.
 	PresenceInterval time.Duration
 
-	loop background.Loop
+	loop    background.Loop
+	hearing time.Time // since when this node has checked without a long pause
+	checked time.Time // the last check
 }
 
 // Start starts the loops.
@@ -116,13 +121,30 @@ func (c *Courier) CheckServices(ctx context.Context) error {
 	if c.Paused.IsOn() {
 		return nil
 	}
-	var before time.Time
+	var now time.Time
 	if err := c.Store.Write(ctx, "", func(ctx context.Context, tx CourierTx) error {
-		before = tx.Now().Add(-silentAfter)
+		now = tx.Now()
 		return tx.NotePresence(ctx)
 	}); err != nil {
 		return err
 	}
+	before := now.Add(-silentAfter)
+	if c.hear(now); c.hearing.After(before) {
+		return nil
+	}
+	return c.tellSilent(ctx, before)
+}
+
+// hear notes a check. After a long pause, silence counts anew: services could not report to a server that was away.
+func (c *Courier) hear(now time.Time) {
+	if now.Sub(c.checked) > deafAfter {
+		c.hearing = now
+	}
+	c.checked = now
+}
+
+// tellSilent records the events of the services that were last seen before an instant.
+func (c *Courier) tellSilent(ctx context.Context, before time.Time) error {
 	accounts, err := transaction.Read(ctx, c.Store, func(ctx context.Context, tx CourierReadTx) ([]string, error) { return tx.QuietAccounts(ctx, before) })
 	for _, account := range accounts {
 		if _, err := transaction.Write(ctx, c.Store, account, func(ctx context.Context, tx CourierTx) (int, error) { return tx.TellSilent(ctx, account, before) }); err != nil {

@@ -47,5 +47,6 @@
 //
 // A Courier releases waiting deliveries when they are due, and finds services that have become silent: every minute it notes
 // which services are connected. An hour after a service was last seen, it records the event, unless the service has reported
-// since. It works only for accounts with webhooks. Nodes skip rows that another node has locked.
+// since. A node tells this only after an hour of checks without a long pause: while the server or its database is away, no
+// service can report. It works only for accounts with webhooks. Nodes skip rows that another node has locked.
 package webhooks

@@ -151,7 +151,8 @@ func (t hookTest) bodies(ids ...string) (bodies []string) {
 func webhookConcept(t *testing.T, shared *store.DB) {
 	for name, part := range map[string]func(*testing.T, string){
 		"stored": storedWebhooks, "attempts": deliveryAttempts, "disabled": disabledWebhooks, "joined": joinedDeliveries, "lost nodes": lostDeliveries,
-		"again": redeliveries, "id used again": reusedIDs, "old": oldDeliveries, "jobs": jobEvents, "silent services": silentServices, "no webhooks": noWebhooks,
+		"again": redeliveries, "id used again": reusedIDs, "old": oldDeliveries, "jobs": jobEvents, "silent services": silentServices, "silence after an outage": silenceAfterOutage,
+		"no webhooks": noWebhooks,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -454,20 +455,49 @@ func silentServices(outer *testing.T, kind string) {
 		return tx.NotePresence(ctx)
 	})
 	courier := &webhooks.Courier{Store: t.db.Courier()}
-	*t.now = t.now.Add(2 * time.Hour) // still connected
-	must(t, courier.CheckServices(t.Context()))
+	t.watch(courier, 65*time.Minute) // still connected
 	same(t, len(t.all()), 0)
 	do(t, t.db, "", func(ctx context.Context, tx *store.Tx) error { return tx.ClearConnections(ctx, boot) })
-	*t.now = t.now.Add(time.Hour + time.Second)
-	same(t, of(t, t.db, (*store.ReadTx).QuietAccounts, t.now.Add(-time.Hour)), []string{t.account})
-	must(t, courier.CheckServices(t.Context()))
-	must(t, courier.CheckServices(t.Context()))
+	t.watch(courier, time.Hour)
+	same(t, len(t.all()), 0)
+	same(t, of(t, t.db, (*store.ReadTx).QuietAccounts, t.now.Add(time.Second-time.Hour)), []string{t.account})
+	t.watch(courier, 2*time.Minute)
 	same(t, t.types(), []string{"service.silent"})
 	do(t, t.db, t.account, func(ctx context.Context, tx *store.Tx) error {
 		count, err := tx.TellSilent(ctx, t.account, *t.now)
 		same(t, count, 0) // it was told
 		return err
 	})
+}
+
+// watch checks services every minute for some time.
+func (t hookTest) watch(courier *webhooks.Courier, d time.Duration) {
+	t.Helper()
+	for until := t.now.Add(d); t.now.Before(until); {
+		*t.now = t.now.Add(time.Minute)
+		must(t, courier.CheckServices(t.Context()))
+	}
+}
+
+// silenceAfterOutage checks that silence counts from when services can report again.
+func silenceAfterOutage(outer *testing.T, kind string) {
+	t := newHookTest(outer, kind, webhooks.Standard)
+	boot := newID()
+	connection := connections.Connection{ID: newID(), Account: t.account, Node: "n", Client: "c", Service: new("shop"), ConnectedAt: at(1)}
+	do(t, t.db, "", func(ctx context.Context, tx *store.Tx) error {
+		must(t, tx.Beat(ctx, boot, "node"))
+		must(t, tx.SaveConnections(ctx, boot, []connections.Connection{connection}))
+		must(t, tx.NotePresence(ctx))
+		return tx.ClearConnections(ctx, boot)
+	})
+	*t.now = t.now.Add(2 * time.Hour)
+	courier := &webhooks.Courier{Store: t.db.Courier()} // of a server that starts
+	t.watch(courier, 59*time.Minute)
+	*t.now = t.now.Add(10 * time.Minute) // without a database
+	t.watch(courier, time.Hour)
+	same(t, len(t.all()), 0)
+	t.watch(courier, 2*time.Minute)
+	same(t, t.types(), []string{"service.silent"})
 }
 
 // noWebhooks checks that an account without webhooks stores no delivery, and neither does a transaction
