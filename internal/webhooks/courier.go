@@ -30,6 +30,10 @@ type CourierReadTx interface {
 	NextDelivery(ctx context.Context) (*time.Time, error)
 	// QuietAccounts returns accounts with services that were last connected before an instant and are not known as silent.
 	QuietAccounts(ctx context.Context, before time.Time) ([]string, error)
+	// OverfullWebhooks returns the webhooks with more unfinished deliveries than a limit.
+	OverfullWebhooks(ctx context.Context, limit int) ([]Overfull, error)
+	// SurplusDeliveries returns up to batch unfinished deliveries of a webhook that are older than its newest limit ones.
+	SurplusDeliveries(ctx context.Context, of Overfull, limit, batch int) ([]string, error)
 }
 
 // CourierTx has the writes of a Courier.
@@ -42,20 +46,27 @@ type CourierTx interface {
 	// TellSilent records the event of each service of an account that was last connected before an instant and has not
 	// reported since, and marks the service as silent. It returns their number.
 	TellSilent(ctx context.Context, account string, before time.Time) (int, error)
+	// EndDeliveries ends unfinished deliveries as failed, with a reason among their attempts. It skips deliveries that are
+	// being sent or have ended, and returns the number of the others.
+	EndDeliveries(ctx context.Context, ids []string, why string) (int, error)
 }
 
-// Courier releases deliveries that are due and finds silent services, as the package documentation describes.
+// Courier releases deliveries that are due, bounds how many wait and finds silent services, as the package documentation
+// describes.
 type Courier struct {
 	Store  transaction.Store[CourierReadTx, CourierTx]
 	Log    *slog.Logger
 	Queued func()           // called when deliveries were released
+	Ended  func(int)        // called with the number of deliveries that were ended because too many waited
 	Paused background.Pause // true while this node's clock is wrong
 	// PresenceInterval is a minute if zero.
 	PresenceInterval time.Duration
+	MaxUnfinished    int // of a webhook
 
-	loop    background.Loop
-	hearing time.Time // since when this node has checked without a long pause
-	checked time.Time // the last check
+	loop     background.Loop
+	hearing  time.Time         // since when this node has checked services without a long pause
+	checked  time.Time         // the last check of services
+	overfull map[Overfull]bool // the webhooks that had too many deliveries at the last count
 }
 
 // Start starts the loops.
@@ -63,7 +74,7 @@ func (c *Courier) Start(ctx context.Context) {
 	if c.PresenceInterval == 0 {
 		c.PresenceInterval = presenceInterval
 	}
-	c.loop.Start(ctx, c.releaseDue, c.watchServices)
+	c.loop.Start(ctx, c.releaseDue, c.watchServices, c.boundBacklogs)
 }
 
 // Stop ends the loops.
