@@ -25,6 +25,7 @@ type call struct {
 	query   *jsonapi.Query
 	id      string          // {id} of the path, decoded and valid
 	body    *jsonapi.Object // the body, once it was read; nil if there was none
+	uuids   bool            // the ids of the path are UUIDs
 	bare    bool            // the body has no envelope, so pointers in errors omit it
 	made    int64           // the number of the first change that the write recorded; 0 for none
 	stale   bool            // the database is away, and the caller is known from memory
@@ -35,6 +36,14 @@ type call struct {
 }
 
 func (c *call) ctx() context.Context { return c.writer.ctx }
+
+// stored returns an id as it is stored. UUIDs may be sent in any case (RFC 9562); the case of other ids matters.
+func (c *call) stored(id string) string {
+	if c.uuids && isUUID(id) {
+		return strings.ToLower(id)
+	}
+	return id
+}
 
 // text reads the body. The handler must have read all parameters before: a request with an
 // unknown parameter must be refused before it does anything.

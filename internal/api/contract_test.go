@@ -264,6 +264,11 @@ func validateAs(documented *openapi3.Response, place string, got answer) (err er
 		at := cmp.Or(each.Ref, place+"/headers/"+pointer(name))
 		err = errors.Join(err, validateText(name, got.header.Values(name), each.Value.Required, each.Value.Schema, at))
 	}
+	for _, name := range []string{"Preference-Applied", "Idempotency-Replayed", "Cache-Control", "Signalbox-Change"} { // headers that some answers have
+		if got.header.Get(name) != "" && documented.Headers[name] == nil {
+			err = errors.Join(err, fmt.Errorf("the header %s is not documented", name))
+		}
+	}
 	if err != nil || len(documented.Content) == 0 {
 		return err
 	}
@@ -437,6 +442,14 @@ func TestContract_ValidatorFindsWrongResponses(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a header nobody documented", func(t *testing.T) {
+		t.Parallel()
+		sent, request, got := fakeExchange("/api/v1/environments/qa", 404, missing)
+		got.header.Set("Idempotency-Replayed", "true")
+		if validateExchange(sent, request, got) == nil {
+			t.Error("nobody notices it")
+		}
+	})
 	t.Run("a response without its headers", func(t *testing.T) {
 		t.Parallel()
 		for _, name := range []string{"X-Request-Id", "Etag", "Content-Type"} {

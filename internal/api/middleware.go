@@ -236,6 +236,7 @@ func (a *API) allowed(r *http.Request) []string {
 // send.
 func (a *API) endpoint(route route) http.Handler {
 	route.access.class, route.access.counted = classOf(route)
+	route.access.uuids = hasUUIDs(route.pattern)
 	return http.HandlerFunc(func(writer http.ResponseWriter, r *http.Request) {
 		w := writer.(*recorder) // ServeHTTP always passes a recorder
 		ctx, endSpan := a.Tracing.StartRequest(w.ctx, r, route.pattern)
@@ -251,7 +252,7 @@ func (a *API) endpoint(route route) http.Handler {
 }
 
 func (a *API) answer(route *route, w *recorder, r *http.Request) (reply, error) {
-	c := &call{request: r, writer: w}
+	c := &call{request: r, writer: w, uuids: route.access.uuids}
 	w.quiet = route.access.quiet
 	if route.access.rpc {
 		if err := c.readSync(); err != nil {
@@ -285,7 +286,7 @@ func run(route *route, c *call) (reply, error) {
 		return reply{}, err
 	}
 	c.query.Strict = c.writer.strict
-	c.id = c.request.PathValue("id")
+	c.id = c.stored(c.request.PathValue("id"))
 	if !utf8.ValidString(c.id) || strings.ContainsRune(c.id, 0) { // no resource has such an id
 		return reply{}, fault.New(fault.NotFound, "There is no resource with this id.")
 	}

@@ -78,6 +78,33 @@ func TestOnce_RefusedRequest(t *testing.T) {
 	owner.post(keysPath, keyNamed, with("Idempotency-Key", "a")).want(201)
 }
 
+// TestOnce_RefusalIsDecidedAnew: a refusal is not kept, so the same request with the same key works when its reason is gone, and only
+// this answer is kept.
+func TestOnce_RefusalIsDecidedAnew(t *testing.T) {
+	t.Parallel()
+	onBoth(t, "pro", func(t *testing.T, owner client) {
+		id := unique("service")
+		taken, body := owner.get(servicesPath).want(200).ids(), envelope("service", id, attributes{})
+		owner.post(servicesPath, body).want(201)
+		for range 2 {
+			got := owner.post(servicesPath, body, with("Idempotency-Key", id))
+			if got.refused(409, problem{code: "already_exists", source: "pointer /data/id"}); got.header.Get("Idempotency-Replayed") != "" {
+				t.Error("a refusal was kept")
+			}
+		}
+		owner.delete(servicesPath + "/" + id).want(204)
+		for _, replayed := range []string{"", "true"} {
+			got := owner.post(servicesPath, body, with("Idempotency-Key", id)).want(201)
+			if got.header.Get("Idempotency-Replayed") != replayed {
+				t.Errorf("got %q, want %q", got.header.Get("Idempotency-Replayed"), replayed)
+			}
+		}
+		if got := owner.get(servicesPath).want(200).ids(); len(got) != len(taken)+1 {
+			t.Errorf("got %v", got)
+		}
+	})
+}
+
 // TestOnce_AtTheSameTime: of many simultaneous requests with one key, one is carried out; the others get its answer or are asked
 // to wait.
 func TestOnce_AtTheSameTime(t *testing.T) {

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -245,4 +247,33 @@ func TestPaths_HostIsIgnored(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestIDs_UUIDsInAnyCase sends each request of the access table whose path has UUIDs with those in upper case.
+func TestIDs_UUIDsInAnyCase(t *testing.T) {
+	t.Parallel()
+	owner, ids := newOwner(t, "pro"), regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+	for _, row := range accessTable() {
+		path, body := row.target(owner)
+		upper := ids.ReplaceAllStringFunc(path, strings.ToUpper)
+		if upper == path {
+			continue
+		}
+		t.Run(row.route, func(t *testing.T) {
+			method, _, _ := strings.Cut(row.route, " ")
+			want, _ := strconv.Atoi(strings.Fields(row.want)[slices.Index(credentials, "OWNER")])
+			got := owner.in(t).send(method, upper, body).want(want)
+			if id := ids.FindString(path); method == http.MethodGet && strings.HasSuffix(path, id) && got.data().ID != id {
+				t.Errorf("got %s", got.body)
+			}
+		})
+	}
+	path := aWebhook(owner)
+	id := strings.ToUpper(strings.TrimPrefix(path, webhooksPath+"/"))
+	owner.put(webhooksPath+"/"+id, envelope("webhook", id, hook(nil))).want(200)
+	owner.put(path, envelope("webhook", id, hook(nil))).want(200)
+
+	chosen := "01928C3E-7B1A-7C55-B2A4-9A3A4F6D2F10"
+	owner.put(owner.makeJob(chosen, nil), envelope("job", chosen, job(nil))).want(200)
+	owner.get(jobsPath+"/"+strings.ToLower(chosen)).refused(404, problem{code: "not_found"})
 }

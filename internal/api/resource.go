@@ -121,7 +121,7 @@ func (r resource[T, D, F]) replace(
 		}
 		envelope.Attributes.Know(shown...)
 		id := r.id(c.id)
-		if r.id(envelope.ID.Or(id)) != id {
+		if r.id(c.stored(envelope.ID.Or(id))) != id {
 			envelope.RequireID(id)
 		}
 		replaced, err := replace(c.ctx(), c.caller, id, r.draft(envelope), ifMatch(c, r.document))

@@ -1,6 +1,9 @@
 package api
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/admission"
 )
@@ -19,9 +22,10 @@ type access struct {
 	quiet     bool           // successes are logged at DEBUG only
 	rpc       bool           // it is a method of gRPC, and the key may be in flagd's selector
 
-	// endpoint sets these; see classOf.
+	// endpoint sets these; see classOf and hasUUIDs.
 	class   admission.Class
 	counted bool
+	uuids   bool // the ids in the path are UUIDs
 }
 
 // The kinds of access. Keys restricted to environments may read, report and
@@ -76,6 +80,13 @@ type route struct {
 	pattern string
 	access  access
 	handle  handler
+}
+
+// hasUUIDs reports whether the ids in the path of a pattern are UUIDs. Other ids are chosen by callers.
+func hasUUIDs(pattern string) bool {
+	_, path, _ := strings.Cut(pattern, " /api/v1/")
+	collection, _, _ := strings.Cut(path, "/")
+	return slices.Contains([]string{"api_keys", "invitations", "links", "runs", "sessions", "users", "webhooks"}, collection)
 }
 
 // routes returns every route of the interface.

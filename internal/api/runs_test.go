@@ -160,7 +160,7 @@ func TestRun_ActionsAfterEnd(t *testing.T) {
 			owner.post(runsPath+"/"+url.PathEscape(id)+"/actions/"+action, "", offContract).refused(404, problem{code: "not_found"})
 		}
 	}
-	if got := owner.get(runsPath+"/"+strings.ToUpper(succeeded), offContract).want(200); got.data().ID != succeeded {
+	if got := owner.get(runsPath + "/" + strings.ToUpper(succeeded)).want(200); got.data().ID != succeeded {
 		t.Errorf("got %s", got.body)
 	}
 	for _, body := range []string{"[]", "7", "{"} {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
@@ -67,11 +66,11 @@ func (a *API) redeliver(c *call) (reply, error) {
 	if err := c.nothing(); err != nil {
 		return reply{}, err
 	}
-	id := c.request.PathValue("delivery")
+	id := c.stored(c.request.PathValue("delivery"))
 	if !isUUID(id) {
 		return reply{}, fault.Missing(webhooks.KindDelivery, id)
 	}
-	delivery, err := a.Webhooks.Redeliver(c.ctx(), c.caller, c.id, strings.ToLower(id))
+	delivery, err := a.Webhooks.Redeliver(c.ctx(), c.caller, c.id, id)
 	return deliveryResource().answer(http.StatusOK, delivery, err)
 }
 

@@ -31,7 +31,8 @@ func (a *App) wireDeliveries() *worker.Worker {
 		Store: a.db.Deliveries(webhooks.Composer{PublicURL: a.settings.PublicURL}), Sender: deliverySender{sender{a.egress}}, Limits: limits,
 		Log: log, Observe: deliveryObserver{a}, Now: a.options.Now, Paused: a.clock.isWrong, Alone: a.settings.Database == "", Unmetered: true, Once: true,
 	}
-	a.courier = &webhooks.Courier{Store: a.db.Courier(), Log: log, Queued: sending.Wake, Paused: a.clock.isWrong}
+	a.courier = &webhooks.Courier{Store: a.db.Courier(), Log: log, Queued: sending.Wake, Ended: a.metrics.CountSurplusDeliveries, Paused: a.clock.isWrong,
+		MaxUnfinished: webhooks.MaxUnfinished}
 	a.db.OnDeliveries(sending.Wake)
 	return sending
 }

@@ -15,7 +15,7 @@ func (s *shell) validate() *cobra.Command {
 		Use:   "validate",
 		Short: "Check files for apply without a server",
 		Long: `Check files for apply without a server: their form, the members and values of every resource, the rules and values of
-flags, the times of jobs, and configs that inherit from themselves. Limits, and references to resources on a server, are checked by signalbox diff.`,
+flags, the times and URLs of jobs, and configs that inherit from themselves. Limits, and references to resources on a server, are checked by signalbox diff.`,
 		Example: "  signalbox validate -f signalbox/",
 		Args:    terminal.Arguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -167,21 +167,6 @@ func TestTimetable_InvalidDates(t *testing.T) {
 	}
 }
 
-func TestRunID(t *testing.T) {
-	t.Parallel()
-	id := newID()
-	if got, err := runID(strings.ToUpper(id)); err != nil || got != id {
-		t.Errorf("got %s, %v", got, err)
-	}
-	for _, text := range []string{"", "x", "{" + id + "}", "urn:uuid:" + id, strings.ReplaceAll(id, "-", ""), id + "0", id[:35]} {
-		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
-			if _, err := runID(text); !fault.Is(err, fault.NotFound) {
-				t.Errorf("got %v", err)
-			}
-		})
-	}
-}
-
 func TestCheckURL(t *testing.T) {
 	t.Parallel()
 	const malformed, scheme, port = "such as https://", "starts with http:// or https://", "must have a port from 1 to 65535"

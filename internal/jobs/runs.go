@@ -5,8 +5,6 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/page"
@@ -21,10 +19,6 @@ func (s *Service) Runs(ctx context.Context, caller accounts.Caller, filter RunFi
 
 // Run returns one run.
 func (s *Service) Run(ctx context.Context, caller accounts.Caller, id string) (Run, error) {
-	id, err := runID(id)
-	if err != nil {
-		return Run{}, err
-	}
 	return accounts.Get(ctx, s.Store, caller, ReadTx.Run, id)
 }
 
@@ -77,10 +71,6 @@ func (u Unfinished) IsBusy() bool { return u.Others > 0 || u.Held != "" }
 // Rerun queues another run of the job of a run, with the current configuration of the
 // job. It requires MEMBER or higher.
 func (s *Service) Rerun(ctx context.Context, caller accounts.Caller, id string) (Run, error) {
-	id, err := runID(id)
-	if err != nil {
-		return Run{}, err
-	}
 	return s.queue(ctx, caller, func(ctx context.Context, tx Tx) (Run, error) {
 		job, err := tx.JobOfRun(ctx, caller.Account, id)
 		if err != nil {
@@ -136,10 +126,6 @@ func (f Firing) Run(now time.Time) Run {
 // Cancel cancels a run that has not ended: a pending run never starts, and the request
 // of a running one is aborted. It requires MEMBER or higher.
 func (s *Service) Cancel(ctx context.Context, caller accounts.Caller, id string) (Run, error) {
-	id, err := runID(id)
-	if err != nil {
-		return Run{}, err
-	}
 	return transaction.Write(ctx, s.Store, "", func(ctx context.Context, tx Tx) (Run, error) {
 		if _, err := caller.Begin(ctx, tx); err != nil {
 			return Run{}, err
@@ -193,13 +179,4 @@ func (s *Service) Usage(ctx context.Context, caller accounts.Caller, period stri
 			RunsIncluded:    s.Plans.Entitlement(account.Plans, plans.JobsIncludedRuns).Maximum,
 			ActiveJobsLimit: s.Plans.Entitlement(account.Plans, plans.JobsActiveJobs).Maximum}, err
 	})
-}
-
-// runID returns the canonical form of a run's id, or NotFound if the text is not a UUID.
-func runID(text string) (string, error) {
-	id, err := uuid.Parse(text)
-	if err != nil || len(text) != len(id.String()) {
-		return "", fault.Missing(KindRun, text)
-	}
-	return id.String(), nil
 }

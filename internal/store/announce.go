@@ -47,14 +47,17 @@ func (a *announcer) tell(notices ...notice) {
 	}
 }
 
-// sendAll sends until nothing waits. What cannot be sent is lost.
+// sendAll sends until nothing waits. A second attempt uses a new connection, because the first one closed those that may be
+// silent too. Notices that fail twice are lost.
 func (a *announcer) sendAll() {
 	for {
 		notices := a.take()
 		if len(notices) == 0 {
 			return
 		}
-		_ = a.send(context.Background(), notices) // the other nodes poll
+		if err := a.send(context.Background(), notices); err != nil {
+			_ = a.send(context.Background(), notices) // the other nodes poll
+		}
 	}
 }
 

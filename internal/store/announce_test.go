@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -17,12 +18,13 @@ func TestAnnouncer_SendsTogether(t *testing.T) {
 		var mu sync.Mutex
 		var sent [][]string
 		proceed := make(chan struct{})
-		tell, stop := store.NewAnnouncer(func(payloads []string) {
+		tell, stop := store.NewAnnouncer(func(payloads []string) error {
 			slices.Sort(payloads)
 			mu.Lock()
 			sent = append(sent, payloads)
 			mu.Unlock()
 			<-proceed
+			return nil
 		})
 		tell("a")
 		synctest.Wait()
@@ -36,6 +38,27 @@ func TestAnnouncer_SendsTogether(t *testing.T) {
 			t.Errorf("sent %v, want %v", sent, want)
 		}
 	})
+}
+
+// TestAnnouncer_TriesAgain: notices that could not be sent are sent once more, and then no longer.
+func TestAnnouncer_TriesAgain(t *testing.T) {
+	t.Parallel()
+	for name, failures := range map[string]int{"a silent connection": 1, "no database": 9} {
+		t.Run(name, func(t *testing.T) {
+			var sent []string // by one goroutine at a time
+			tell, stop := store.NewAnnouncer(func(payloads []string) error {
+				if sent = append(sent, payloads...); len(sent) <= failures {
+					return errors.New("away")
+				}
+				return nil
+			})
+			tell("a")
+			stop()
+			if want := []string{"a", "a"}; !slices.Equal(sent, want) {
+				t.Errorf("sent %v, want %v", sent, want)
+			}
+		})
+	}
 }
 
 // TestAnnouncer_Close: a program that ends after a commit, as the command line does, has told the other nodes.

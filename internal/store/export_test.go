@@ -153,14 +153,13 @@ func RestoreWith(ctx context.Context, file, from, kept string, after func(step s
 func FinishRestoreWith(file string, after func(step string)) error { return finishRestore(file, after) }
 
 // NewAnnouncer returns an announcer that gives the payloads of its notices to send.
-func NewAnnouncer(send func(payloads []string)) (tell func(payloads ...string), stop func()) {
+func NewAnnouncer(send func(payloads []string) error) (tell func(payloads ...string), stop func()) {
 	a := &announcer{send: func(_ context.Context, notices []notice) error {
 		var payloads []string
 		for _, each := range notices {
 			payloads = append(payloads, each.payload)
 		}
-		send(payloads)
-		return nil
+		return send(payloads)
 	}}
 	return func(payloads ...string) {
 		for _, each := range payloads {

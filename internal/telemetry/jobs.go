@@ -20,6 +20,7 @@ type jobMetrics struct {
 	health     *healthGauges
 
 	deliveries         *prometheus.CounterVec
+	surplusDeliveries  prometheus.Counter
 	deliveryQueueDepth prometheus.Gauge
 	deliveriesInFlight prometheus.Gauge
 	webhookHealth      *healthGauges
@@ -74,13 +75,15 @@ func newJobMetrics(registry prometheus.Registerer) jobMetrics {
 		lastTick:   newGauge("signalbox_scheduler_last_tick_timestamp_seconds", "When this node's scheduler last looked for due jobs."),
 		health:     newHealthGauges("signalbox_job_health", "1 for each job that is failing or late, of at most 500.", "job"),
 
-		deliveries:         newCounters("signalbox_webhook_attempts_total", "Attempts to deliver messages of webhooks on this node, by outcome.", "outcome"),
+		deliveries: newCounters("signalbox_webhook_attempts_total", "Attempts to deliver messages of webhooks on this node, by outcome.", "outcome"),
+		surplusDeliveries: prometheus.NewCounter(prometheus.CounterOpts{Name: "signalbox_webhook_surplus_total",
+			Help: "Deliveries that this node ended, because their webhook had too many unfinished ones."}),
 		deliveryQueueDepth: newGauge("signalbox_webhook_queue_depth", "Deliveries of webhooks that are due and wait for any node, up to 100000."),
 		deliveriesInFlight: newGauge("signalbox_webhook_deliveries_in_flight", "Requests of webhooks in flight on this node."),
 		webhookHealth: newHealthGauges("signalbox_webhook_health",
 			"1 for each webhook that is failing, or was disabled because it failed, of at most 500.", "webhook"),
 	}
-	registry.MustRegister(m.deliveries, m.deliveryQueueDepth, m.deliveriesInFlight, m.webhookHealth.vector)
+	registry.MustRegister(m.deliveries, m.surplusDeliveries, m.deliveryQueueDepth, m.deliveriesInFlight, m.webhookHealth.vector)
 	registry.MustRegister(m.health.vector, runs, m.skips, m.lag, m.queueDepth, m.inFlight, m.lastTick)
 	return m
 }
@@ -105,6 +108,11 @@ func (m *Metrics) SetLastTick(at time.Time) { m.jobs.lastTick.Set(float64(at.Uni
 
 // CountDelivery counts an attempt to deliver a message of a webhook: succeeded or failed.
 func (m *Metrics) CountDelivery(outcome string) { m.jobs.deliveries.WithLabelValues(outcome).Inc() }
+
+// CountSurplusDeliveries counts deliveries that were ended because their webhook had too many unfinished ones.
+func (m *Metrics) CountSurplusDeliveries(deliveries int) {
+	m.jobs.surplusDeliveries.Add(float64(deliveries))
+}
 
 // SetDeliveryQueueDepth records how many deliveries of webhooks wait for a worker.
 func (m *Metrics) SetDeliveryQueueDepth(deliveries int) {

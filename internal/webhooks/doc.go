@@ -21,6 +21,7 @@
 //	                                               ╰─ last attempt, or 410 ─▶ failed
 //
 //	waiting, pending ── webhook disabled ──▶ canceled
+//	waiting, pending ── more than MaxUnfinished of the webhook, oldest first ──▶ failed
 //	delivered, failed, canceled, waiting for another attempt ── redeliver ──▶ pending
 //
 //	answer              state of the delivery                          webhook
@@ -45,7 +46,8 @@
 //
 // # The courier
 //
-// A Courier releases waiting deliveries when they are due, and finds services that have become silent: every minute it notes
+// A Courier releases waiting deliveries when they are due, ends the oldest of a webhook that has too many, and finds services that have become silent: every minute it notes
 // which services are connected. An hour after a service was last seen, it records the event, unless the service has reported
-// since. It works only for accounts with webhooks. Nodes skip rows that another node has locked.
+// since. A node tells this only after an hour of checks without a long pause: while the server or its database is away, no
+// service can report. It works only for accounts with webhooks. Nodes skip rows that another node has locked.
 package webhooks

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	signalbox "github.com/signalbox/signalbox/client"
 	"github.com/signalbox/signalbox/openapi"
@@ -57,7 +58,9 @@ func kindSchemas() (map[string]node, error) {
 		if request == nil {
 			return nil, fmt.Errorf("the interface description has no attributes of a %s", kind)
 		}
-		kinds[kind] = ofFile(kind, closed(description, request).(node))
+		id := at(description, "paths", "/api/v1/"+kind+"s/{id}", "put", "responses", "200", "content", "application/vnd.api+json",
+			"schema", "properties", "data", "properties", "id")
+		kinds[kind] = ofFile(kind, closed(description, request).(node), sentID(kind, closed(description, id).(node)))
 	}
 	return kinds, nil
 }
@@ -119,10 +122,10 @@ func withWords(schema node) node {
 }
 
 // ofFile returns the schema of a resource in a file: it adds kind, id, moved and runtime, and makes some members optional.
-func ofFile(kind string, schema node) node {
+func ofFile(kind string, schema, id node) node {
 	members := schema["properties"].(node)
 	members["kind"] = node{"const": kind}
-	members["id"] = node{"type": "string", "minLength": 1}
+	members["id"] = id
 	members["moved"] = node{
 		"type": "object", "properties": node{"from": node{"type": "string", "minLength": 1}}, "required": []string{"from"}, "additionalProperties": false,
 		"description": "The id that the resource had before.",
@@ -138,6 +141,8 @@ func ofFile(kind string, schema node) node {
 		delete(members, "moved")
 	case "flag":
 		schema["allOf"] = flagDefaults()
+	case "config":
+		members["items"].(node)["additionalProperties"].(node)["allOf"] = itemValues()
 	case "job":
 		addReferences(members["configuration"].(node)["properties"].(node))
 	case "webhook":
@@ -146,6 +151,38 @@ func ofFile(kind string, schema node) node {
 		members["url"] = node{"anyOf": []any{members["url"], reference}}
 	}
 	return schema
+}
+
+// sentID returns the schema of the ids that the server takes for a kind, from the schema of the ids that it returns: a logger has
+// many spellings, and a UUID may be in upper case.
+func sentID(kind string, id node) node {
+	switch kind {
+	case "logger":
+		delete(id, "pattern")
+	case "webhook":
+		id["pattern"] = strings.ReplaceAll(id["pattern"].(string), "a-f", "A-Fa-f")
+	}
+	return id
+}
+
+// itemValues returns schemas that require the value of a config's item to have the item's type. Only a JSON item may have a
+// schema.
+func itemValues() (rules []node) {
+	types := map[string]string{"STRING": "string", "BOOLEAN": "boolean", "NUMBER": "number"}
+	for _, name := range slices.Sorted(maps.Keys(types)) {
+		isType := node{"properties": node{"type": node{"type": "string", "pattern": inAnyCase(name)}}, "required": []string{"type"}}
+		rules = append(rules, node{"if": isType, "then": node{"properties": node{"value": node{"type": types[name]}, "schema": node{"type": "null"}}}})
+	}
+	return rules
+}
+
+// inAnyCase returns a pattern of a word in any case.
+func inAnyCase(word string) string {
+	var pattern strings.Builder
+	for _, letter := range word {
+		fmt.Fprintf(&pattern, "[%c%c]", letter, unicode.ToLower(letter))
+	}
+	return "^" + pattern.String() + "$"
 }
 
 // flagDefaults returns schemas that require the default of a flag to have the flag's type.

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -78,7 +79,13 @@ func faults(schemas map[string]*jsonschema.Schema, resource Resource) []string {
 	case resource.Kind == "flag":
 		return append(brokenRules(resource), brokenValues(resource)...)
 	case resource.Kind == "job":
-		return brokenTimes(resource)
+		var configuration attributes
+		_ = json.Unmarshal(resource.Attributes["configuration"], &configuration) // the schema says that it is an object
+		return append(brokenTimes(resource), brokenURL("configuration.url", configuration["url"])...)
+	case resource.Kind == "webhook":
+		return brokenURL("url", resource.Attributes["url"])
+	case resource.Kind == "config":
+		return brokenOverrides(resource)
 	}
 	return nil
 }

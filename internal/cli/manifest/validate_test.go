@@ -42,6 +42,10 @@ const validFiles = `[
 {"kind":"config","id":"c","parent":null,"items":{"x":{"value":{"any":[1]},"type":"json","schema":{"type":"object"}}},"environments":{"qa":{"x":{}}}},
 {"kind":"job","id":"n","name":"N","schedule":"now","configuration":{"url":"https://a.example","headers":[{"name":"A","value":"x"},{"name":"B","valueFrom":"env:B"},{"name":"C","valueFrom":"stored"}]}},
 {"kind":"job","id":"o","name":"O","schedule":"now","configuration":{"url":"https://a.example","headers":{"A":"x"}}},
+{"kind":"logger","id":"com/example:Checkout"},{"kind":"log_group","id":"a group / b"},
+{"kind":"webhook","id":"01928C3E-7b1a-7c55-b2a4-9a3a4f6d2f10","name":"A","events":["*"],"url":{"valueFrom":"env:URL"}},
+{"kind":"job","id":"p","name":"P","schedule":"now","configuration":{"url":"HTTPS://a.example/?q={x}","method":"get"}},
+{"kind":"config","id":"d","items":{"n":{"value":null},"s":{"value":"x","type":null,"schema":null}},"environments":{"qa":{"n":5,"s":null,"inherited":true}}},
 {"kind":"service","id":"s"},{"kind":"context_type","id":"t","attributes":{"plan":{}}}]`
 
 func TestValidate_Valid(t *testing.T) {
@@ -80,6 +84,16 @@ func TestValidate_Refuses(t *testing.T) {
 		"a header without a value":  {`{"kind":"job","id":"a","name":"A","schedule":"now","configuration":{"url":"u","headers":[{"name":"A"}]}}`, "configuration.headers[0]: value is required"},
 		"a reference to nothing":    {`{"kind":"job","id":"a","name":"A","schedule":"now","configuration":{"url":"u","headers":[{"name":"A","valueFrom":"vault"}]}}`, "configuration.headers[0].valueFrom: 'vault' does not match"},
 		"an item without a value":   {`{"kind":"config","id":"a","items":{"x":5}}`, "items.x: must be object, not number"},
+		"no such method":            {`{"kind":"job","id":"a","name":"A","schedule":"now","configuration":{"url":"https://a.example","method":"FETCH"}}`, "job a: configuration.method: must be one of GET, POST, PUT, PATCH, DELETE"},
+		"no absolute URL":           {`{"kind":"job","id":"a","name":"A","schedule":"now","configuration":{"url":"a.example/x"}}`, "job a: configuration.url: 'a.example/x' does not match pattern"},
+		"a webhook's URL":           {`{"kind":"webhook","id":"01928C3E-7b1a-7c55-b2a4-9a3a4f6d2f10","name":"A","events":["*"],"url":"ftp://a.example"}`, "url: 'ftp://a.example' does not match pattern"},
+		"an id with a space":        {`{"kind":"job","id":"a b","name":"A","schedule":"now","configuration":{"url":"https://a.example"}}`, "id: 'a b' does not match pattern '^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$'"},
+		"an id that no path has":    {`{"kind":"service","id":".."}`, "service ..: id: "},
+		"an id that is no UUID":     {`{"kind":"webhook","id":"ops","name":"A","events":["*"],"url":"https://a.example"}`, "id: 'ops' does not match pattern"},
+		"a long environment":        {`{"kind":"environment","id":"` + strings.Repeat("a", 101) + `"}`, "id: "},
+		"an item of another type":   {`{"kind":"config","id":"a","items":{"x":{"type":"number","value":"5"}}}`, "config a: items.x.value: must be number, not string"},
+		"an item that is null":      {`{"kind":"config","id":"a","items":{"x":{"type":"STRING","value":null}}}`, "items.x.value: must be string, not null"},
+		"a schema of a text":        {`{"kind":"config","id":"a","items":{"x":{"type":"STRING","value":"","schema":{}}}}`, "items.x.schema: must be null, not object"},
 		"a color":                   {`{"kind":"environment","id":"a","color":"red"}`, "color: 'red' does not match pattern"},
 	}
 	for name, test := range tests {
@@ -100,6 +114,8 @@ func TestValidate_Refuses(t *testing.T) {
 	only := map[string]struct{ text, want string }{ // what a schema cannot say
 		"a rule":           {`{"kind":"flag","id":"a","type":"BOOLEAN","default":true,"environments":{"qa":{"rules":[{"logic":{"nope":1},"value":true}]}}}`, `environments.qa.rules[0].logic: unknown operator "nope"`},
 		"a cycle":          {`[{"kind":"config","id":"a","parent":"b"},{"kind":"config","id":"b","parent":"a"}]`, "configs must not inherit from themselves: a → b → a"},
+		"a URL's port":     {`{"kind":"job","id":"a","name":"A","schedule":"now","configuration":{"url":"https://a.example:99999"}}`, "job a: configuration.url: must have a port from 1 to 65535"},
+		"an override":      {`{"kind":"config","id":"a","items":{"x":{"value":1}},"environments":{"qa":{"x":"2"}}}`, "config a: environments.qa.x: must be a NUMBER, as the item is"},
 		"several problems": {`[{"kind":"flag","id":"a"},{"kind":"job","id":"b"}]`, "the input:1: job b: name, schedule and configuration are required"},
 	}
 	for name, test := range only {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/internal/hosts"
 	"github.com/signalbox/signalbox/internal/imports"
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
@@ -59,6 +60,36 @@ func choicesOf(flag Resource, kind flageval.Type) (choices []json.RawMessage) {
 		choices = append(choices, each)
 	}
 	return choices
+}
+
+// brokenURL returns a sentence about a URL that the server would refuse. A reference to a URL is no text, and not checked.
+func brokenURL(place string, member json.RawMessage) []string {
+	var text string
+	if json.Unmarshal(member, &text) != nil {
+		return nil
+	}
+	if rule := hosts.URLRule(text); rule != "" {
+		return []string{place + ": " + rule}
+	}
+	return nil
+}
+
+// brokenOverrides returns a sentence for each override of an item of the config that has another type than the item.
+func brokenOverrides(config Resource) (found []string) {
+	items, environments := config.Attributes.objects("items"), config.Attributes.objects("environments")
+	for _, environment := range slices.Sorted(maps.Keys(environments)) {
+		for _, name := range slices.Sorted(maps.Keys(environments[environment])) {
+			item, value := items[name], environments[environment][name]
+			kind := strings.ToUpper(item.text("type"))
+			if kind == "" {
+				kind = typeOf(item["value"])
+			}
+			if item != nil && !empty(value) && kind != "JSON" && typeOf(value) != kind {
+				found = append(found, fmt.Sprintf("environments.%s.%s: must be a %s, as the item is", environment, name, kind))
+			}
+		}
+	}
+	return found
 }
 
 // brokenTimes returns a sentence about a time zone that does not exist, or cron fields that the server would refuse. It leaves

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -152,7 +153,8 @@ func (t hookTest) bodies(ids ...string) (bodies []string) {
 func webhookConcept(t *testing.T, shared *store.DB) {
 	for name, part := range map[string]func(*testing.T, string){
 		"stored": storedWebhooks, "attempts": deliveryAttempts, "disabled": disabledWebhooks, "joined": joinedDeliveries, "lost nodes": lostDeliveries,
-		"again": redeliveries, "id used again": reusedIDs, "old": oldDeliveries, "jobs": jobEvents, "silent services": silentServices, "no webhooks": noWebhooks,
+		"again": redeliveries, "id used again": reusedIDs, "surplus": surplusDeliveries, "old": oldDeliveries, "jobs": jobEvents, "silent services": silentServices, "silence after an outage": silenceAfterOutage,
+		"no webhooks": noWebhooks,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -276,6 +278,65 @@ func disabledWebhooks(outer *testing.T, kind string) {
 	gone := t.claim("boot")
 	same(t, t.finish(gone[0], "boot", 410), gone)
 	same(t, t.read().State(), webhooks.Disabled)
+}
+
+// surplusDeliveries checks that a webhook keeps its newest unfinished deliveries up to a limit, whatever state they wait in.
+func surplusDeliveries(outer *testing.T, kind string) {
+	t := newHookTest(outer, kind, webhooks.Standard)
+	for i := range 6 {
+		*t.now = t.now.Add(time.Second)
+		t.change("flag", fmt.Sprint("f", i))
+	}
+	ids := t.claim("boot")
+	for _, id := range ids[:3] { // one is delivered, two wait for another attempt, one is being sent, two are pending
+		t.finish(id, "boot", map[bool]int{true: 200, false: 500}[id == ids[0]])
+	}
+	t.tx(func(ctx context.Context, tx worker.Tx) error {
+		for _, id := range ids[4:] {
+			if _, err := tx.PutBack(ctx, id, "boot"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	other := NewWebhook(t.account, "http://other.test", webhooks.Standard)
+	AddWebhooks(t, t.db, other)
+	ended := 0
+	courier := &webhooks.Courier{Store: t.db.Courier(), Log: slog.New(slog.DiscardHandler), Ended: func(deliveries int) { ended += deliveries }, MaxUnfinished: 4}
+	must(t, courier.EndSurplus(t.Context()))
+	same(t, ended, 0)
+	t.change("flag", "of both")
+	courier.MaxUnfinished = 3
+	overfull := webhooks.Overfull{Account: t.account, Webhook: t.hook.ID}
+	same(t, of(t, t.db, (*store.ReadTx).OverfullWebhooks, 3), []webhooks.Overfull{overfull})
+	same(t, list(t, t.db, (*store.ReadTx).SurplusDeliveries, overfull, 3, 1), ids[2:3])
+	for range 2 {
+		must(t, courier.EndSurplus(t.Context()))
+	}
+	same(t, ended, 2)
+	var states []string
+	for _, delivery := range t.all() {
+		states = append(states, string(delivery.Status))
+	}
+	same(t, states, []string{"pending", "pending", "pending", "sending", "failed", "failed", "delivered"})
+	failed := t.all()[5]
+	last := failed.Attempts[len(failed.Attempts)-1]
+	if len(failed.Attempts) != 2 || last.Status != nil || last.Answer != nil || *last.Error != "It was not sent, because the webhook had more than 3 unfinished deliveries." {
+		t.Errorf("%+v", failed)
+	}
+	same(t, len(list(t, t.db, (*store.ReadTx).Deliveries, t.account, webhooks.DeliveryFilter{Webhook: other.ID, Status: webhooks.Pending}, page.Cursor{Size: 10}).Items), 1)
+	do(t, t.db, t.account, func(ctx context.Context, tx *store.Tx) error { // it can be sent again, but not ended again meanwhile
+		queued, err := tx.Redeliver(ctx, t.hook, webhooks.Redelivery{ID: failed.ID})
+		same(t, queued, 1)
+		return err
+	})
+	same(t, t.claim("later")[0], failed.ID)
+	do(t, t.db, t.account, func(ctx context.Context, tx *store.Tx) error {
+		count, err := tx.EndDeliveries(ctx, []string{failed.ID, ids[0]}, "why")
+		same(t, count, 0)
+		return err
+	})
+	same(t, t.finish(failed.ID, "later", 200), []string{failed.ID})
 }
 
 func joinedDeliveries(outer *testing.T, kind string) {
@@ -458,20 +519,49 @@ func silentServices(outer *testing.T, kind string) {
 		return tx.NotePresence(ctx)
 	})
 	courier := &webhooks.Courier{Store: t.db.Courier()}
-	*t.now = t.now.Add(2 * time.Hour) // still connected
-	must(t, courier.CheckServices(t.Context()))
+	t.watch(courier, 65*time.Minute) // still connected
 	same(t, len(t.all()), 0)
 	do(t, t.db, "", func(ctx context.Context, tx *store.Tx) error { return tx.ClearConnections(ctx, boot) })
-	*t.now = t.now.Add(time.Hour + time.Second)
-	same(t, of(t, t.db, (*store.ReadTx).QuietAccounts, t.now.Add(-time.Hour)), []string{t.account})
-	must(t, courier.CheckServices(t.Context()))
-	must(t, courier.CheckServices(t.Context()))
+	t.watch(courier, time.Hour)
+	same(t, len(t.all()), 0)
+	same(t, of(t, t.db, (*store.ReadTx).QuietAccounts, t.now.Add(time.Second-time.Hour)), []string{t.account})
+	t.watch(courier, 2*time.Minute)
 	same(t, t.types(), []string{"service.silent"})
 	do(t, t.db, t.account, func(ctx context.Context, tx *store.Tx) error {
 		count, err := tx.TellSilent(ctx, t.account, *t.now)
 		same(t, count, 0) // it was told
 		return err
 	})
+}
+
+// watch checks services every minute for some time.
+func (t hookTest) watch(courier *webhooks.Courier, d time.Duration) {
+	t.Helper()
+	for until := t.now.Add(d); t.now.Before(until); {
+		*t.now = t.now.Add(time.Minute)
+		must(t, courier.CheckServices(t.Context()))
+	}
+}
+
+// silenceAfterOutage checks that silence counts from when services can report again.
+func silenceAfterOutage(outer *testing.T, kind string) {
+	t := newHookTest(outer, kind, webhooks.Standard)
+	boot := newID()
+	connection := connections.Connection{ID: newID(), Account: t.account, Node: "n", Client: "c", Service: new("shop"), ConnectedAt: at(1)}
+	do(t, t.db, "", func(ctx context.Context, tx *store.Tx) error {
+		must(t, tx.Beat(ctx, boot, "node"))
+		must(t, tx.SaveConnections(ctx, boot, []connections.Connection{connection}))
+		must(t, tx.NotePresence(ctx))
+		return tx.ClearConnections(ctx, boot)
+	})
+	*t.now = t.now.Add(2 * time.Hour)
+	courier := &webhooks.Courier{Store: t.db.Courier()} // of a server that starts
+	t.watch(courier, 59*time.Minute)
+	*t.now = t.now.Add(10 * time.Minute) // without a database
+	t.watch(courier, time.Hour)
+	same(t, len(t.all()), 0)
+	t.watch(courier, 2*time.Minute)
+	same(t, t.types(), []string{"service.silent"})
 }
 
 // noWebhooks checks that an account without webhooks stores no delivery, and neither does a transaction
