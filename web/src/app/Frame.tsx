@@ -17,9 +17,9 @@ import { useFocused } from "./focus";
 import { useKeys } from "./keys";
 import { places } from "./places";
 import { SessionGuard } from "./SessionGuard";
+import { signOut } from "./signOut";
 import { titleOf } from "./title";
 import { Typeahead } from "./typeahead";
-import { useSignOut } from "./useSignOut";
 
 const Palette = later(() => import("./Palette"));
 const ChooseEnvironments = later(() => import("./ChooseEnvironments"));
@@ -199,7 +199,6 @@ function ThemeSwitch() {
 
 function UserMenu({ onKeys }: { onKeys: () => void }) {
   const { user, account, session } = useMe();
-  const signOut = useSignOut();
   return (
     <Dropdown label={initials(user.attributes.name)} name={`Signed in as ${user.attributes.name}`} className={styles.user} side="right">
       <p>

@@ -11,7 +11,7 @@ import { useRefusal } from "../ui/RoleGate";
 import { actionsFor, commandOf, type Doing, type Found, type Hit, hitOf, itemHits } from "./hits";
 import styles from "./Palette.module.css";
 import { places } from "./places";
-import { useSignOut } from "./useSignOut";
+import { signOut } from "./signOut";
 
 const kinds = [
   "flag",
@@ -126,7 +126,6 @@ const documents = [
 
 function useDoing(): (doing: Doing) => void {
   const { setColorScheme } = useMantineColorScheme();
-  const signOut = useSignOut();
   return (doing) => {
     if (doing === "sign-out") void signOut();
     else setColorScheme(doing);

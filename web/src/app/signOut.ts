@@ -1,0 +1,15 @@
+import { asApiError, send } from "../api/client";
+import { drafts } from "../ui/draft";
+import { sayFailure } from "../ui/messages";
+
+/** signOut ends the session and loads the sign-in anew: no data of the session stays in the page, and no part of it is drawn without a user. */
+export async function signOut(): Promise<void> {
+  try {
+    await send("DELETE", "/api/v1/sessions/current", { anonymous: true });
+  } catch (problem) {
+    const failure = asApiError(problem);
+    if (failure.status !== 401) return sayFailure("Sign out", failure); // 401: the session has ended already
+  }
+  drafts.clear();
+  window.location.assign("/sign-in");
+}
