@@ -45,7 +45,7 @@ func (p pair) events(t *testing.T, job jobs.Job) (actions []changes.Action) {
 	return actions
 }
 
-// told waits until the history tells once that both jobs fail.
+// told fails unless the history of each job tells once that it fails.
 func (p pair) told(t *testing.T) {
 	t.Helper()
 	for _, job := range []jobs.Job{p.busy, p.free} {

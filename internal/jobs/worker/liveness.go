@@ -170,8 +170,9 @@ func (w *Worker) giveUp(ctx context.Context, node Node, detail string) error {
 	}
 	waiting, cancel := context.WithTimeout(ctx, w.Intervals.Heartbeat)
 	defer cancel()
-	if _, err = w.loseRuns(waiting, busy[rand.IntN(len(busy))], node, detail); waiting.Err() != nil {
-		return nil
+	one := busy[rand.IntN(len(busy))] //nolint:gosec // any of them
+	if _, err = w.loseRuns(waiting, one, node, detail); waiting.Err() != nil {
+		return nil // the account is still busy
 	}
 	return err
 }

@@ -118,7 +118,9 @@ func firing(t *testing.T, db *store.DB) {
 			firings[i].Next = &next
 		}
 	}
-	busy := write(t, db, func(ctx context.Context, tx *store.Tx) ([]string, error) { return tx.LockActiveJobs(ctx, []string{account, newID()}) })
+	busy := write(t, db, func(ctx context.Context, tx *store.Tx) ([]string, error) {
+		return tx.LockActiveJobs(ctx, []string{account, newID()})
+	})
 	same(t, len(busy), 0)
 	do(t, db, "", func(ctx context.Context, tx *store.Tx) error { return tx.AdvanceJobs(ctx, firings) })
 	same(t, *nextDue(t, db), at(1000))
