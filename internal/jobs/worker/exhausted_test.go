@@ -191,7 +191,7 @@ func TestWorker_CancelsWhileRunsArePutBack(t *testing.T) {
 	account := storetest.NewTenant(t, db, "pro").Account.ID
 	store := stuck{db.Worker(), make(chan struct{}), make(chan struct{})}
 	r := newRig(t, db, func(w *worker.Worker) { w.Store = store })
-	r.sender.answer = func(order worker.Order) (jobs.Result, error) { return jobs.Result{}, worker.ErrExhausted }
+	r.sender.answer = func(worker.Order) (jobs.Result, error) { return jobs.Result{}, worker.ErrExhausted }
 	r.sender.hold("slow")
 	slow := storetest.Queue(t, db, newJob(t, db, account, "slow"), 1)[0]
 	r.start(t)
