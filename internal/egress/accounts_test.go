@@ -72,7 +72,7 @@ func TestReuse_BodyTakenForRequest(t *testing.T) {
 			for _, account := range []string{"other", "one"} {
 				second := get(server.url() + "own")
 				second.Account = account
-				if result := do(t, client, second); string(result.Body) != "GET /own HTTP/1.1" {
+				if result := do(t, client, second); result.Body != "GET /own HTTP/1.1" {
 					t.Errorf("account %s got %q", account, result.Body)
 				}
 			}

@@ -44,7 +44,7 @@ type Result struct {
 	Status int // 0 if there was no answer
 	// Header has lower-case names. Several values of one name are joined by ", ".
 	Header    map[string]string
-	Body      []byte // the first 64 KiB
+	Body      string // the first 64 KiB
 	BodyBytes int64  // the size of the whole body, or of the part that was read
 	Truncated bool   // the body is longer than Body
 	Timings   Timings

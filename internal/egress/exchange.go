@@ -108,13 +108,15 @@ func (c *conn) readHeaders() (*http.Response, error) {
 // readBody keeps the first part of a body, counts the rest up to most bytes, and reports whether it reached the end. It does not close the
 // body, because closing would read further.
 func (c *conn) readBody(answer *http.Response, memory *scratch, result *Result, most int64) (complete bool, err error) {
+	var kept strings.Builder // clears no memory before it is written, and its string is no copy
+	defer func() { result.Body = kept.String() }()
 	if length := answer.ContentLength; length > 0 {
-		result.Body = make([]byte, 0, min(length, keptBody, most))
+		kept.Grow(int(min(length, keptBody, most)))
 	}
 	for {
 		n, err := answer.Body.Read(memory.body[:min(int64(len(memory.body)), most-result.BodyBytes)])
-		capacity := keptBody - len(result.Body)
-		result.Body = append(result.Body, memory.body[:min(n, capacity)]...)
+		capacity := keptBody - kept.Len()
+		kept.Write(memory.body[:min(n, capacity)])
 		result.Truncated = result.Truncated || n > capacity
 		result.BodyBytes += int64(n)
 		switch {

@@ -138,11 +138,11 @@ func TestDo_Result(t *testing.T) {
 		answer string
 		want   egress.Result
 	}{
-		"length":     {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Many: a\r\nx-many: b\r\n\r\nok", egress.Result{Status: 200, Body: []byte("ok"), BodyBytes: 2, Header: map[string]string{"content-length": "2", "x-many": "a, b"}}},
-		"chunked":    {chunked, egress.Result{Status: 201, Body: []byte("abcde"), BodyBytes: 5, Header: map[string]string{}}},
-		"to the end": {"HTTP/1.0 500 No\r\n\r\nall of it", egress.Result{Status: 500, Body: []byte("all of it"), BodyBytes: 9, Header: map[string]string{}}},
+		"length":     {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Many: a\r\nx-many: b\r\n\r\nok", egress.Result{Status: 200, Body: "ok", BodyBytes: 2, Header: map[string]string{"content-length": "2", "x-many": "a, b"}}},
+		"chunked":    {chunked, egress.Result{Status: 201, Body: "abcde", BodyBytes: 5, Header: map[string]string{}}},
+		"to the end": {"HTTP/1.0 500 No\r\n\r\nall of it", egress.Result{Status: 500, Body: "all of it", BodyBytes: 9, Header: map[string]string{}}},
 		"no body":    {"HTTP/1.1 304 Not Modified\r\nContent-Length: 10\r\n\r\n", egress.Result{Status: 304, Header: map[string]string{"content-length": "10"}}},
-		"gzip":       {"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\n\x1f\x8b\x00\xff", egress.Result{Status: 200, Body: []byte("\x1f\x8b\x00\xff"), BodyBytes: 4, Header: map[string]string{"content-length": "4", "content-encoding": "gzip"}}},
+		"gzip":       {"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\n\x1f\x8b\x00\xff", egress.Result{Status: 200, Body: "\x1f\x8b\x00\xff", BodyBytes: 4, Header: map[string]string{"content-length": "4", "content-encoding": "gzip"}}},
 		"interim":    {"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n", egress.Result{Status: 202, Header: map[string]string{"content-length": "0"}}},
 		"upgrade":    {"HTTP/1.1 101 Switching Protocols\r\n\r\n", egress.Result{Status: 101, Header: map[string]string{}}},
 		"bad text":   {"HTTP/1.1 299 Odd\r\nX-Odd: \xffz\r\nContent-Length: 0\r\n\r\n", egress.Result{Status: 299, Header: map[string]string{"content-length": "0", "x-odd": "\uFFFDz"}}},
@@ -213,7 +213,7 @@ func TestDo_MalformedAnswer(t *testing.T) {
 func TestDo_FailureKeepsPartialResult(t *testing.T) {
 	server := listen(t, "127.0.0.1:0", answeringOnce("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"))
 	result, err := localClient(t).Do(t.Context(), get(server.url()))
-	if err == nil || result.Status != 200 || string(result.Body) != "half" || result.Header["content-length"] != "10" {
+	if err == nil || result.Status != 200 || result.Body != "half" || result.Header["content-length"] != "10" {
 		t.Errorf("%+v, %v", result, err)
 	}
 }
@@ -325,7 +325,7 @@ func TestDo_AnswerBeforeReset(t *testing.T) {
 		_, _ = io.WriteString(conn, "HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nno!")
 	}) // closing with unread bytes resets the connection
 	request := egress.Request{Method: "POST", URL: server.url(), Body: strings.Repeat("x", 32<<20), Timeout: time.Minute}
-	if result := do(t, localClient(t), request); result.Status != 413 || string(result.Body) != "no!" {
+	if result := do(t, localClient(t), request); result.Status != 413 || result.Body != "no!" {
 		t.Errorf("%d %q", result.Status, result.Body)
 	}
 }
@@ -337,7 +337,7 @@ func TestDo_EarlyAnswer(t *testing.T) {
 		<-t.Context().Done() // it stops reading
 	})
 	request := egress.Request{Method: "POST", URL: server.url(), Body: strings.Repeat("x", 32<<20), Timeout: time.Minute}
-	if result := do(t, localClient(t), request); result.Status != 413 || string(result.Body) != "no!" {
+	if result := do(t, localClient(t), request); result.Status != 413 || result.Body != "no!" {
 		t.Errorf("%d %q", result.Status, result.Body)
 	}
 }

@@ -81,7 +81,7 @@ func leftOver(t *testing.T, version uint16, size int, name string, write func(*t
 	request := get(strings.Replace(server.url(), "http", "https", 1))
 	request.Insecure = true
 	for range 2 {
-		if result := do(t, client, request); result.BodyBytes != int64(size) || string(result.Body) == "smuggled" {
+		if result := do(t, client, request); result.BodyBytes != int64(size) || result.Body == "smuggled" {
 			t.Errorf("%s after %d bytes: got %d bytes", name, size, result.BodyBytes)
 		}
 	}

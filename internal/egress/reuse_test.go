@@ -38,7 +38,7 @@ func TestReuse_NotAfterLastAnswer(t *testing.T) {
 			server := listen(t, "127.0.0.1:0", answering(answer))
 			client := localClient(t)
 			for range 2 {
-				if result := do(t, client, get(server.url())); string(result.Body) == "smuggled" {
+				if result := do(t, client, get(server.url())); result.Body == "smuggled" {
 					t.Errorf("%s: an answer to no request was taken for one", name)
 				}
 			}
@@ -67,7 +67,7 @@ func TestReuse_UnsolicitedAnswer(t *testing.T) {
 	do(t, client, get(server.url()))
 	close(next)
 	<-said
-	if result := do(t, client, get(server.url())); string(result.Body) != "ok" || server.connections.Load() != 2 {
+	if result := do(t, client, get(server.url())); result.Body != "ok" || server.connections.Load() != 2 {
 		t.Errorf("%q over %d connections", result.Body, server.connections.Load())
 	}
 }

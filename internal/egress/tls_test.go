@@ -137,7 +137,7 @@ func TestTLS_HTTP1AndServerName(t *testing.T) {
 	request.CACert = trusted.pem()
 	client := newClient(t, egress.Options{Allow: networks("127.0.0.1/32"), Resolver: resolver})
 	first := do(t, client, request)
-	if got := string(first.Body); got != "HTTP/1.1 good.test" {
+	if got := first.Body; got != "HTTP/1.1 good.test" {
 		t.Error(got)
 	}
 	if second := do(t, client, request); first.Timings.TLS == 0 || second.Timings.TLS != 0 {

@@ -181,7 +181,7 @@ func TestRecordedBody(t *testing.T) {
 		"a character cut once replaced":      {"\xff" + strings.Repeat("ä", maxRecordedBody/2-1), false, "\uFFFD" + strings.Repeat("ä", maxRecordedBody/2-2), true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got, cut := RecordedBody([]byte(c.body), c.truncated); got != c.want || cut != c.cut {
+			if got, cut := RecordedBody(c.body, c.truncated); got != c.want || cut != c.cut {
 				t.Errorf("got %d bytes %.20q, cut %t; want %d bytes %.20q", len(got), got, cut, len(c.want), c.want)
 			}
 		})

@@ -62,24 +62,24 @@ const maxRecordedBody = 64 << 10
 // RecordedBody returns the part of a response's body that is stored, and whether the
 // body was cut. Bytes that are not UTF-8 become replacement characters, which are
 // longer; a character that was cut in two is left out.
-func RecordedBody(body []byte, truncated bool) (recorded string, cut bool) {
+func RecordedBody(body string, truncated bool) (recorded string, cut bool) {
 	if truncated {
 		body = wholeCharacters(body)
 	}
-	if recorded = string(body); !utf8.ValidString(recorded) { // checking first saves ToValidUTF8 50 µs for 64 KiB of valid text
-		recorded = strings.ToValidUTF8(recorded, string(utf8.RuneError))
+	if !utf8.ValidString(body) { // checking first saves ToValidUTF8 50 µs for 64 KiB of valid text
+		body = strings.ToValidUTF8(body, string(utf8.RuneError))
 	}
-	if len(recorded) <= maxRecordedBody {
-		return recorded, truncated
+	if len(body) <= maxRecordedBody {
+		return body, truncated
 	}
-	return string(wholeCharacters([]byte(recorded[:maxRecordedBody]))), true
+	return wholeCharacters(body[:maxRecordedBody]), true
 }
 
 // wholeCharacters removes an incomplete character at the end.
-func wholeCharacters(text []byte) []byte {
+func wholeCharacters(text string) string {
 	for i := len(text) - 1; i >= max(0, len(text)-utf8.UTFMax); i-- {
 		if utf8.RuneStart(text[i]) {
-			if utf8.FullRune(text[i:]) {
+			if utf8.FullRuneInString(text[i:]) {
 				break
 			}
 			return text[:i]
