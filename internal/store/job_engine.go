@@ -294,7 +294,7 @@ func finishing(ctx context.Context, db *DB, options writeOptions, end func(conte
 	var owned, busy []string
 	err := db.write(ctx, options, func(ctx context.Context, tx *Tx) (err error) {
 		if owned, busy, err = end(ctx, tx); err == nil && len(busy) > 0 {
-			err = transaction.ErrDryRun
+			err = transaction.ErrDryRun // nothing failed, but the writes must not stay
 		}
 		return err
 	})

@@ -2,7 +2,10 @@ import { asApiError, send } from "../api/client";
 import { drafts } from "../ui/draft";
 import { sayFailure } from "../ui/messages";
 
-/** signOut ends the session and loads the sign-in anew: no data of the session stays in the page, and no part of it is drawn without a user. */
+/**
+ * signOut ends the session and loads the page of the sign-in from the server. Nothing of the session stays in memory, and the frame
+ * is not drawn once more without a user.
+ */
 export async function signOut(): Promise<void> {
   try {
     await send("DELETE", "/api/v1/sessions/current", { anonymous: true });
